@@ -1,16 +1,19 @@
 import { checkId } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { createPaginator } from '../pagination/paginator.ts';
-import { RUN_SOURCE, type RunSource } from '../reading/source.ts';
-import { RecordReader } from '../schemas/record-reader.ts';
+import { type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
+import { checkSameId, RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
+import { ShapeError } from '../schemas/shape-error.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
+import { idOf } from '../schemas/validate.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { signOfError } from '../transport/outage.ts';
-import type { ClientContext } from './context.ts';
+import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
+import { warnOfUnknownFields } from './unknown-fields.ts';
 import { fieldSchemasOf, writeBody } from './write-body.ts';
 import { writer } from './writer.ts';
 
@@ -22,29 +25,19 @@ export function createCollection(
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
   const { validation, checkIds, settings, listeners } = client;
-  const records = new RecordReader({ fields, schema, validation, checkIds, keepFields: writable });
   const rules = { ...definition, schemas: validation === 'off' ? undefined : fieldSchemasOf(schema) };
-  const context = { ...client, definition, rules, records, hasSchema: schema !== undefined };
+  const contextWith = (mode: ValidationMode) => {
+    const records = new RecordReader({ fields, schema, validation: mode, checkIds, keepFields: writable });
+    return { ...client, definition, rules, records, hasSchema: schema !== undefined };
+  };
+  const context = contextWith(validation);
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
     segment,
     baseUrl: client.baseUrl,
     fields,
-    list: (query, options) => createPaginator(listSource({ context, query, options })).pages(),
-    async lookUp(id, options) {
-      const read = async (row: unknown) => ({ record: await records.one(row), row });
-      try {
-        return await sendOne(
-          context,
-          { method: 'GET', id: checkId(id), expected: { kind: 'json', read } },
-          options,
-        );
-      } catch (error) {
-        if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
-        throw error;
-      }
-    },
+    ...readsOf(context, async (row) => ({ record: await context.records.one(row), row })),
     async isServiceDown(error, options) {
       if (signOfError(error) === undefined) return false;
       const { headers, signal } = options;
@@ -58,11 +51,54 @@ export function createCollection(
       ? {
           settings,
           body: (given, argument) => writeBody({ ...rules, clears: true }, given, argument),
-          outlasting: (maxOutageMs) =>
-            createCollection(definition, { ...client, settings: { ...settings, maxOutageMs } }, schema),
+          lenient: lenient(contextWith('report')),
         }
       : undefined,
   };
   const collection = writable ? writer(context, reading) : reading;
   return Object.defineProperty(collection, RUN_SOURCE, { value: source });
+}
+
+type Context = CollectionContext<{ id: string }>;
+type Reading = Read<{ id: string }>;
+
+/** The reads of a run. */
+function readsOf(
+  context: Context,
+  read: (row: unknown, id: string) => Promise<Reading>,
+): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
+  return {
+    list: (query, options) => createPaginator(listSource({ context, query, options })).pages(),
+    async lookUp(id, options) {
+      try {
+        const expected = { kind: 'json', read: (row: unknown) => read(row, id) } as const;
+        return await sendOne(context, { method: 'GET', id: checkId(id), expected }, options);
+      } catch (error) {
+        if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
+        throw error;
+      }
+    },
+  };
+}
+
+function lenient(context: Context): WriteSource<{ id: string }>['lenient'] {
+  const read = async (row: unknown, id?: string): Promise<Reading> => {
+    if (id !== undefined && context.checkIds) checkSameId(row, id);
+    try {
+      return { record: await context.records.one(row), row };
+    } catch (error) {
+      const ownId = idOf(row);
+      if (!(error instanceof ShapeError) || ownId === undefined) throw error;
+      return { record: { ...(row as object), id: ownId }, row };
+    }
+  };
+  return {
+    ...readsOf(context, read),
+    create: async (draft, { idempotencyKey, ...options }) => {
+      const body = writeBody(context.rules, draft, 'draft');
+      warnOfUnknownFields(context, draft);
+      const expected = { kind: 'json', read: (row: unknown) => read(row) } as const;
+      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
+    },
+  };
 }

@@ -1,172 +1,150 @@
-// The calls of one run, and when they show that no other row can succeed.
+// The calls of one run: the wait for a service that is down, denied writes, and which errors no other row can avoid.
 
-import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
+import type { ForbiddenError } from '../errors/forbidden-error.ts';
+import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
-import { runSource } from '../reading/source.ts';
-import type { RequestOptions, ResponseMeta } from '../transport/call-options.ts';
+import { type LookUp, type Read, runSource, type WriteSource } from '../reading/source.ts';
+import type { RunCallOptions } from '../transport/call-options.ts';
 import { outageDelayMs, signOfError } from '../transport/outage.ts';
-import { parseHttpDate } from '../transport/retry-after.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
-/** The end of a create that may have been carried out, and must not be sent again before that is known. */
-export class LostCreate {
-  readonly error: AnyAccountingError;
+/** A 403 can concern one record, or every write of its kind. */
+export type Kind = 'create' | 'update' | 'delete';
 
-  constructor(error: AnyAccountingError) {
-    this.error = error;
-  }
-}
+/** So many 403s in a row, and no success of the kind before: no other write of it is sent. */
+const MAX_DENIED = 20;
 
-/** A created product, and when the service sent it by its own clock, in ms. */
-export interface Created {
-  readonly product: AnyProduct;
-  readonly sentAt: number | undefined;
-}
-
-/** Another row, by another kind of write, may fare better than one that gets a 403. */
-type Kind = 'create' | 'update' | 'delete';
-
-/** So many 403s in a row, before any success, and no other row can be expected to succeed. */
-const MAX_DENIED = 5;
-
-/** Statuses that every other request of the kind gets too. */
+/** Errors that every other row would meet too. */
+const STOPPING_CODES: ReadonlySet<string> = new Set([
+  'unauthenticated',
+  'scope_required',
+  'checkpoint',
+  'concurrent_run',
+]);
 const STOPPING_STATUSES: ReadonlySet<number> = new Set([405, 406, 415]);
 
-/** Creates that were lost one after the other, without one that the service responded to. */
-interface Losses {
-  readonly count: number;
-  /** When the first of them was lost. */
-  readonly since: number;
-}
-
 export class Calls {
-  #losses: Losses | undefined;
-  /** 403s in a row by kind; -Infinity after a success. */
-  readonly #denied = new Map<Kind, number>();
-  /** Calls that the service responded to. */
-  #responses = 0;
-  /** Whether a call or the creates have failed for `maxOutageMs`, and no other call got a response meanwhile. */
-  #gaveUp = false;
+  /** 403s in a row by kind, and the last of them; -Infinity after a success. */
+  readonly #denied = new Map<Kind, { readonly count: number; readonly error?: ForbiddenError }>();
   readonly #products: AnyTarget;
   readonly #options: ResolvedPushOptions;
   readonly #results: Results;
+  readonly #lenient: WriteSource<AnyProduct>['lenient'];
+  /** Settles when the service, which was down, responds again. */
+  #outage: Promise<void> | undefined;
+  /** The error after which the service was down for `maxOutageMs`. */
+  #gaveUpAfter: unknown;
+  /** When the last call ended, by a monotonic clock. */
+  #endedAt = monotonicMs();
 
-  /** The calls of `products` wait for a service that is down. */
   constructor(products: AnyTarget, options: ResolvedPushOptions, results: Results) {
     this.#products = products;
     this.#options = options;
     this.#results = results;
+    this.#lenient = (runSource(products).writes as WriteSource<AnyProduct>).lenient;
   }
 
-  /**
-   * A create whose outcome is unknown resolves to {@link LostCreate}. With `retry.creates: false` it is not repeated
-   * before that, and in an outage resolves after a wait, so that the next create is sent later.
-   */
-  async create(draft: object, idempotencyKey: string): Promise<Created | LostCreate> {
-    const { creates } = this.#options.settings.retry;
-    let sentAt: number | undefined;
-    const onResponse = ({ headers }: ResponseMeta) => {
-      sentAt = parseHttpDate(headers.date ?? '');
-    };
-    const create = async (options: RequestOptions): Promise<Created | LostCreate> => {
+  create(draft: object, idempotencyKey: string): Promise<Read<AnyProduct>> {
+    return this.#write('create', (options) => this.#lenient.create(draft, { ...options, idempotencyKey }));
+  }
+
+  /** A 2xx whose content does not match a schema of the caller is a success too. */
+  async update(id: string, patch: object): Promise<void> {
+    await this.#write('update', async (options) => {
       try {
-        const product = await this.#products.create(draft, { ...options, idempotencyKey, onResponse });
-        return { product, sentAt };
+        await this.#products.update(id, patch, options);
       } catch (error) {
-        if (isApiError(error) && signOfError(error) === undefined) this.#losses = undefined;
-        if (!creates && isLost(error)) return new LostCreate(error);
-        throw error;
+        if (!isAccountingError(error) || error.outcome !== 'applied') throw error;
       }
-    };
-    const created = await this.#write('create', create).catch(async (error: unknown) => {
-      if (isLost(error) && !(await this.stopsRun(error))) return new LostCreate(error);
-      throw error;
     });
-    if (!creates && created instanceof LostCreate && (await this.#isOutage(created.error))) {
-      await this.#waitAfter(created.error);
-    } else this.#losses = undefined;
-    return created;
-  }
-
-  update(id: string, patch: object): Promise<AnyProduct> {
-    return this.#write('update', (options) => this.#products.update(id, patch, options));
   }
 
   delete(id: string): Promise<void> {
     return this.#write('delete', (options) => this.#products.delete(id, options));
   }
 
-  /** Undefined only if a problem document says that there is no such product. */
-  find(id: string): Promise<AnyProduct | undefined> {
-    return this.#run((options) => this.#products.find(id, options));
+  /** A read is sent again in an outage. */
+  async lookUp(id: string): Promise<LookUp<AnyProduct>> {
+    const { maxOutageMs } = this.#options;
+    return await this.#run((options) => this.#lenient.lookUp(id, { ...options, maxOutageMs }));
   }
 
-  /** Whether no other row can fare better: a rejected key, a key without the right to write, an outage, our own errors. */
-  async stopsRun(error: unknown): Promise<boolean> {
+  /** The last 403, if so many came in a row that no more writes of the kind are sent. */
+  denied(kind: Kind): ForbiddenError | undefined {
+    const { count, error } = this.#denied.get(kind) ?? { count: 0 };
+    return count >= MAX_DENIED ? error : undefined;
+  }
+
+  /** Whether an error ends the run: it is not about one row. */
+  stopsRun(error: unknown): boolean {
     if (!isAccountingError(error) || this.#options.signal?.aborted) return true;
-    const stops = ['unauthenticated', 'scope_required', 'checkpoint', 'concurrent_run'];
-    if (stops.includes(error.code) || this.#gaveUp) return true;
-    if (error.code === 'forbidden') return [...this.#denied.values()].some((count) => count >= MAX_DENIED);
-    if (isApiError(error) && STOPPING_STATUSES.has(error.status)) return true;
-    return await this.#isServiceDown(error);
+    if (error === this.#gaveUpAfter || STOPPING_CODES.has(error.code)) return true;
+    return isApiError(error) && STOPPING_STATUSES.has(error.status);
   }
 
-  /** A 403 can concern one record or every one: it is counted, in the order in which writes end. */
-  async #write<V>(kind: Kind, work: (options: RequestOptions) => Promise<V>): Promise<V> {
+  /** Waits until every create that was sent is carried out, and shown. */
+  async waitUntilVisible(): Promise<void> {
+    const waitMs = this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt);
+    if (waitMs > 0) await this.#wait(waitMs);
+  }
+
+  async #write<V>(kind: Kind, work: (options: RunCallOptions) => Promise<V>): Promise<V> {
     try {
       const value = await this.#run(work);
-      if (!(value instanceof LostCreate)) this.#denied.set(kind, Number.NEGATIVE_INFINITY);
+      this.#denied.set(kind, { count: Number.NEGATIVE_INFINITY });
       return value;
     } catch (error) {
-      const denied = this.#denied.get(kind) ?? 0;
-      this.#denied.set(kind, isAccountingError(error, 'forbidden') ? denied + 1 : Math.min(denied, 0));
+      const { count } = this.#denied.get(kind) ?? { count: 0 };
+      if (isAccountingError(error, 'forbidden')) this.#denied.set(kind, { count: count + 1, error });
+      else this.#denied.set(kind, { count: Math.min(count, 0) });
       throw error;
     }
   }
 
-  /** Rejects if the outage has lasted for `maxOutageMs`, and for as many creates as a call has attempts. */
-  async #waitAfter(error: AnyAccountingError): Promise<void> {
-    const { maxOutageMs, settings, signal, list } = this.#options;
-    const { count, since } = this.#losses ?? { count: 0, since: monotonicMs() };
-    this.#losses = { count: count + 1, since };
-    const isLong = count + 1 >= settings.retry.maxAttempts && monotonicMs() - since >= maxOutageMs;
-    const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    if (isLong || retryAfterMs > (list.maxWaitMs ?? Number.POSITIVE_INFINITY)) {
-      this.#gaveUp = true;
-      throw error;
-    }
-    const waitMs = Math.max(retryAfterMs, outageDelayMs(count + 1));
-    this.#results.wait(waitMs);
-    await sleep(waitMs, signal);
-  }
-
-  async #run<V>(work: (options: RequestOptions) => Promise<V>): Promise<V> {
-    const responsesBefore = this.#responses;
+  async #run<V>(work: (options: RunCallOptions) => Promise<V>): Promise<V> {
+    await this.#outage;
+    const startedAt = monotonicMs();
     try {
-      const value = await work({ ...this.#options.call, onWait: this.#results.wait });
-      if (!(value instanceof LostCreate)) this.#responses += 1;
-      return value;
+      return await work({ ...this.#options.call, onWait: this.#results.wait });
     } catch (error) {
-      const sign = signOfError(error);
-      if (sign === undefined && isApiError(error)) this.#responses += 1;
-      if (sign === 'down' && this.#responses === responsesBefore) this.#gaveUp = true;
+      if (signOfError(error) !== undefined) await this.#untilUp(error, startedAt);
       throw error;
+    } finally {
+      this.#endedAt = monotonicMs();
     }
   }
 
-  /** Whether the service failed, not this one create. */
-  async #isOutage(error: AnyAccountingError): Promise<boolean> {
-    return signOfError(error) === 'down' || (await this.#isServiceDown(error));
+  /**
+   * After a sign of an outage, all calls wait until a list responds. Rejects with the error after `maxOutageMs`, counted
+   * from the beginning of the call that failed.
+   */
+  async #untilUp(error: unknown, since: number): Promise<void> {
+    this.#outage ??= this.#waitForService(error, since).finally(() => {
+      this.#outage = undefined;
+    });
+    await this.#outage;
   }
 
-  #isServiceDown(error: AnyAccountingError): Promise<boolean> {
-    return runSource(this.#products).isServiceDown(error, this.#options.call);
+  async #waitForService(error: unknown, since: number): Promise<void> {
+    const { call, list, maxOutageMs } = this.#options;
+    const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
+    if (retryAfterMs > (list.maxWaitMs ?? 0)) return this.#giveUp(error);
+    if (retryAfterMs > 0) await this.#wait(retryAfterMs);
+    for (let failures = 1; await runSource(this.#products).isServiceDown(error, call); failures++) {
+      if (monotonicMs() - since >= maxOutageMs) return this.#giveUp(error);
+      await this.#wait(outageDelayMs(failures));
+    }
   }
-}
 
-/** Whether a create may have been carried out. */
-function isLost(error: unknown): error is AnyAccountingError {
-  return isAccountingError(error) && (error.outcome === 'unknown' || error.outcome === 'applied');
+  #giveUp(error: unknown): never {
+    this.#gaveUpAfter = error;
+    throw error;
+  }
+
+  async #wait(waitMs: number): Promise<void> {
+    this.#results.wait(waitMs);
+    await sleep(waitMs, this.#options.signal);
+  }
 }

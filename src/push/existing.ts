@@ -1,19 +1,17 @@
 // Reads the existing products: all of them, or a local copy and what changed since.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { ListOptions } from '../pagination/list-options.ts';
-import type { Page, ResponseTime } from '../pagination/page.ts';
+import type { Page } from '../pagination/page.ts';
 import { boundAt, lowestOffset } from '../reading/bound.ts';
 import { each } from '../reading/each.ts';
-import type { SourceQuery } from '../reading/source.ts';
+import type { ReadSettings } from '../reading/list-options.ts';
+import { runSource, type SourceQuery, type WriteSource } from '../reading/source.ts';
 import { sinceOf } from '../reading/watermark.ts';
-import { keepSent } from '../schemas/as-sent.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
 /** Some of the existing products. A page of the local copy has no response. */
-export type ExistingPage = Pick<Page<AnyProduct>, 'records' | 'invalid' | 'restarted'> & {
-  readonly first?: ResponseTime | undefined;
+export type ExistingPage = Pick<Page<AnyProduct>, 'records' | 'sent' | 'invalid' | 'restarted'> & {
   /** Rows that came twice when everything was read once more: as many products can be missing. */
   readonly repeatedAgain?: number;
 };
@@ -25,15 +23,15 @@ export interface Reading {
   readonly results: Results;
 }
 
-/** A bound in an offset west of every zone misses nothing on a service that ignores offsets. */
-const WEST_OF_ALL = -11 * 60;
-
 /** Records of the copy in one page, and those that show the UTC offset of the service. */
 const COPY_PAGE = 500;
 
-/** Every existing product. */
-export async function* existingProducts(reading: Reading): AsyncGenerator<ExistingPage, void, undefined> {
-  const { existing, lookbackMs, serviceTimeZone, signal } = reading.options;
+/** Every existing product: of the local copy and what changed since, or of the service alone. */
+export async function* existingProducts(
+  reading: Reading,
+  existing: ResolvedPushOptions['existing'],
+): AsyncGenerator<ExistingPage, void, undefined> {
+  const { lookbackMs, serviceTimeZone, signal } = reading.options;
   if (existing === undefined) {
     yield* listed(reading, {});
     return;
@@ -54,11 +52,10 @@ export async function* existingProducts(reading: Reading): AsyncGenerator<Existi
       for (const { id } of [...page.records, ...page.invalid]) if (id !== undefined) changed.add(id);
       yield page;
     }
-    const unchanged = (products: readonly AnyProduct[]): ExistingPage => ({
-      records: products.filter(({ id }) => !changed.has(id)),
-      invalid: [],
-      restarted: false,
-    });
+    const unchanged = (products: readonly AnyProduct[]): ExistingPage => {
+      const records = products.filter(({ id }) => !changed.has(id));
+      return { records, sent: records, invalid: [], restarted: false };
+    };
     yield unchanged(start as readonly AnyProduct[]);
     for await (const products of copy) yield unchanged(products);
   } finally {
@@ -66,23 +63,8 @@ export async function* existingProducts(reading: Reading): AsyncGenerator<Existi
   }
 }
 
-/** The changes since the plan was made. */
-export async function* changesSince(
-  reading: Reading,
-  first: ResponseTime | undefined,
-): AsyncGenerator<ExistingPage, void, undefined> {
-  const since = first?.serverTime;
-  const { lookbackMs, serviceTimeZone } = reading.options;
-  yield* listed(
-    reading,
-    since && {
-      updatedSince: boundAt(sinceOf(since.toISOString(), lookbackMs), WEST_OF_ALL, serviceTimeZone),
-    },
-  );
-}
-
 /** Reads a list. If it may have missed a product, reads it once more by page: what one read shows is there. */
-export async function* listed(
+async function* listed(
   reading: Reading,
   query: SourceQuery = {},
 ): AsyncGenerator<ExistingPage, void, undefined> {
@@ -100,18 +82,16 @@ export async function* listed(
   }
 }
 
-/** The pages of a list that outlasts an outage. */
+/** The pages of a list that outlasts an outage. Products that do not match a schema are in `invalid`. */
 async function* pages(
   { products, options, results }: Reading,
   query: SourceQuery,
-  other: ListOptions = {},
+  other: Partial<ReadSettings> = {},
 ): AsyncGenerator<Page<AnyProduct>, void, undefined> {
   const { list, signal } = options;
-  const how = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
-  for await (const page of products.list(query, how).pages()) {
-    page.records.forEach((record, index) => {
-      keepSent(record, page.sent[index] as object);
-    });
+  const { lenient } = runSource(products).writes as WriteSource<AnyProduct>;
+  const settings = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
+  for await (const page of lenient.list(query, settings)) {
     results.complete.add(page.complete);
     yield page;
   }

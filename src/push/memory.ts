@@ -1,7 +1,8 @@
-// What a push remembers in its store: the id of each key, and the creates whose outcome is unknown.
+// What a push remembers in its store: the creates whose outcome is unknown, and the id of each key.
 //
-// One entry for the creates in flight of a tenant, written before they are sent, and for each key name sixteen for the
-// ids, each for a part of the keys: one for all would be too large to write often, one for each key too many to read.
+// The creates of a tenant are in one entry, written before they are sent. The write that drops a create contains the id
+// of its product, or that was written before. At the end of a round, ids move to sixteen entries for each key name, each
+// for a part of the keys: one for all would be too large to write often, one for each key too many to read.
 
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
@@ -10,8 +11,8 @@ import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-import type { Attempt } from './attempt.ts';
-import type { Rows } from './rows.ts';
+import { type CreateState, known, type Sent } from './create.ts';
+import type { PushRow, Rows } from './rows.ts';
 
 interface MemoryOptions {
   readonly store: Store;
@@ -22,15 +23,16 @@ interface MemoryOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An attempt in the store. */
-interface StoredAttempt extends Attempt {
-  /** The key name of the push that sent it. */
-  readonly name: string;
-  readonly key: string;
+/** The creates of one key name in the store: those whose outcome is unknown, and ids that are in no other entry yet. */
+interface Open {
+  readonly sent: Readonly<Record<string, Pick<Sent, 'idempotencyKey' | 'draft'>>>;
+  readonly made: Readonly<Record<string, string>>;
 }
 
 const STATE_VERSION = 1;
 const PARTS = '0123456789abcdef';
+/** Ids in the entry of the creates: it is written once for every hundred creates, and a larger one takes too long. */
+const MAX_MADE = 5_000;
 
 export class PushMemory {
   readonly #options: MemoryOptions;
@@ -38,17 +40,20 @@ export class PushMemory {
   readonly #scope: string;
   /** Marks what this run wrote. */
   readonly #by = newIdempotencyKey();
-  /** The run that wrote the entry which this one found. */
-  #foundBy: unknown;
-  /** The creates that may be in flight, by natural key. */
-  readonly #pending = new Map<string, Attempt>();
-  /** Those of pushes by another key. */
-  #others: readonly StoredAttempt[] = [];
-  /** The content of the entry that the store has: what this run read, then what it wrote. */
+  /** The mark of the run that wrote the entry which this one found, then its own. */
+  #lastBy: unknown;
+  /** The creates of pushes by another key. */
+  #others: readonly (readonly [name: string, open: unknown])[] = [];
+  /** The creates whose outcome is unknown, by natural key. */
+  readonly #sent = new Map<string, Sent>();
+  /** The ids of creates that are in no other entry yet. */
+  readonly #made = new Map<string, string>();
+  /** The content of the entry that the store has. */
   #stored = '';
-  #hasWritten = false;
-  /** Ids that the store does not have yet, by natural key. */
-  readonly #ids = new Map<string, string>();
+  /** The ids of each part that was read. */
+  readonly #parts = new Map<string, Map<string, string>>();
+  /** The parts that have changed since they were read or written. */
+  readonly #changed = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: MemoryOptions) {
@@ -57,111 +62,135 @@ export class PushMemory {
     this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
   }
 
-  /** Reads what earlier runs left, and gives each row the id that is known for its key. */
+  /** Reads what earlier runs left, and gives each row its state. */
   async load(rows: Rows): Promise<void> {
     const { keyName, storeKey } = this.#options;
     const head = await this.#read(storeKey);
-    this.#foundBy = head?.by;
-    const pending = head?.pending ?? [];
-    if (!Array.isArray(pending) || !pending.every(isStoredAttempt)) throw damagedValue(storeKey);
-    this.#others = pending.filter(({ name }) => name !== keyName);
-    for (const { name, key, ...attempt } of pending) {
-      if (name === keyName) this.#pending.set(key, attempt);
+    this.#lastBy = head?.by;
+    const all = head?.open ?? {};
+    if (!isObject(all) || !Object.values(all).every(isOpen)) throw damagedValue(storeKey);
+    this.#others = Object.entries(all).filter(([name]) => name !== keyName);
+    const own = (Object.hasOwn(all, keyName) ? all[keyName] : { sent: {}, made: {} }) as Open;
+    for (const [key, { idempotencyKey, draft }] of Object.entries(own.sent))
+      this.#sent.set(key, { is: 'sent', idempotencyKey, draft, isEarlier: true, isRepeated: false });
+    for (const [key, id] of Object.entries(own.made)) {
+      this.#made.set(key, id);
+      (await this.#part(key)).set(key, id);
+      this.#changed.add(partOf(key));
     }
     this.#stored = this.#content();
-    const parts = new Set([...rows.byKey.keys()].map(partOf));
-    for (const part of parts) {
-      const ids = await this.#readIds(part);
-      for (const [key, id] of Object.entries(ids)) {
-        const row = rows.byKey.get(key);
-        if (row !== undefined) row.storedId = id;
-      }
+    for (const row of rows.byKey.values()) {
+      const id = (await this.#part(row.key)).get(row.key);
+      row.state = this.#sent.get(row.key) ?? (id === undefined ? row.state : known(id));
     }
   }
 
-  /** Writes down that this run writes from now on. */
-  begin(): Promise<void> {
-    return this.#save(true);
+  /** Changes what is known of the create of a row. The store has it after the next write. */
+  set(row: PushRow, state: CreateState): void {
+    const { key } = row;
+    const before = row.state;
+    row.state = state;
+    if (state.is === 'sent') this.#sent.set(key, state);
+    else this.#sent.delete(key);
+    const part = partOf(key);
+    const ids = this.#parts.get(part) as Map<string, string>;
+    if (state.is === 'made' && ids.get(key) !== state.id) {
+      ids.set(key, state.id);
+      this.#changed.add(part);
+      if (before.is === 'sent') this.#made.set(key, state.id);
+    }
+    if (state.is === 'none' && (ids.delete(key) || this.#made.delete(key))) this.#changed.add(part);
   }
 
-  /** The create of a key whose outcome is unknown. */
-  pending(key: string): Attempt | undefined {
-    return this.#pending.get(key);
+  /** The keys, other than this one, whose product had this id when it was last pushed. */
+  async otherKeysOf(id: string, key: string): Promise<readonly string[]> {
+    const keys: string[] = [];
+    for (const part of PARTS) {
+      for (const [other, itsId] of await this.#readPart(part))
+        if (itsId === id && other !== key) keys.push(other);
+    }
+    return keys;
   }
 
-  /** Takes creates that are about to be sent, and writes them down. */
-  async willCreate(attempts: Iterable<readonly [key: string, attempt: Attempt]>): Promise<void> {
-    for (const [key, attempt] of attempts) this.#pending.set(key, attempt);
-    await this.#save();
+  /** Writes down the creates that are about to be sent, and that this run writes from now on. */
+  async begin(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (this.#made.size > MAX_MADE) {
+        await this.#checkMark();
+        await this.#saveParts();
+      }
+      await this.#saveHead();
+    });
   }
 
-  /** The outcome of a create is known. */
-  settled(key: string): void {
-    this.#pending.delete(key);
-  }
-
-  /** The product of a key is known. */
-  found(key: string, id: string, storedId: string | undefined): void {
-    if (id !== storedId) this.#ids.set(key, id);
-  }
-
-  /** Writes down everything that is known at the end of a run. */
-  async finish(): Promise<void> {
-    if (this.#ids.size > 0) await this.#saveIds();
-    await this.#save();
-  }
-
-  /** The creates that may be in flight, as the store has them. */
-  #content(): string {
-    const { keyName: name } = this.#options;
-    const own = [...this.#pending].map(([key, attempt]) => ({ name, key, ...attempt }));
-    return JSON.stringify([...this.#others, ...own]);
+  /** Writes down everything that is known. */
+  async save(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (this.#changed.size > 0) {
+        await this.#checkMark();
+        await this.#saveParts();
+      }
+      if (this.#content() !== this.#stored) await this.#saveHead();
+    });
   }
 
   /** One write after the other. */
-  #save(isForced = false): Promise<void> {
-    const work = this.#writing.then(() => this.#saveNow(isForced));
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const work = this.#writing.then(write);
     this.#writing = work.catch(() => undefined);
     return work;
   }
 
-  async #saveNow(isForced: boolean): Promise<void> {
-    const pending = this.#content();
-    if (pending === this.#stored && !isForced) return;
+  /** The creates of all key names, as the store has them. */
+  #content(): string {
+    const sent = [...this.#sent].map(([key, { idempotencyKey, draft }]) => [key, { idempotencyKey, draft }]);
+    const own: Open = { sent: Object.fromEntries(sent), made: Object.fromEntries(this.#made) };
+    const isEmpty = this.#sent.size + this.#made.size === 0;
+    const { keyName } = this.#options;
+    return JSON.stringify(Object.fromEntries([...this.#others, ...(isEmpty ? [] : [[keyName, own]])]));
+  }
 
-    const { storeKey } = this.#options;
-    const by = (await this.#read(storeKey))?.by;
-    if (by !== (this.#hasWritten ? this.#by : this.#foundBy)) {
-      throw new ConcurrentRunError(
-        `Another push wrote the state under ${storeKey} at the same time; what was written stays written.`,
-        { retryable: true, hint: 'Run one push of a tenant at a time.' },
-      );
-    }
+  async #saveHead(): Promise<void> {
+    await this.#checkMark();
+    const content = this.#content();
     const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope, by: this.#by });
-    await this.#write(storeKey, `${head.slice(0, -1)},"pending":${pending}}`);
-    this.#hasWritten = true;
-    this.#stored = pending;
+    await this.#write(this.#options.storeKey, `${head.slice(0, -1)},"open":${content}}`);
+    this.#lastBy = this.#by;
+    this.#stored = content;
   }
 
-  async #saveIds(): Promise<void> {
-    // A product has one key: what another key remembers of it is out of date.
-    const keys = new Map([...this.#ids].map(([key, id]) => [id, key]));
-    for (const part of PARTS) {
-      const before = await this.#readIds(part);
-      const kept = Object.entries(before).filter(([key, id]) => (keys.get(id) ?? key) === key);
-      const added = [...this.#ids].filter(([key]) => partOf(key) === part);
-      const ids = Object.fromEntries([...kept, ...added]);
-      if (added.length === 0 && kept.length === Object.keys(before).length) continue;
+  /** Rejects if another run wrote since this one read or wrote. */
+  async #checkMark(): Promise<void> {
+    const { storeKey } = this.#options;
+    if ((await this.#read(storeKey))?.by === this.#lastBy) return;
+    throw new ConcurrentRunError(
+      `Another push wrote the state under ${storeKey} at the same time; what was written stays written.`,
+      { retryable: true, hint: 'Run one push of a tenant at a time.' },
+    );
+  }
+
+  async #saveParts(): Promise<void> {
+    for (const part of this.#changed) {
+      const ids = Object.fromEntries(this.#parts.get(part) ?? []);
       await this.#write(this.#partKey(part), JSON.stringify({ v: STATE_VERSION, scope: this.#scope, ids }));
+      this.#changed.delete(part);
     }
-    this.#ids.clear();
+    this.#made.clear();
   }
 
-  async #readIds(part: string): Promise<Readonly<Record<string, string>>> {
+  /** The ids of the part that a key belongs to. */
+  async #part(key: string): Promise<Map<string, string>> {
+    const part = partOf(key);
+    const ids = this.#parts.get(part) ?? (await this.#readPart(part));
+    this.#parts.set(part, ids);
+    return ids;
+  }
+
+  async #readPart(part: string): Promise<Map<string, string>> {
     const key = this.#partKey(part);
     const ids = (await this.#read(key))?.ids ?? {};
-    if (!isObject(ids) || !Object.values(ids).every((id) => typeof id === 'string')) throw damagedValue(key);
-    return ids as Readonly<Record<string, string>>;
+    if (!isTexts(ids)) throw damagedValue(key);
+    return new Map(Object.entries(ids));
   }
 
   #partKey(part: string): string {
@@ -190,9 +219,15 @@ export class PushMemory {
   }
 }
 
-function isStoredAttempt(value: unknown): value is StoredAttempt {
-  const names = ['name', 'key', 'idempotencyKey', 'draft'];
-  return isObject(value) && names.every((name) => typeof value[name] === 'string');
+function isOpen(value: unknown): value is Open {
+  if (!isObject(value) || !isObject(value.sent) || !isTexts(value.made)) return false;
+  return Object.values(value.sent).every(
+    (sent) => isObject(sent) && typeof sent.idempotencyKey === 'string' && typeof sent.draft === 'string',
+  );
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
 /** The part of the ids that a key belongs to. */

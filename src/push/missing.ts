@@ -1,7 +1,7 @@
 // The products that no row has, and what is to be done about them.
 
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
-import { sentOf } from '../schemas/as-sent.ts';
+import type { Read } from '../reading/source.ts';
 import { changedFields, type Fields, normalised, picked } from './draft.ts';
 import { folded } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
@@ -30,7 +30,7 @@ export class MissingProducts {
   }
 
   /** Takes in an existing product that has a key. */
-  add(product: AnyProduct, key: string, hasRow: boolean): void {
+  add({ record: product, row }: Read<AnyProduct>, key: string, hasRow: boolean): void {
     const { missing, facts } = this.#options;
     if (missing === 'keep') return;
     this.#withKey++;
@@ -45,13 +45,8 @@ export class MissingProducts {
     if (patch === undefined) return;
     // A product that does not differ from its patch was changed by an earlier run.
     const wanted = normalised(JSON.parse(facts.body(patch, 'missing')) as Fields, facts.fields);
-    const fields = changedFields(sentOf(product), wanted, facts.fields);
+    const fields = changedFields(row as Fields, wanted, facts.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
-  }
-
-  /** The product was written since it was added. */
-  delete(id: string): void {
-    this.#missing.delete(id);
   }
 
   /** The read starts again. */

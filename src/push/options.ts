@@ -19,12 +19,22 @@ import type { ListOptions } from '../pagination/list-options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import { isIterable } from '../reading/each.ts';
-import { READ_OPTIONS, type ReadOptions, resolveReadOptions } from '../reading/list-options.ts';
-import { type RunSource, runSource, type SourceQuery, type WriteSource } from '../reading/source.ts';
+import {
+  READ_OPTIONS,
+  type ReadOptions,
+  type ReadSettings,
+  resolveReadOptions,
+} from '../reading/list-options.ts';
+import {
+  type Read,
+  type RunSource,
+  runSource,
+  type SourceQuery,
+  type WriteSource,
+} from '../reading/source.ts';
 import { stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { checkStart } from '../reading/watermark.ts';
-import { sentOf } from '../schemas/as-sent.ts';
 import type { FilledByService } from '../schemas/record.ts';
 import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
 import type { PushProgress, PushResult } from './results.ts';
@@ -73,8 +83,8 @@ export type TextFieldOf<Draft> = {
 /** Options of {@link push}. */
 export interface PushOptions<T, Draft, Patch> extends ReadOptions {
   /**
-   * Names the company: letters, digits and `_.-`, never its API key. Part of every idempotency key, and of the keys in
-   * the store: two companies with one label would share ids, and one could overwrite products of the other.
+   * Names the company: letters, digits and `_.-`, never its API key. Part of the keys in the store: two companies with
+   * one label would share ids, and one could overwrite products of the other.
    */
   tenant: string;
   /** The products as they should be. Read to the end before anything is written, and closed if the push stops. */
@@ -100,10 +110,18 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions {
   /** The time zone of the service, as in a sync: it saves products that a service which ignores offsets lists again. */
   serviceTimeZone?: string | undefined;
   /**
-   * Remembers the id of each key, so that a product whose key was changed upstream is found again, and creates with an
-   * unknown outcome. At most 17 entries for each tenant and key name; a `Map` and every store of a sync are accepted.
+   * Remembers creates with an unknown outcome, and the id of each key, so that the next push creates nothing twice and
+   * finds a product whose key was changed upstream. At most 17 entries for each tenant and key name; `fileStore`, a `Map`
+   * and every other store of a sync are accepted. A `Map` forgets everything with the process: after a crash, the next
+   * push can then create a product twice.
    */
-  store?: Store | undefined;
+  store: Store;
+  /**
+   * How long the service takes to carry out a create and to show its product, in ms: the wait between the rounds of a
+   * push, and before the first read if an earlier push left a create with an unknown outcome. If products can take longer,
+   * raise it: a restart could create them twice. Default: `timeoutMs`, or 30,000 if that is unlimited.
+   */
+  visibleAfterMs?: number | undefined;
   /** The first part of the keys in the store. Default: `accounting-data-sdk`. */
   prefix?: string | undefined;
   /**
@@ -126,8 +144,8 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions {
   /** Reports what would be written, and writes nothing. Default: false. */
   dryRun?: boolean | undefined;
   /**
-   * Asks whether to write what was planned: `false` ends the push as `dryRun` does. If it takes more than 5 s, what
-   * others wrote meanwhile is read before anything is written.
+   * Asks whether to write what was planned: `false` ends the push as `dryRun` does. If it takes more than 5 s, the
+   * products are read again and the plan is made again, because others may have written meanwhile.
    */
   confirm?: ((counts: PushReport['counts']) => boolean | Promise<boolean>) | undefined;
   /** Writes in flight. Default: 4. */
@@ -153,6 +171,7 @@ export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> =
   lookbackMs: true,
   serviceTimeZone: true,
   store: true,
+  visibleAfterMs: true,
   prefix: true,
   missing: true,
   maxCandidates: true,
@@ -179,13 +198,16 @@ export interface ResolvedPushOptions {
   readonly tenant: string;
   readonly rows: Iterable<object> | AsyncIterable<object>;
   readonly key: (row: object) => string | null | undefined;
+  /** The natural key of an existing product. */
+  readonly keyOf: (product: Read<AnyProduct>) => string | null | undefined;
   readonly keyName: string;
   readonly existing:
     | { readonly products: () => Iterable<AnyProduct> | AsyncIterable<AnyProduct>; readonly asOf: string }
     | undefined;
   readonly lookbackMs: number;
   readonly serviceTimeZone: string | undefined;
-  readonly store: Store | undefined;
+  readonly store: Store;
+  readonly visibleAfterMs: number;
   /** The first part of every key in the store; together with the base URL it names the push. */
   readonly storeKey: string;
   readonly missing: 'keep' | 'delete' | ((product: AnyProduct) => object | undefined);
@@ -198,11 +220,11 @@ export interface ResolvedPushOptions {
   readonly signal: AbortSignal | undefined;
   readonly onResult: ((result: PushResult) => void) | undefined;
   readonly onProgress: ((progress: PushProgress) => void) | undefined;
-  readonly list: ListOptions;
+  readonly list: ReadSettings;
   readonly call: RequestOptions;
   /** The options of a call over the defaults of the client. */
   readonly settings: CallSettings;
-  readonly facts: Pick<WriteSource, 'body'> & Pick<RunSource<AnyProduct>, 'fields'>;
+  readonly facts: Pick<WriteSource<AnyProduct>, 'body'> & Pick<RunSource<AnyProduct>, 'fields'>;
 }
 
 /** Checks the options of a push and applies every default. */
@@ -227,7 +249,7 @@ export function resolvePushOptions(
   if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   if (!isIterable(rows))
     throw new InvalidInputError('rows', 'must be an Iterable or an AsyncIterable of drafts');
-  const keyOfRow = keyFunction(key, fields);
+  const keys = keyFunctions(key, fields);
   const { keyName = typeof key === 'string' ? key : 'key', prefix = 'accounting-data-sdk' } = options;
   if (typeof keyName !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(keyName)) {
     throw new InvalidInputError('keyName', 'must be 1 to 100 letters, digits, "_" and "-"');
@@ -243,7 +265,7 @@ export function resolvePushOptions(
   checkOneOf(incompleteList, 'incompleteList', ['fail', 'create']);
   checkFunction(confirm, 'confirm');
   checkCallbacks(options, ['onResult', 'onProgress']);
-  if (store !== undefined) checkMethods(store, 'store', ['get', 'set']);
+  checkMethods(store, 'store', ['get', 'set']);
   if (missing !== 'keep' && missing !== 'delete' && typeof missing !== 'function') {
     throw new InvalidInputError('missing', "must be 'keep', 'delete' or a function that returns a patch");
   }
@@ -252,12 +274,15 @@ export function resolvePushOptions(
   checkTimeZone(options.serviceTimeZone);
   checkFlag(dryRun, 'dryRun');
   checkWhole(concurrency, 'concurrency', 1);
-  const { maxOutageMs = 0, ...list } = resolveReadOptions(options);
-  const { deadlineMs, maxWaitMs } = list;
+  const list = resolveReadOptions(options);
+  const { deadlineMs, maxWaitMs, maxOutageMs = 0 } = list;
+  const settings = callSettings(writes.settings, { timeoutMs, retry });
+  const { visibleAfterMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000 } = options;
+  checkFiniteMs(visibleAfterMs, 'visibleAfterMs');
   return {
     tenant: options.tenant,
     rows,
-    key: keyOfRow,
+    ...keys,
     keyName,
     existing: existing && {
       products:
@@ -269,6 +294,7 @@ export function resolvePushOptions(
     lookbackMs,
     serviceTimeZone: options.serviceTimeZone,
     store,
+    visibleAfterMs,
     storeKey: stateKey({ prefix, tenant: options.tenant, collection: 'products-push' }),
     missing,
     maxCandidates,
@@ -282,18 +308,20 @@ export function resolvePushOptions(
     onProgress: options.onProgress,
     list,
     call: { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal },
-    settings: callSettings(writes.settings, { timeoutMs, retry }),
+    settings,
     facts: { fields, body: writes.body },
   };
 }
 
-function keyFunction(
+function keyFunctions(
   key: PushOptions<AnyProduct, object, object>['key'],
   fields: RunSource<AnyProduct>['fields'],
-): ResolvedPushOptions['key'] {
-  if (typeof key === 'function') return key;
+): Pick<ResolvedPushOptions, 'key' | 'keyOf'> {
+  if (typeof key === 'function') return { key, keyOf: ({ record }) => key(record) };
   if (typeof key !== 'string' || key === '' || (fields[key] ?? 'string') !== 'string') {
     throw new InvalidInputError('key', 'must be a function, or the name of a text field of a product');
   }
-  return (row) => sentOf(row)[key] as string | null | undefined;
+  const named = (row: unknown) => (row as Readonly<Record<string, string | null | undefined>>)[key];
+  // Of a product as it was sent: a schema of the caller may have changed the field.
+  return { key: named, keyOf: ({ row }) => named(row) };
 }

@@ -3,6 +3,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { each } from '../reading/each.ts';
+import { type CreateState, NONE } from './create.ts';
 import { type Fields, normalised } from './draft.ts';
 import { DraftBuffer } from './draft-buffer.ts';
 import type { ResolvedPushOptions } from './options.ts';
@@ -23,18 +24,26 @@ export class PushRow {
   readonly row: object | undefined;
   readonly #drafts: DraftBuffer;
   readonly #position: number;
-  /** Its product: the one that has its key, or else the one of the stored id; then the one that a create returned. */
+  /** What is known of its create. Changed through the memory alone, which the store follows. */
+  state: CreateState = NONE;
+  /** Its product by the last read: the one that has its key, or else the one that it is known to have. */
   id: string | undefined;
-  /** The fields in which the existing product differs from the row. */
-  fields: readonly string[] = NONE;
+  /** The fields in which the product differs from the row. */
+  fields: readonly string[] = NOTHING;
   /** More products that have its key. */
-  otherIds: readonly string[] = NONE;
-  /** The id that the store remembers for its key. */
-  storedId: string | undefined;
-  /** How its product was found. One that was found by the stored id has another key, or none. */
-  foundBy: 'key' | 'stored_id' | 'stored_id_without_key' | undefined;
+  otherIds: readonly string[] = NOTHING;
+  /** How its product was found. One that was found by its id has another key, or none. */
+  foundBy: 'key' | 'id' | 'id_without_key' | undefined;
+  /** The key that the product has, if it was found by its id. */
+  otherKey: string | undefined;
+  /** What a get of its known product, which the list did not show, found out. */
+  lookUp: 'missing' | 'failed' | undefined;
+  /** Why it cannot be known whether the row still has its known product. */
+  conflict: string | undefined;
   /** A product that may have its key in another spelling. */
   similar: { readonly id: string; readonly key: string } | undefined;
+  /** A product that has its key, but no id that can be read. */
+  unreadable: string | undefined;
 
   constructor({ key, index, row }: KeyedRow, draft: string, drafts: DraftBuffer) {
     this.key = key;
@@ -44,13 +53,26 @@ export class PushRow {
     this.#position = drafts.add(draft);
   }
 
+  /** Before the products are read again. */
+  forget(): void {
+    this.id = undefined;
+    this.fields = NOTHING;
+    this.otherIds = NOTHING;
+    this.foundBy = undefined;
+    this.otherKey = undefined;
+    this.lookUp = undefined;
+    this.conflict = undefined;
+    this.similar = undefined;
+    this.unreadable = undefined;
+  }
+
   /** The normalised draft as JSON. */
   get draft(): string {
     return this.#drafts.at(this.#position);
   }
 }
 
-const NONE: readonly string[] = [];
+const NOTHING: readonly string[] = [];
 
 /** The rows by key. */
 export interface Rows {

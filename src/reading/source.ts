@@ -37,9 +37,15 @@ export type RecordIn<Collection> = Collection extends {
   ? T
   : never;
 
-/** What a request for one record found: the record and its row as sent, or that it does not exist. */
+/** A record, and its row as the service sent it. */
+export interface Read<T> {
+  readonly record: T;
+  readonly row: unknown;
+}
+
+/** What a request for one record found: the record, or that it does not exist. */
 export type LookUp<T> =
-  | { readonly record: T; readonly row: unknown; readonly notFound?: undefined }
+  | (Read<T> & { readonly notFound?: undefined })
   | { readonly record: undefined; readonly row?: undefined; readonly notFound: NotFoundError | undefined };
 
 /**
@@ -65,11 +71,11 @@ export interface RunSource<T extends { id: string }> {
   /** Writes to the logger of the client that a callback threw, such as `onProgress`. */
   callbackFailed(name: string, thrown: unknown): void;
   /** Only of a collection that can be written. */
-  readonly writes?: WriteSource | undefined;
+  readonly writes?: WriteSource<T> | undefined;
 }
 
 /** What a push needs beside the methods of a collection that can be written. */
-export interface WriteSource {
+export interface WriteSource<T extends { id: string }> {
   /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
   readonly settings: CallSettings;
   /**
@@ -77,8 +83,13 @@ export interface WriteSource {
    * reject before sending.
    */
   body(fields: object, argument: 'draft' | 'missing'): string;
-  /** The same collection, whose calls are sent again while the service is down, until it has been for `maxOutageMs`. */
-  outlasting(maxOutageMs: number): unknown;
+  /**
+   * Reads and creates whose results are returned as they were sent if they do not match a schema: only an id is required.
+   * `list` returns the rows that do not match in `invalid`.
+   */
+  readonly lenient: Pick<RunSource<T>, 'list' | 'lookUp'> & {
+    create(draft: object, options: RunCallOptions & { readonly idempotencyKey: string }): Promise<Read<T>>;
+  };
 }
 
 /**

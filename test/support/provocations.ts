@@ -311,7 +311,7 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
       /[Uu]se a key that may/,
     ],
     provoke: failedRun((client, canary) =>
-      push(client.products, { tenant: 'acme', rows: [], key: () => canary }),
+      push(client.products, { tenant: 'acme', rows: [], key: () => canary, store: new Map() }),
     ),
   },
   {

@@ -2,6 +2,7 @@ import {
   type Client,
   type ClientOptions,
   createClient,
+  memoryStore,
   type Product,
   type ProductDraft,
   type ProductPatch,
@@ -49,13 +50,17 @@ export function setUpPush(
   }: { sandbox?: SandboxOptions; client?: ClientOptions } = {},
 ): PushSetUp {
   const sandbox = createSandbox(sandboxOptions);
+  const store = memoryStore();
   const ids = existing.map((fields) => sandbox.store.products.insert({ ...fields }).id);
   const client = createClient({ ...sandbox.clientOptions, ...clientOptions });
   const run = async (rows: Options['rows'], options: Partial<Options> = {}) => {
     const results: PushResult[] = [];
     const onResult = (result: PushResult) => void results.push(result);
     sandbox.clearLogs();
-    const running = push(client.products, { tenant: 'shop', rows, key: productNumber, onResult, ...options });
+    // A wait for a product to become visible takes no time: on the virtual clock anyway.
+    const waits = vi.isFakeTimers() ? {} : { visibleAfterMs: 0 };
+    const asked = { tenant: 'shop', rows, key: productNumber, store, onResult, ...waits };
+    const running = push(client.products, { ...asked, ...options });
     const report = await (vi.isFakeTimers() ? runUntilSettled(running) : running);
     const done = results.map(({ key, action }) => `${key} ${action}`).sort();
     return { report, results, done, commits: sandbox.journal.map(({ action }) => action) };

@@ -1,6 +1,6 @@
 /** Pushes the CSV export of a shop: each product once, by its number. Without ACCOUNTING_BASE_URL to a sandbox. */
 import { createReadStream } from 'node:fs';
-import { createClient, type ProductDraft, push } from 'accounting-data-sdk';
+import { createClient, memoryStore, type ProductDraft, push } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { parse } from 'csv-parse';
@@ -31,7 +31,7 @@ const report = await push(client.products, {
   tenant: 'shop',
   rows: readShop(file),
   key: (row) => row.productNumber,
-  store: isReal ? fileStore('./state') : undefined,
+  store: isReal ? fileStore('.push') : memoryStore(),
   dryRun: args.includes('--dry-run'),
   onResult: ({ key, action, fields, error }) =>
     console.log(`${key ?? '(no number)'}: ${error?.message ?? `${action} ${fields.join(', ')}`}`),

@@ -1,6 +1,8 @@
-import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { access, mkdir, realpath, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import {
+  type CompleteStore,
   isAccountingError,
   type PushAction,
   type PushProgress,
@@ -86,8 +88,11 @@ export function addPush(program: Command, io: Io): void {
         'the most missing products to change, or all (default: 50 or a tenth)',
         candidates,
       )
-      .option('--tenant <label>', 'names the company; part of every idempotency key (default: default)')
-      .option('--state <folder>', 'remember ids and unknown creates between runs; needs --tenant')
+      .option('--tenant <label>', 'names the company in the state (default: default)')
+      .option(
+        '--state <folder>',
+        'remembers ids and unknown creates between runs (default: .accounting-data-sdk)',
+      )
       .option('--same-company', 'accept a state that was written with another API key of the same company')
       .option(
         '--no-repeat-creates',
@@ -121,10 +126,10 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const { client, keyDigest, sync: fitting } = await connect(io, flags);
   const { pagination } = (await profileOf(io, flags)).client;
   const { tenant = 'default' } = flags;
-  const store = flags.state === undefined ? undefined : fileStore(resolve(io.cwd ?? '.', flags.state));
+  const store = await stateIn(resolve(io.cwd ?? '.', flags.state ?? STATE_FOLDER), flags.dryRun === true);
   const isDryRun = flags.dryRun ?? false;
   const { sameCompany = false } = flags;
-  const remember = store && (await checkCompany(store, { tenant, keyDigest, sameCompany }));
+  const remember = await checkCompany(store, { tenant, keyDigest, sameCompany });
   const results = new RowResults(resultsPath);
   const isConfirmed = async (planned: Counts) => {
     io.status?.(undefined);
@@ -134,7 +139,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   const confirm = async (planned: Counts) => {
     if (!(await isConfirmed(planned))) return false;
     // Not before: only a key that could read belongs to the company.
-    await remember?.();
+    await remember();
     return true;
   };
   try {
@@ -166,20 +171,40 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   }
 }
 
+/** Where the state is kept without --state: in the current folder. */
+const STATE_FOLDER = '.accounting-data-sdk';
+
+/**
+ * The state of a push. Its folder is created before anything is sent, unless nothing is to be written, with a .gitignore
+ * that keeps all of it out of a repository.
+ */
+async function stateIn(folder: string, isDryRun: boolean): Promise<CompleteStore> {
+  if (isDryRun) return fileStore(folder);
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+    await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      },
+    );
+  } catch (error) {
+    throw new CommandFailure(`The state cannot be written to ${folder}: ${(error as Error).message}.`, {
+      advice: 'Name a folder that can be written with --state.',
+      exitCode: EXIT.usage,
+    });
+  }
+  return fileStore(folder);
+}
+
 /** Before anything is read or sent. */
-function checkFlags({ key, state, tenant }: Flags, mustConfirm: boolean): void {
+function checkFlags({ key }: Flags, mustConfirm: boolean): void {
   const kinds: Readonly<Record<string, string>> = productFields;
   if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
     // Not quoted, because the caller may have passed the API key by mistake.
     throw new CommandFailure('The value of --key is not a text field of a product.', {
       advice: suggestion(key, names),
-      exitCode: EXIT.usage,
-    });
-  }
-  if (state !== undefined && tenant === undefined) {
-    throw new CommandFailure('--state needs --tenant.', {
-      advice: 'Name the company with --tenant: the state remembers the ids of its products.',
       exitCode: EXIT.usage,
     });
   }

@@ -71,7 +71,8 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
     PUSH_OPTIONS,
     ({ existing, ...o }: { existing?: object }) => {
       const whole = existing && { products: [], asOf: '2026-01-31', ...existing };
-      return push(client.products, { tenant: 'acme', rows: [], key: () => 'A', existing: whole, ...o });
+      const asked = { tenant: 'acme', rows: [], key: () => 'A', store: new Map(), existing: whole };
+      return push(client.products, { ...asked, ...o });
     },
   ],
   ['toMoney', MONEY_OPTIONS, (o) => toMoney(toDecimal('1'), o)],

@@ -1,5 +1,7 @@
 import { isAccountingError, type ProductDraft } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { setUpPush as setUp } from '../../support/push.ts';
 
 test('a push creates products that do not exist, updates those that differ, and leaves the rest alone', async () => {
@@ -291,7 +293,10 @@ test('a push sends the fields of each row, even if the name of a field contains 
     sandbox: { unknownFields: 'store' },
   });
   const { results } = await run([a, b] as ProductDraft[]);
-  expect(results.map(({ fields }) => fields)).toEqual([['x,y'], ['x', 'y']]);
+  expect(results.map(({ key, fields }) => [key, ...fields]).toSorted()).toEqual([
+    ['A', 'x,y'],
+    ['B', 'x', 'y'],
+  ]);
   expect(sandbox.store.products.all()).toMatchObject([a, b]);
 });
 
@@ -324,23 +329,42 @@ test.each(['999999999999999999.99999999', '-0.00000001', '123456.1234567', '7.12
   },
 );
 
-test.each([
-  ['without a key', {}],
-  ['with the key of a row', { productNumber: 'A' }],
-])('a push stops if an existing product %s cannot be read', async (_, product) => {
-  const { run, sandbox } = setUp([{ ...product, salePrice: '5' }], { client: { validation: 'report' } });
-  sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
-  await expect(run([{ productNumber: 'A' }])).rejects.toMatchObject({
-    code: 'push_failed',
-    cause: { code: 'unexpected_response' },
-  });
-  expect(sandbox.store.products.all()).toHaveLength(1);
+test.each(['throw', 'report', 'off'] as const)(
+  'a push compares an existing product that is invalid by the fields that were sent, with validation %s',
+  async (validation) => {
+    const schema = productSchema.extend({ colourCode: z.number().int().min(1).nullish() });
+    const existing = { productNumber: 'A', name: 'Desk', salePrice: '5', colourCode: 0 } as ProductDraft;
+    const { sandbox } = setUp([existing, { productNumber: 'B' }], { sandbox: { unknownFields: 'store' } });
+    const client = { ...sandbox.clientOptions, validation, schemas: { products: schema } };
+    const { run } = setUp([], { client });
+    const rows = [
+      { productNumber: 'A', name: 'Desk', salePrice: '5.00' },
+      { productNumber: 'B' },
+      { productNumber: 'C' },
+    ];
+    expect((await run(rows)).done).toEqual(['A unchanged', 'B unchanged', 'C created']);
+    const corrected = [{ productNumber: 'A', colourCode: 3 } as ProductDraft];
+    expect((await run(corrected)).results).toMatchObject([{ action: 'updated', fields: ['colourCode'] }]);
+    expect(sandbox.store.products.get('1')).toMatchObject({ colourCode: 3 });
+  },
+);
+
+test('a push fails rows without a product if one exists whose key cannot be read, and writes the others', async () => {
+  const { sandbox } = setUp([{ productNumber: 'B' }, { productNumber: 'ODD' }]);
+  const fetch: typeof sandbox.fetch = async (input, init) => {
+    const response = await sandbox.fetch(input, init);
+    const text = (await response.text()).replace('"productNumber":"ODD"', '"productNumber":5');
+    return new Response(text, response);
+  };
+  const { run } = setUp([], { client: { ...sandbox.clientOptions, fetch } });
+  const { done, results } = await run([{ productNumber: 'A' }, { productNumber: 'B', name: 'x' }]);
+  expect(done).toEqual(['A failed', 'B updated']);
+  const failed = results.find(({ action }) => action === 'failed');
+  expect(failed?.error?.message).toContain('may be product 2, which cannot be read');
 });
 
-test('a push continues if the existing product that cannot be read has a key that no row has', async () => {
-  const { run, sandbox } = setUp([{ productNumber: 'X', salePrice: '5' }], {
-    client: { validation: 'report' },
-  });
+test('a push keeps an invalid product that no row has', async () => {
+  const { run, sandbox } = setUp([{ productNumber: 'X', salePrice: '5' }]);
   sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
   const { done } = await run([{ productNumber: 'A' }], { missing: 'delete', maxCandidates: Infinity });
   expect(done).toEqual(['A created']);

@@ -44,12 +44,12 @@ test('a push prefers what changed after asOf to existing.products', async () => 
   expect(done).toEqual(['A updated', 'B created', 'D unchanged']);
 });
 
-test('a push counts a product that was deleted after asOf as unchanged', async () => {
+test('a push counts a product that was deleted after asOf as unchanged, and creates it if its row differs', async () => {
   const { run, existing, sandbox, ids } = withCopy();
   sandbox.store.products.delete(ids[0] ?? '');
   expect((await run(rows, { existing })).done).toEqual(['A unchanged', 'B unchanged']);
   const { results } = await run([{ productNumber: 'A', name: 'Table' }], { existing });
-  expect(results).toMatchObject([{ action: 'failed', error: { code: 'not_found' } }]);
+  expect(results).toMatchObject([{ action: 'created', id: '3' }]);
 });
 
 test('a push finds what changed since asOf on a service that compares local times', async () => {

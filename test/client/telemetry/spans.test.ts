@@ -270,7 +270,8 @@ test('the span of a run has the calls of a push below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = recordedClient();
   const rows = [{ productNumber: 'DESK', name: 'Desk' }];
-  const report = await push(client.products, { tenant: 'acme', key: 'productNumber', rows });
+  const options = { tenant: 'acme', key: 'productNumber', rows, store: new Map() } as const;
+  const report = await push(client.products, options);
   expect(report.counts.created).toBe(1);
 
   const spans = callsOf(await recorded.spans());

@@ -14,7 +14,8 @@ import { z } from 'zod';
 const client = createClient();
 const rows: ProductDraft[] = [{ productNumber: 'A', salePrice: '5.00' }];
 const key = (row: ProductDraft | Product) => row.productNumber;
-const run = { tenant: 'shop', rows, key };
+const store = new Map<string, string>();
+const run = { tenant: 'shop', rows, key, store };
 
 describe('push', () => {
   test('returns a report', () => {
@@ -35,7 +36,7 @@ describe('push', () => {
 
   test('checks the fields of the own schema in each row', () => {
     const own = createClient({ schemas: { products: productSchema.extend({ colourCode: z.number() }) } });
-    const asked = { tenant: 'shop', key: 'ean' } as const;
+    const asked = { tenant: 'shop', key: 'ean', store } as const;
     void push(own.products, { ...asked, rows: [{ ean: '1', colourCode: 7 }, { ean: '2' }] });
     async function* read() {
       yield { ean: '1', colourCode: 7 };

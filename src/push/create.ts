@@ -1,0 +1,164 @@
+// The life of one create, as pure functions: what a round makes of a row by what it sees, and what a response makes of
+// it. The guide to pushing describes it under "How duplicates are avoided".
+//
+//            sent, key and draft are stored           2xx, or a list shows it
+//   none ───────────────────────────────────▶ sent ───────────────────────────▶ made
+//    ▲  ▲                                      │ ▲                                │
+//    │  └── rejected, at its first sending ────┘ └── not shown: sent again,       │
+//    │                                               then under a new key         │
+//    └──────────────── two looks, in two rounds, did not show it ─────────────────┘
+
+import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+
+/** Nothing is under way. */
+interface None {
+  readonly is: 'none';
+}
+
+/** A create was or is about to be sent. Its outcome is not known. */
+export interface Sent {
+  readonly is: 'sent';
+  readonly idempotencyKey: string;
+  /** The draft as it was sent: a repeat sends the same. */
+  readonly draft: string;
+  /** Whether an earlier run sent it. */
+  readonly isEarlier: boolean;
+  /** Whether it is sent in a second round. */
+  readonly isRepeated: boolean;
+}
+
+/** A create returned this id, or a list showed it. */
+export interface Made {
+  readonly is: 'made';
+  readonly id: string;
+  /** Whether this run sent the create. */
+  readonly isOwn: boolean;
+  /** Looks, each in a round of its own, that did not show the product. */
+  readonly misses: number;
+}
+
+/** What is known of the create of one row. */
+export type CreateState = None | Sent | Made;
+
+export const NONE: None = { is: 'none' };
+
+/** A product that an earlier run, or a list, is known by. */
+export function known(id: string): Made {
+  return { is: 'made', id, isOwn: false, misses: 0 };
+}
+
+/** What a round sees of a row. */
+export type Sight =
+  /** One product has its key. */
+  | { readonly products: 'one'; readonly id: string }
+  /** Several products could be meant. */
+  | { readonly products: 'several' }
+  /** None has its key. */
+  | {
+      readonly products: 'none';
+      /** Whether the list can have missed it: it repeated products, or has one whose key cannot be read. */
+      readonly mayLack: boolean;
+      /**
+       * What became of the id of a `made` row: the list or a get shows it; as the product of another row, or without a
+       * key; a get says that it does not exist; the get failed.
+       */
+      readonly made?: 'shown' | 'of_another' | 'missing' | 'failed' | undefined;
+    };
+
+/** What a round does about a row next. `lacking`: it fails, because the list can lack its product. */
+export type Step = 'compare' | 'conflict' | 'failed' | 'open' | 'lacking' | 'send';
+
+interface Next {
+  readonly state: CreateState;
+  readonly step: Step;
+}
+
+/** What a round makes of a row by what it sees. */
+export function afterLook(state: CreateState, sight: Sight): Next {
+  if (sight.products === 'several') return { state, step: 'conflict' };
+  if (sight.products === 'one') return { state: found(state, sight.id), step: 'compare' };
+  if (state.is === 'made') {
+    if (sight.made === 'shown') return { state: { ...state, misses: 0 }, step: 'compare' };
+    if (sight.made === 'of_another') return { state, step: 'conflict' };
+    if (sight.made !== 'missing') return { state, step: 'failed' };
+    const missed = { ...state, misses: state.misses + 1 };
+    // One look may come from a copy of the data that lags behind.
+    if (missed.misses < 2) return { state: missed, step: 'open' };
+    return { state: NONE, step: sight.mayLack ? 'lacking' : 'send' };
+  }
+  return { state, step: sight.mayLack ? 'lacking' : 'send' };
+}
+
+/** A product that a list shows under the key of a row is that of its create. */
+function found(state: CreateState, id: string): Made {
+  const isOwn =
+    state.is === 'sent' ? !state.isEarlier : state.is === 'made' && state.isOwn && state.id === id;
+  return { is: 'made', id, isOwn, misses: 0 };
+}
+
+interface Intention {
+  /** The draft of the row. */
+  readonly draft: string;
+  /** Whether a create may be sent again under its key: not to a service that ignores the key. */
+  readonly mayRepeat: boolean;
+}
+
+/**
+ * What is stored before a create is sent. One whose outcome is unknown is repeated once under its key, because the
+ * service may be slower than the client waits; after that, it gets a new key.
+ */
+export function toSend(state: CreateState, { draft, mayRepeat }: Intention): Sent {
+  if (state.is === 'sent' && !state.isRepeated && mayRepeat) return { ...state, isRepeated: true };
+  const idempotencyKey = newIdempotencyKey();
+  return { is: 'sent', idempotencyKey, draft, isEarlier: false, isRepeated: false };
+}
+
+/** What a write ended with. */
+export type WriteEnd =
+  | 'ok'
+  /** The service says that there is no such product. */
+  | 'missing'
+  /** The service failed, for this call or for all. */
+  | 'outage'
+  | 'failed';
+
+/** What the end of an update, or finding no difference, makes of a row. */
+export function afterUpdate(state: Made, end: WriteEnd): { state: Made; step: 'done' | 'open' | 'failed' } {
+  if (end === 'ok') return { state, step: 'done' };
+  if (end === 'missing') return { state: { ...state, misses: state.misses + 1 }, step: 'open' };
+  return { state, step: end === 'outage' ? 'open' : 'failed' };
+}
+
+/** What a create ended with, over all its attempts. */
+export type CreateEnd =
+  | { readonly end: 'created'; readonly id: string }
+  /** The service did not carry it out. `isUnseen`: it did not look at the key, because of the rate limit for example. */
+  | { readonly end: 'rejected'; readonly isOutage: boolean; readonly isUnseen: boolean }
+  /** A 2xx that could not be read but for its id. */
+  | { readonly end: 'applied'; readonly id: string }
+  | { readonly end: 'unknown' };
+
+/**
+ * What the end of a create makes of a row. `look`: an earlier run sent it, so the product can have been changed or
+ * deleted since.
+ */
+export function afterCreate(
+  state: Sent,
+  end: CreateEnd,
+): { state: CreateState; step: 'created' | 'look' | 'open' | 'failed' } {
+  const { isEarlier, isRepeated } = state;
+  switch (end.end) {
+    case 'created': {
+      const made: Made = { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 };
+      return { state: made, step: isEarlier ? 'look' : 'created' };
+    }
+    case 'applied':
+      return { state: { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 }, step: 'open' };
+    case 'unknown':
+      return { state, step: 'open' };
+    default:
+      // Of a repeat, a rejection says nothing about the first sending.
+      if (isRepeated) return { state: { ...state, isRepeated: !end.isUnseen }, step: 'open' };
+      return { state: NONE, step: end.isOutage ? 'open' : 'failed' };
+  }
+}

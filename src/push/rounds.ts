@@ -1,0 +1,474 @@
+// The rounds of a push. Each looks at the existing products, decides what to do about every open row, and writes. What a
+// round cannot settle stays open for the next one, in this push or in the next.
+
+import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import type { NotFoundError } from '../errors/not-found-error.ts';
+import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { forEach } from '../internal/for-each.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
+import type { Read } from '../reading/source.ts';
+import { signOfError } from '../transport/outage.ts';
+import type { Calls, Kind } from './calls.ts';
+import {
+  afterCreate,
+  afterLook,
+  afterUpdate,
+  type CreateEnd,
+  type CreateState,
+  type Made,
+  NONE,
+  type Sent,
+  type Step,
+  toSend,
+} from './create.ts';
+import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
+import { existingProducts } from './existing.ts';
+import { Match } from './match.ts';
+import type { PushMemory } from './memory.ts';
+import type { Missing } from './missing.ts';
+import { ChangedKeys, folded, spellings } from './natural-key.ts';
+import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
+import type { Outcome, Results, Subject } from './results.ts';
+import type { PushRow, Rows } from './rows.ts';
+
+const MAX_ROUNDS = 3;
+/** Creates that are stored at a time, before the first of them is sent. */
+const CHUNK = 100;
+/** After a longer question, others may have written what was planned. */
+const LONG_QUESTION_MS = 5_000;
+
+const STILL_OPEN = 'run the push again: it continues with this row';
+const DENIED = 'not sent, because the service denied every write of this kind before';
+
+/** What a push works with. */
+export interface Work {
+  readonly products: AnyTarget;
+  readonly options: ResolvedPushOptions;
+  readonly results: Results;
+  readonly rows: Rows;
+  readonly memory: PushMemory;
+  readonly calls: Calls;
+}
+
+/** What a round is to do. Nothing of it is done yet. */
+interface Plan {
+  /** Results that need no write. */
+  readonly settled: readonly (readonly [PushRow, Outcome])[];
+  readonly creates: readonly PushRow[];
+  readonly updates: readonly PushRow[];
+  readonly missing: readonly Missing[];
+}
+
+export class Rounds {
+  readonly #work: Work;
+  /** The rows without a result. */
+  readonly #open: Set<PushRow>;
+  /** The last error of each open row. */
+  readonly #errors = new Map<PushRow, AnyAccountingError>();
+  readonly #changedKeys = new ChangedKeys();
+  #match: Match;
+
+  constructor(work: Work) {
+    this.#work = work;
+    this.#open = new Set(work.rows.byKey.values());
+    this.#match = new Match(work.options, work.rows);
+  }
+
+  async run(): Promise<void> {
+    const { calls, memory, options, results } = this.#work;
+    // The service may still be carrying out what an earlier push sent.
+    if (!options.dryRun && this.#isAnySent()) await calls.waitUntilVisible();
+    const first = await this.#firstPlan();
+    if (first === undefined) return;
+    this.#settleAll(first);
+    results.begin('write', first.creates.length + first.updates.length + first.missing.length);
+    try {
+      await this.#write(first);
+      for (let round = 2; this.#open.size > 0 && round <= MAX_ROUNDS; round++) {
+        await memory.save();
+        await calls.waitUntilVisible();
+        await this.#lookAgain();
+        const plan = this.#plan();
+        this.#settleAll(plan);
+        await this.#write(plan);
+      }
+    } catch (error) {
+      this.#failOpen();
+      // What is known is worth keeping, but the reason why the push stopped is the error to report.
+      await memory.save().catch(() => undefined);
+      throw error;
+    }
+    this.#failOpen();
+    await memory.save();
+  }
+
+  /** The plan of the first round, confirmed; undefined if nothing may be written. */
+  async #firstPlan(): Promise<Plan | undefined> {
+    const { options, results } = this.#work;
+    const plan = await this.#read(options.existing);
+    const counts = { ...results.report().counts };
+    for (const [, { action }] of plannedResults(plan)) counts[action] += 1;
+    const askedAt = monotonicMs();
+    if (options.dryRun || !(await options.confirm(counts))) {
+      results.isDryRun = true;
+      for (const [subject, outcome] of plannedResults(plan)) results.add(subject, outcome);
+      return undefined;
+    }
+    options.signal?.throwIfAborted();
+    if (monotonicMs() - askedAt <= LONG_QUESTION_MS) return plan;
+    const confirmed = new Set(plan.missing.map(({ id }) => id));
+    const again = await this.#read(undefined);
+    return { ...again, missing: again.missing.filter(({ id }) => confirmed.has(id)) };
+  }
+
+  /** Reads the existing products, and plans. */
+  async #read(existing: ResolvedPushOptions['existing']): Promise<Plan> {
+    const { results } = this.#work;
+    results.begin('read');
+    await this.#readList(existing);
+    await this.#lookUp(this.#match.unseen());
+    await this.#checkRenumbered();
+    return this.#plan(this.#match.missing.checked(this.#uncertainForms()));
+  }
+
+  /** A later round reads the list only to find the product of a create. */
+  async #lookAgain(): Promise<void> {
+    if (this.#isAnySent()) await this.#readList(undefined);
+    const open = [...this.#open].filter(
+      ({ id, state }) => state.is === 'made' && (id === undefined || !this.#isAnySent()),
+    );
+    for (const row of open) row.forget();
+    await this.#lookUp(open);
+  }
+
+  async #readList(existing: ResolvedPushOptions['existing']): Promise<void> {
+    const { options, results, rows } = this.#work;
+    this.#match = new Match(options, rows);
+    for await (const page of existingProducts(this.#work, existing)) {
+      this.#match.add(page);
+      results.advance(page.records.length);
+    }
+  }
+
+  /** Gets the products of rows by their ids. */
+  async #lookUp(rows: readonly PushRow[]): Promise<void> {
+    await this.#forEach(rows, async (row) => {
+      const found = await this.#lookUpOne(row);
+      if (found !== undefined) this.#match.addProduct(found);
+    });
+  }
+
+  /** The known product of a row; undefined if it does not exist, or cannot be read, as the row says then. */
+  async #lookUpOne(row: PushRow): Promise<Read<AnyProduct> | undefined> {
+    try {
+      const found = await this.#work.calls.lookUp((row.state as Made).id);
+      if (found.record !== undefined) return found;
+      row.lookUp = 'missing';
+      if (found.notFound !== undefined) this.#errors.set(row, found.notFound);
+    } catch (error) {
+      if (!isAccountingError(error) || this.#work.calls.stopsRun(error)) throw error;
+      row.lookUp = 'failed';
+      this.#errors.set(row, error);
+    }
+    return undefined;
+  }
+
+  /** The number of a product was changed upstream, or it was pushed under another key since. */
+  async #checkRenumbered(): Promise<void> {
+    const { memory, rows } = this.#work;
+    for (const row of this.#match.renumbered()) {
+      const { id, otherKey = '' } = row;
+      const owner = rows.byKey.get(otherKey);
+      // Two rows for one product: in conflict, unless it is known as that of the other one.
+      if (owner !== undefined && (owner.state.is !== 'made' || owner.state.id !== id)) continue;
+      const others = await memory.otherKeysOf(id as string, row.key);
+      if (others.includes(otherKey)) {
+        row.forget();
+        memory.set(row, NONE);
+      } else if (others.length > 0)
+        row.conflict = `product ${id} was pushed under the key ${JSON.stringify(others[0])} too`;
+    }
+  }
+
+  #isAnySent(): boolean {
+    for (const { state } of this.#open) if (state.is === 'sent') return true;
+    return false;
+  }
+
+  /** The forms of the keys whose products are not missing, although no row may have exactly their key. */
+  #uncertainForms(): ReadonlySet<string> {
+    const inConflict = [...this.#open].filter((row) => this.#match.sightOf(row).reason !== undefined);
+    return new Set([...inConflict.map(({ key }) => key), ...this.#work.rows.failedKeys].map(folded));
+  }
+
+  #plan(missing: readonly Missing[] = []): Plan {
+    const { memory } = this.#work;
+    const settled: [PushRow, Outcome][] = [];
+    const creates: PushRow[] = [];
+    const updates: PushRow[] = [];
+    for (const row of this.#open) {
+      const { sight, reason = '' } = this.#match.sightOf(row);
+      const { state, step } = afterLook(row.state, sight);
+      const steps: Record<Step, () => void> = {
+        conflict: () => settled.push([row, conflictOf(row, reason)]),
+        failed: () => settled.push([row, { action: 'failed', id: row.id, error: this.#errorOf(row) }]),
+        lacking: () =>
+          settled.push([row, { action: 'failed', error: lacking(this.#match.unreadableFor(row)) }]),
+        compare: () => {
+          if (row.fields.length > 0) updates.push(row);
+          else settled.push([row, doneOf(row, state as Made, [])]);
+        },
+        open: () => undefined,
+        send: () => creates.push(row),
+      };
+      steps[step]();
+      memory.set(row, state);
+    }
+    return { settled, creates, updates, missing };
+  }
+
+  #settleAll({ settled }: Plan): void {
+    for (const [row, outcome] of settled) this.#settle(row, outcome);
+  }
+
+  async #write({ creates, updates, missing }: Plan): Promise<void> {
+    const { memory } = this.#work;
+    for (let from = 0; from < creates.length; from += CHUNK)
+      await this.#create(creates.slice(from, from + CHUNK));
+    if (updates.length + missing.length > 0) await memory.begin();
+    // The records that a service rejects are often the oldest, and stand together.
+    await this.#forEach(shuffled(updates), (row) => this.#update(row));
+    await this.#forEach(missing, (product) => this.#missing(product));
+  }
+
+  async #create(rows: readonly PushRow[]): Promise<void> {
+    const { memory, options } = this.#work;
+    const { creates: mayRepeat } = options.settings.retry;
+    for (const row of rows) memory.set(row, toSend(row.state as Sent, { draft: row.draft, mayRepeat }));
+    await memory.begin();
+    const unsent = new Set(rows);
+    try {
+      await this.#forEach(rows, async (row) => {
+        unsent.delete(row);
+        await this.#createOne(row);
+      });
+    } catch (error) {
+      // The next push need not look for the product of a create that was not sent.
+      for (const row of unsent) if (isNew(row.state)) memory.set(row, NONE);
+      throw error;
+    }
+  }
+
+  async #createOne(row: PushRow): Promise<void> {
+    const { calls, memory } = this.#work;
+    if (this.#isDenied(row, 'create') || this.#isInDoubt(row)) return;
+    const state = row.state as Sent;
+    let end: CreateEnd;
+    let created: Read<AnyProduct> | undefined;
+    try {
+      created = await calls.create(withoutNull(JSON.parse(state.draft) as Fields), state.idempotencyKey);
+      end = { end: 'created', id: created.record.id };
+    } catch (error) {
+      end = endOf(error);
+      const next = afterCreate(state, end);
+      memory.set(row, next.state);
+      if (isAccountingError(error)) this.#errors.set(row, error);
+      if (calls.stopsRun(error)) throw error;
+      if (next.step === 'failed') this.#settle(row, { action: 'failed', error: this.#errorOf(row) });
+      return;
+    }
+    const next = afterCreate(state, end);
+    memory.set(row, next.state);
+    if (this.#hasChangedKey(row, created)) return;
+    if (next.step === 'created') return this.#settle(row, { action: 'created', id: end.id });
+    const found = await this.#lookUpOne(row);
+    if (found === undefined) {
+      // One look may come from a copy of the data that lags behind: the next round looks again.
+      const { state: seen } = afterLook(row.state, { products: 'none', mayLack: false, made: row.lookUp });
+      return memory.set(row, seen);
+    }
+    row.fields = changedFields(
+      found.row as Fields,
+      JSON.parse(row.draft) as Fields,
+      this.#work.options.facts.fields,
+    );
+    await this.#update(row);
+  }
+
+  /** Brings the product of a row to its values. */
+  async #update(row: PushRow): Promise<void> {
+    const { calls, memory } = this.#work;
+    const state = row.state as Made;
+    const { fields } = row;
+    if (fields.length === 0) return this.#settle(row, doneOf(row, state, fields));
+    if (this.#isDenied(row, 'update')) return;
+    try {
+      await calls.update(state.id, picked(JSON.parse(row.draft) as Fields, fields));
+    } catch (error) {
+      if (!isAccountingError(error)) throw error;
+      this.#errors.set(row, error);
+      if (calls.stopsRun(error)) throw error;
+      const isOutage = signOfError(error) !== undefined;
+      const next = afterUpdate(state, isGone(error) ? 'missing' : isOutage ? 'outage' : 'failed');
+      memory.set(row, next.state);
+      if (next.step === 'failed') this.#settle(row, { action: 'failed', id: state.id, error });
+      return;
+    }
+    this.#settle(row, doneOf(row, state, fields));
+  }
+
+  async #missing({ id, key, patch }: Missing): Promise<void> {
+    const { calls, options, results, rows } = this.#work;
+    const kind = patch === undefined ? 'delete' : 'update';
+    const error = calls.denied(kind);
+    if (error !== undefined) return results.add({ key }, { action: 'failed', id, error, reason: DENIED });
+    try {
+      if (patch === undefined) {
+        const found = await calls.lookUp(id);
+        // It does not exist any more, or got the key of a row meanwhile.
+        if (found.record === undefined || rows.byKey.has(options.keyOf(found) ?? '')) return;
+        await calls.delete(id);
+        results.add({ key }, { action: 'deleted', id });
+      } else {
+        await calls.update(id, patch);
+        results.add({ key }, { action: 'updated', id, fields: Object.keys(patch) });
+      }
+    } catch (error) {
+      if (isGone(error)) return;
+      if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
+      if (calls.stopsRun(error)) throw error;
+    }
+  }
+
+  /** Whether no more writes of a kind are sent: the row fails. */
+  #isDenied(row: PushRow, kind: Kind): boolean {
+    const error = this.#work.calls.denied(kind);
+    if (error === undefined) return false;
+    if (isNew(row.state)) this.#work.memory.set(row, NONE);
+    this.#settle(row, { action: 'failed', id: row.id, error, reason: DENIED });
+    return true;
+  }
+
+  /** Whether a create of this run may have made the product of this row, because the service changed its key. */
+  #isInDoubt(row: PushRow): boolean {
+    const { memory } = this.#work;
+    let other: string | undefined;
+    let outcome: Outcome | undefined;
+    try {
+      other = this.#changedKeys.check(row.key);
+    } catch (error) {
+      outcome = { action: 'failed', error: error as AnyAccountingError };
+    }
+    if (other !== undefined) {
+      const reason = `an earlier row may mean the same product: ${spellings(row.key, other)}`;
+      outcome = { action: 'conflict', id: undefined, ids: [], reason };
+    }
+    if (outcome === undefined) return false;
+    if (isNew(row.state)) memory.set(row, NONE);
+    this.#settle(row, outcome);
+    return true;
+  }
+
+  /** Reports a conflict if the service stored another key than was sent. */
+  #hasChangedKey(row: PushRow, created: Read<AnyProduct>): boolean {
+    const changed = this.#changedKeys.add(row.key, this.#work.options.keyOf(created) ?? '');
+    if (changed === undefined) return false;
+    const { id } = created.record;
+    const reason = `the service stored another key: ${changed}. Normalise the keys in key`;
+    this.#settle(row, { action: 'conflict', id, ids: [id], reason });
+    return true;
+  }
+
+  #settle(row: PushRow, outcome: Outcome): void {
+    this.#open.delete(row);
+    this.#errors.delete(row);
+    this.#work.results.add(row, outcome);
+  }
+
+  /** What is still open fails with its last error. What is known of its create stays in the store. */
+  #failOpen(): void {
+    for (const [row, error] of this.#errors) {
+      if (!this.#open.has(row)) continue;
+      const id = row.state.is === 'made' ? row.state.id : undefined;
+      this.#settle(row, { action: 'failed', id, error, reason: STILL_OPEN });
+    }
+  }
+
+  #errorOf(row: PushRow): AnyAccountingError {
+    return this.#errors.get(row) as AnyAccountingError;
+  }
+
+  async #forEach<V>(items: readonly V[], work: (item: V) => Promise<void>): Promise<void> {
+    await forEach(items, this.#work.options.concurrency, work);
+  }
+}
+
+/** Whether a create has not been sent under its key before. */
+function isNew(state: CreateState): boolean {
+  return state.is === 'sent' && !state.isEarlier && !state.isRepeated;
+}
+
+/** All results, as they will be if every write succeeds. */
+function* plannedResults({
+  settled,
+  creates,
+  updates,
+  missing,
+}: Plan): Generator<readonly [Subject, Outcome], void> {
+  yield* settled;
+  for (const row of creates) yield [row, { action: 'created' }];
+  for (const row of updates) yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];
+  for (const { id, key, patch } of missing) {
+    const fields = Object.keys(patch ?? {});
+    yield [{ key }, patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields }];
+  }
+}
+
+/** A row whose product has its values. It is `created` if this run sent the create. */
+function doneOf(row: PushRow, { id, isOwn }: Made, fields: readonly string[]): Outcome {
+  if (isOwn) return { action: 'created', id, fields };
+  return fields.length > 0 ? { action: 'updated', id, fields } : { action: 'unchanged', id: row.id ?? id };
+}
+
+function conflictOf({ id, otherIds, similar }: PushRow, reason: string): Outcome {
+  const first = id ?? similar?.id;
+  return { action: 'conflict', id: first, ids: first === undefined ? [] : [first, ...otherIds], reason };
+}
+
+/** What an error says about a create. One that is not of this package, such as that of a signal, says nothing. */
+function endOf(error: unknown): CreateEnd {
+  if (!isAccountingError(error)) return { end: 'unknown' };
+  const { outcome } = error;
+  if (outcome === 'rejected' || outcome === 'not_sent') {
+    const isUnseen = outcome === 'not_sent' || isAccountingError(error, 'rate_limited');
+    return { end: 'rejected', isOutage: signOfError(error) !== undefined, isUnseen };
+  }
+  const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
+  return outcome === 'applied' && id !== undefined ? { end: 'applied', id } : { end: 'unknown' };
+}
+
+/** Whether a write proves that its product does not exist. */
+function isGone(error: unknown): error is NotFoundError {
+  return isAccountingError(error, 'not_found') && error.missing;
+}
+
+function lacking(unreadable: string | undefined): UnexpectedResponseError {
+  const why =
+    unreadable === undefined
+      ? 'The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. Nothing was created. Order the list by id, or pass incompleteList: "create".'
+      : `The product of this row may be ${unreadable}, which cannot be read. Nothing was created. Correct that product.`;
+  return new UnexpectedResponseError(
+    why,
+    { method: 'GET', path: '/products', outcome: 'not_sent' },
+    { status: 200, reason: unreadable === undefined ? 'wrong_content' : 'wrong_shape' },
+  );
+}
+
+function shuffled<V>(items: readonly V[]): readonly V[] {
+  const all = [...items];
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [all[last], all[other]] = [all[other] as V, all[last] as V];
+  }
+  return all;
+}
