@@ -143,7 +143,7 @@ test.each([
 ] as const)('a push writes nothing if %s', async (_, rows, reason, deleted) => {
   const { run, sandbox } = setUpPush(products(60));
   const error = await caught(run([...rows], { missing: 'delete' }));
-  const report = { local: 60, seen: rows.length, missing: reason === 'few_local_ids_seen' ? 1 : 0 };
+  const report = { local: rows.length, seen: 60, missing: deleted, candidates: deleted };
   expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50, report });
   for (const words of [`${deleted} of 60`, 'nothing was written', 'maxCandidates'])
     expect((error as Error).message).toContain(words);
@@ -159,4 +159,12 @@ test('a push does not count missing products that already match their patch agai
   const options = { missing: () => ({ isInactive: true }), maxCandidates: 2 };
   expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: ['update', 'update'] });
   expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: [], done: ['A unchanged'] });
+});
+
+test('a push deletes at most a tenth of the products that have a key, if that is more than 50', async () => {
+  const { run, sandbox } = setUpPush(products(600), { sandbox: { pageSize: 200 } });
+  const error = await caught(run(products(530), { missing: 'delete' }));
+  expect(error).toMatchObject({ code: 'reconcile_aborted', maxCandidates: 60, report: { candidates: 70 } });
+  expect(sandbox.store.products.all()).toHaveLength(600);
+  expect((await run(products(540), { missing: 'delete' })).report.counts).toMatchObject({ deleted: 60 });
 });

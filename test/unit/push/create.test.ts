@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import {
+  afterCreate,
+  afterLook,
+  afterUpdate,
+  type CreateEnd,
+  type CreateState,
+  type Made,
+  NONE,
+  type Sent,
+  type Sight,
+  toSend,
+} from '../../../src/push/create.ts';
+
+const sent = (facts: Partial<Sent> = {}): Sent => ({
+  is: 'sent',
+  idempotencyKey: 'first',
+  draft: '{"name":"Desk"}',
+  isEarlier: false,
+  isRepeated: false,
+  ...facts,
+});
+const made = (facts: Partial<Made> = {}): Made => ({
+  is: 'made',
+  id: '7',
+  isOwn: false,
+  misses: 0,
+  ...facts,
+});
+const none = (facts: object = {}): Sight => ({ products: 'none', mayLack: false, ...facts });
+const one: Sight = { products: 'one', id: '7' };
+
+describe('what a round sees', () => {
+  test.each<[string, CreateState, Sight, CreateState, string]>([
+    ['one product, nothing sent', NONE, one, made(), 'compare'],
+    ['the product of a create of this run', sent(), one, made({ isOwn: true }), 'compare'],
+    ['the product of a create of an earlier run', sent({ isEarlier: true }), one, made(), 'compare'],
+    [
+      'the product that this run made',
+      made({ isOwn: true, misses: 1 }),
+      one,
+      made({ isOwn: true }),
+      'compare',
+    ],
+    ['another product than this run made', made({ id: '5', isOwn: true }), one, made(), 'compare'],
+    ['several products, nothing sent', NONE, { products: 'several' }, NONE, 'conflict'],
+    ['several products, a create sent', sent(), { products: 'several' }, sent(), 'conflict'],
+    ['several products, one made', made(), { products: 'several' }, made(), 'conflict'],
+    ['a made product by its id', made({ misses: 1 }), none({ made: 'shown' }), made(), 'compare'],
+    ['a made product of another row', made(), none({ made: 'of_another' }), made(), 'conflict'],
+    ['a made product missing, first', made(), none({ made: 'missing' }), made({ misses: 1 }), 'open'],
+    ['a made product missing, second', made({ misses: 1 }), none({ made: 'missing' }), NONE, 'send'],
+    [
+      'a made product missing, second, in an incomplete list',
+      made({ misses: 1 }),
+      none({ made: 'missing', mayLack: true }),
+      NONE,
+      'lacking',
+    ],
+    [
+      'a made product missing, first, in an incomplete list',
+      made(),
+      none({ made: 'missing', mayLack: true }),
+      made({ misses: 1 }),
+      'open',
+    ],
+    [
+      'a failed get of a made product',
+      made({ misses: 1 }),
+      none({ made: 'failed' }),
+      made({ misses: 1 }),
+      'failed',
+    ],
+    ['an incomplete list, nothing sent', NONE, none({ mayLack: true }), NONE, 'lacking'],
+    ['an incomplete list, a create sent', sent(), none({ mayLack: true }), sent(), 'lacking'],
+    ['no product, nothing sent', NONE, none(), NONE, 'send'],
+    ['no product, a create sent', sent(), none(), sent(), 'send'],
+  ])('%s', (_, state, sight, next, step) => {
+    expect(afterLook(state, sight)).toEqual({ state: next, step });
+  });
+});
+
+describe('what is sent', () => {
+  const intention = { draft: '{"name":"Table"}', mayRepeat: true };
+
+  test.each([
+    ['the first create', NONE, true],
+    ['a create that was repeated', sent({ isRepeated: true }), true],
+    ['a create on a service that ignores its key', sent(), false],
+    ['a create of an earlier run on such a service', sent({ isEarlier: true }), false],
+  ] as const)('%s has a new key and the draft of the row', (_, state, mayRepeat) => {
+    const next = toSend(state, { ...intention, mayRepeat });
+    expect(next).toEqual(sent({ idempotencyKey: next.idempotencyKey, draft: intention.draft }));
+    expect(next.idempotencyKey).not.toBe('first');
+    expect(next.idempotencyKey.length).toBeLessThanOrEqual(64);
+    expect(toSend(state, { ...intention, mayRepeat }).idempotencyKey).not.toBe(next.idempotencyKey);
+  });
+
+  test.each([false, true])(
+    'a create is repeated once under its key, with its draft (earlier: %s)',
+    (isEarlier) => {
+      expect(toSend(sent({ isEarlier }), intention)).toEqual(sent({ isEarlier, isRepeated: true }));
+    },
+  );
+});
+
+describe('the end of an update', () => {
+  test.each([
+    ['ok', made(), 'done'],
+    ['missing', made({ misses: 1 }), 'open'],
+    ['outage', made(), 'open'],
+    ['failed', made(), 'failed'],
+  ] as const)('%s', (end, state, step) => {
+    expect(afterUpdate(made(), end)).toEqual({ state, step });
+  });
+});
+
+describe('the end of a create', () => {
+  const created: CreateEnd = { end: 'created', id: '7' };
+  const applied: CreateEnd = { end: 'applied', id: '7' };
+  const unknown: CreateEnd = { end: 'unknown' };
+  const rejected = (facts = {}): CreateEnd => ({
+    end: 'rejected',
+    isOutage: false,
+    isUnseen: false,
+    ...facts,
+  });
+  const repeat = sent({ isRepeated: true });
+  const earlier = sent({ isRepeated: true, isEarlier: true });
+
+  test.each<[string, Sent, CreateEnd, CreateState, string]>([
+    ['2xx, first sending', sent(), created, made({ isOwn: true }), 'created'],
+    ['2xx, repeat', repeat, created, made({ isOwn: true }), 'created'],
+    ['2xx, repeat of an earlier run', earlier, created, made(), 'look'],
+    ['2xx with an id alone, first sending', sent(), applied, made({ isOwn: true }), 'open'],
+    ['2xx with an id alone, repeat of an earlier run', earlier, applied, made(), 'open'],
+    ['rejected, first sending', sent(), rejected(), NONE, 'failed'],
+    ['not sent because of an outage, first sending', sent(), rejected({ isOutage: true }), NONE, 'open'],
+    ['rejected, repeat', repeat, rejected(), repeat, 'open'],
+    ['rejected, repeat of an earlier run', earlier, rejected(), earlier, 'open'],
+    ['rate limited, repeat', repeat, rejected({ isUnseen: true }), sent(), 'open'],
+    [
+      'not sent, repeat of an earlier run',
+      earlier,
+      rejected({ isUnseen: true, isOutage: true }),
+      sent({ isEarlier: true }),
+      'open',
+    ],
+    ['unknown, first sending', sent(), unknown, sent(), 'open'],
+    ['unknown, repeat', repeat, unknown, repeat, 'open'],
+  ])('%s', (_, state, end, next, step) => {
+    expect(afterCreate(state, end)).toEqual({ state: next, step });
+  });
+});
