@@ -141,6 +141,18 @@ const idempotencyOptions = {
    * @default false
    */
   storeRejections: option(is.flag, false),
+  /**
+   * Whether all companies share one set of keys: a key that one company used returns its response to another one.
+   * @default false
+   */
+  shared: option(is.flag, false),
+};
+
+const newRecordOptions = {
+  /** How long lists leave it out, in ms. @default 0 */
+  listedAfterMs: option(is.integerFrom(0), 0),
+  /** How long GET, PATCH and DELETE of its id respond with 404, in ms. @default 0 */
+  foundAfterMs: option(is.integerFrom(0), 0),
 };
 
 const rateLimitOptions = {
@@ -380,6 +392,11 @@ export const sandboxOptions = {
    * @default 0
    */
   commitDelayMs: option(is.integerFrom(0), 0),
+  /**
+   * When requests see a record that a request created, such as one that is created in the background after its 201, or
+   * listed from a replica. `commitDelayMs` applies too, `sandbox.store` sees the record at once.
+   */
+  newRecords: group(newRecordOptions),
 
   /** The quota of each key. With `false` the headers report a large quota that never shrinks. */
   rateLimit: group(rateLimitOptions, false),

@@ -166,6 +166,14 @@ describe('writing', () => {
     expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
   });
 
+  test('idempotency.shared returns the response of one company to the other', async () => {
+    const sandbox = createSandbox({ idempotency: { shared: true } });
+    const first = await createProduct(sandbox, {}, { idempotencyKey: 'k' });
+    const other = await createProduct(sandbox, {}, { idempotencyKey: 'k', key: sandbox.keys.otherCompany });
+    expect([other.status, other.record.id]).toEqual([201, first.record.id]);
+    expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 0]);
+  });
+
   test('idempotency.storeRejections returns a 422 again under its key, even after its cause is gone', async () => {
     const options = { unknownFields: 'reject', idempotency: { storeRejections: true } } as const;
     const sandbox = createSandbox({ ...options, clock: 0 });

@@ -86,6 +86,26 @@ describe('times', () => {
     expect(ids(await call(sandbox, '/products'))).toEqual([]);
   });
 
+  test('newRecords decides when lists and item routes show a record that a request created', async () => {
+    const newRecords = { listedAfterMs: 2000, foundAfterMs: 1000 };
+    const sandbox = createSandbox({ newRecords, clock: '2026-01-31T12:00:00Z' });
+    await createProduct(sandbox, { name: 'Desk' });
+    sandbox.store.products.insert({ name: 'Chair' });
+    const patch = { method: 'PATCH', body: { name: 'Table' } };
+    const statuses = async () => [
+      (await call(sandbox, '/products/1')).status,
+      (await call(sandbox, '/products/1', patch)).status,
+      ids(await call(sandbox, '/products')).length,
+    ];
+    expect(await statuses()).toEqual([404, 404, 1]);
+    expect((await call(sandbox, '/products/1', { method: 'DELETE' })).status).toBe(404);
+    expect(sandbox.store.products.ids()).toEqual(['1', '2']);
+    sandbox.clock.advance(1000);
+    expect(await statuses()).toEqual([200, 200, 1]);
+    sandbox.clock.advance(1000);
+    expect(await statuses()).toEqual([200, 200, 2]);
+  });
+
   test('a write does not overtake an earlier one of the same record', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
     sandbox.store.boms.insert({ name: 'a' });

@@ -4,7 +4,7 @@ import type { CompanyName } from '../store/company.ts';
 import type { ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 
-/** A create with its Idempotency-Key. The keys of two companies are independent. */
+/** A create with its Idempotency-Key. The keys of two companies are independent, unless they share them. */
 export interface KeyedCreate {
   readonly company: CompanyName;
   readonly key: string;
@@ -19,8 +19,6 @@ interface StoredCreate {
   readonly at: number;
 }
 
-const nameOf = ({ company, key }: KeyedCreate) => `${company}/${key}`;
-
 /** The responses stored for Idempotency-Keys (specification: Create a product, Purpose of `Idempotency-Key`). */
 export class Idempotency {
   readonly #stored = new Map<string, StoredCreate>();
@@ -33,7 +31,7 @@ export class Idempotency {
   /** The response to the first request with this key; undefined if this is the first. Throws for a 409 or a 422. */
   replay(create: KeyedCreate, now: number): ServiceResponse | undefined {
     this.#removeExpired(now);
-    const first = this.#stored.get(nameOf(create));
+    const first = this.#stored.get(this.#nameOf(create));
     if (first === undefined) return undefined;
 
     if (first.response === undefined) {
@@ -53,15 +51,19 @@ export class Idempotency {
 
   /** Stores the response to a first request, as the function that writes it: the text would take more memory. */
   store(create: KeyedCreate, response: () => ServiceResponse, now: number): void {
-    this.#stored.set(nameOf(create), { body: create.body, response, at: now });
+    this.#stored.set(this.#nameOf(create), { body: create.body, response, at: now });
   }
 
   /** Marks a first request as running until the caller calls the function returned; with `over` also a finished one. */
   start(create: KeyedCreate, now: number, { over = false } = {}): () => void {
-    const name = nameOf(create);
+    const name = this.#nameOf(create);
     if (!over && this.#stored.has(name)) return () => {};
     this.#stored.set(name, { body: create.body, response: undefined, at: now });
     return () => void this.#stored.delete(name);
+  }
+
+  #nameOf({ company, key }: KeyedCreate): string {
+    return this.#options.shared ? key : `${company}/${key}`;
   }
 
   #removeExpired(now: number): void {

@@ -13,7 +13,8 @@ import type { Commit, RoutedRequest, ServiceState } from './state.ts';
 /** GET of a record. */
 export function get(state: ServiceState, call: RoutedRequest): ServiceResponse {
   const row = call.collection.get(call.id);
-  if (row === undefined) throw new ProblemError('not_found', `There is no record ${call.id}.`);
+  if (row === undefined || !call.collection.isFound(call.id))
+    throw new ProblemError('not_found', `There is no record ${call.id}.`);
   return respond(state, call, 200, row);
 }
 
@@ -36,7 +37,7 @@ export function create(state: ServiceState, call: RoutedRequest): ServiceRespons
   try {
     const fields = readFields(collection.name, body, options);
     checkUnique(call, fields, options);
-    const row = collection.insert(fields);
+    const row = collection.create(fields);
     commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
     return store(() => respond(state, call, options.createStatus, row));
   } catch (error) {
@@ -100,7 +101,8 @@ export function remove(state: ServiceState, call: RoutedRequest): ServiceRespons
 /** The record that a request changes: 404 if there is none, 403 if it rejects changes (specification: Errors). */
 function writableRow({ options }: ServiceState, { collection, id }: RoutedRequest): Row {
   const row = collection.latest(id);
-  if (row === undefined) throw new ProblemError('not_found', `There is no record ${id}.`);
+  if (row === undefined || !collection.isFound(id))
+    throw new ProblemError('not_found', `There is no record ${id}.`);
   if (collection.locked.has(id) || selects(options.lockedRecords, row, collection.segment, options)) {
     throw new ProblemError('forbidden', `Record ${id} cannot be changed.`);
   }

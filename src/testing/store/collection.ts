@@ -50,6 +50,8 @@ export class Collection {
   #sorted: Row[] = [];
   /** In the order in which they were made. */
   #pending: PendingWrite[] = [];
+  /** When requests created the records that some requests may not see yet, by id. */
+  readonly #createdAt = new Map<string, number>();
   /** The place of the next new id in the sequence: after every numeric id that was ever stored. */
   #nextIndex = 0;
   /** List requests so far. */
@@ -98,6 +100,11 @@ export class Collection {
     return pending === undefined ? this.get(id) : pending.row;
   }
 
+  /** Whether GET, PATCH and DELETE find a record that exists. */
+  isFound(id: string): boolean {
+    return this.#isOlder(id, this.#options.newRecords.foundAfterMs);
+  }
+
   /** Every record that readers see, by ascending id. */
   all(): readonly Row[] {
     this.#settle();
@@ -115,6 +122,12 @@ export class Collection {
 
   /** The records of a list, in the order of the sandbox's lists. With `ties`, pages may have orders of their own. */
   list(selection: Selection, page: number): readonly Row[] {
+    const rows = this.#select(selection, page);
+    const { listedAfterMs } = this.#options.newRecords;
+    return this.#createdAt.size === 0 ? rows : rows.filter(({ id }) => this.#isOlder(id, listedAfterMs));
+  }
+
+  #select(selection: Selection, page: number): readonly Row[] {
     this.#settle();
     this.#listed += 1;
     const { order, ties, seed } = this.#options;
@@ -131,6 +144,14 @@ export class Collection {
     if (this.#lists.size >= KEPT_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
     return list;
+  }
+
+  /** Stores the record that a request creates. */
+  create(fields: Fields): Row {
+    const row = this.insert(fields);
+    const { listedAfterMs, foundAfterMs } = this.#options.newRecords;
+    if (listedAfterMs + foundAfterMs > 0) this.#createdAt.set(row.id, this.#clock.now());
+    return row;
   }
 
   /** Stores a new record under the id given, or the next one. */
@@ -157,7 +178,13 @@ export class Collection {
     this.#rows.clear();
     this.#sorted = [];
     this.#pending = [];
+    this.#createdAt.clear();
     this.#lists.clear();
+  }
+
+  /** Whether a request created a record at least so long ago, or no request did. */
+  #isOlder(id: string, ms: number): boolean {
+    return this.#clock.now() - (this.#createdAt.get(id) ?? -Infinity) >= ms;
   }
 
   /** What timestamps of records show. */

@@ -7,6 +7,7 @@ import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import { CLIENT_OPTIONS } from '../../../src/options.ts';
 import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { ID_BOUNDS } from '../../../src/pagination/page.ts';
+import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { namesIn, root, tableRows } from './code-blocks.ts';
 
@@ -40,7 +41,7 @@ describe('the service at a glance', () => {
 
   test('names options that exist, of the client and of the sandbox', () => {
     expect(open.length).toBeGreaterThan(29);
-    const ofClient = { ...CLIENT_OPTIONS, ...LIST_OPTIONS, ...SYNC_OPTIONS, page: true, id: ID_BOUNDS };
+    const ofClient = { ...CLIENT_OPTIONS, ...LIST_OPTIONS, ...SYNC_OPTIONS, ...PUSH_OPTIONS, page: true, id: ID_BOUNDS };
     const names = (column: number) => open.flatMap((cells) => namesIn(cells[column] ?? ''));
     expect(names(2).filter((path) => !has(ofClient, path))).toEqual([]);
     expect(names(3).filter((path) => !has(sandboxOptions, path))).toEqual([]);
