@@ -213,10 +213,10 @@ export class Rounds {
         conflict: () => settled.push([row, conflictOf(row, reason)]),
         failed: () => settled.push([row, { action: 'failed', id: row.id, error: this.#errorOf(row) }]),
         lacking: () =>
-          settled.push([row, { action: 'failed', error: lacking(this.#match.unreadableFor(row)) }]),
+          settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]),
         compare: () => {
           if (row.fields.length > 0) updates.push(row);
-          else settled.push([row, doneOf(row, state as Made, [])]);
+          else settled.push([row, doneOf(row, state as Made)]);
         },
         open: () => undefined,
         send: () => creates.push(row),
@@ -300,7 +300,7 @@ export class Rounds {
     const { calls, memory } = this.#work;
     const state = row.state as Made;
     const { fields } = row;
-    if (fields.length === 0) return this.#settle(row, doneOf(row, state, fields));
+    if (fields.length === 0) return this.#settle(row, doneOf(row, state));
     if (this.#isDenied(row, 'update')) return;
     try {
       await calls.update(state.id, picked(JSON.parse(row.draft) as Fields, fields));
@@ -308,13 +308,15 @@ export class Rounds {
       if (!isAccountingError(error)) throw error;
       this.#errors.set(row, error);
       if (calls.stopsRun(error)) throw error;
+      if (error.outcome === 'unknown') row.fieldsSent = fieldsOf(row);
       const isOutage = signOfError(error) !== undefined;
       const next = afterUpdate(state, isGone(error) ? 'missing' : isOutage ? 'outage' : 'failed');
       memory.set(row, next.state);
       if (next.step === 'failed') this.#settle(row, { action: 'failed', id: state.id, error });
       return;
     }
-    this.#settle(row, doneOf(row, state, fields));
+    row.fieldsSent = fieldsOf(row);
+    this.#settle(row, doneOf(row, state));
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
@@ -424,8 +426,14 @@ function* plannedResults({
   }
 }
 
+/** All fields that this run sent for a row, with an update that ends now. */
+function fieldsOf({ fields, fieldsSent }: PushRow): readonly string[] {
+  return [...new Set([...fieldsSent, ...fields])];
+}
+
 /** A row whose product has its values. It is `created` if this run sent the create. */
-function doneOf(row: PushRow, { id, isOwn }: Made, fields: readonly string[]): Outcome {
+function doneOf(row: PushRow, { id, isOwn }: Made): Outcome {
+  const fields = row.fieldsSent;
   if (isOwn) return { action: 'created', id, fields };
   return fields.length > 0 ? { action: 'updated', id, fields } : { action: 'unchanged', id: row.id ?? id };
 }
@@ -452,14 +460,16 @@ function isGone(error: unknown): error is NotFoundError {
   return isAccountingError(error, 'not_found') && error.missing;
 }
 
-function lacking(unreadable: string | undefined): UnexpectedResponseError {
+function lacking(state: CreateState, unreadable: string | undefined): UnexpectedResponseError {
+  const isSent = state.is === 'sent';
+  const created = isSent ? 'An earlier create of this row may have created it.' : 'Nothing was created.';
   const why =
     unreadable === undefined
-      ? 'The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. Nothing was created. Order the list by id, or pass incompleteList: "create".'
-      : `The product of this row may be ${unreadable}, which cannot be read. Nothing was created. Correct that product.`;
+      ? `The list is incomplete: it repeated products, so it also missed some, and the product of this row can be one of them. ${created} Order the list by id, or pass incompleteList: "create".`
+      : `The product of this row may be ${unreadable}, which cannot be read. ${created} Correct that product.`;
   return new UnexpectedResponseError(
     why,
-    { method: 'GET', path: '/products', outcome: 'not_sent' },
+    { method: 'GET', path: '/products', outcome: isSent ? 'unknown' : 'not_sent' },
     { status: 200, reason: unreadable === undefined ? 'wrong_content' : 'wrong_shape' },
   );
 }

@@ -30,6 +30,8 @@ export class PushRow {
   id: string | undefined;
   /** The fields in which the product differs from the row. */
   fields: readonly string[] = NOTHING;
+  /** The fields that this run has sent in updates, unless the service rejected them. */
+  fieldsSent: readonly string[] = NOTHING;
   /** More products that have its key. */
   otherIds: readonly string[] = NOTHING;
   /** How its product was found. One that was found by its id has another key, or none. */

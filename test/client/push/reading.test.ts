@@ -158,6 +158,26 @@ test('a push fails rows without a product if a second read of the list repeats p
   expect(sandbox.store.products.all()).toHaveLength(61);
 });
 
+test('a push does not say that nothing was created if a list is incomplete after a create with an unknown outcome', async () => {
+  const { run, sandbox } = setUpPush(products(3), {
+    sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
+  });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method !== 'POST') return;
+    stop();
+    sandbox.store.products.delete(sandbox.journal.at(-1)?.id ?? '');
+    for (let n = 0; n < 60; n++) sandbox.store.products.insert({ productNumber: `X-${n}` });
+  });
+  const { results } = await run([{ productNumber: 'NEW' }], { retry: { maxAttempts: 1 } });
+  expect(results).toMatchObject([
+    {
+      action: 'failed',
+      error: { outcome: 'unknown', message: expect.stringContaining('may have created') },
+    },
+  ]);
+});
+
 test('a push gets the product of a stored id that the list does not show', async () => {
   const store = memoryStore();
   const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
