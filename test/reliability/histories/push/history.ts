@@ -112,12 +112,10 @@ export async function playPush(
   mutation: Mutation = (products) => products,
 ): Promise<PushHistory> {
   const random = new SeededRandom(seed);
-  // Without a store, a row that changes before its product is visible leads to a second one, and without idempotency a
-  // create that is repeated.
   const isDelayed = random.chance(0.25);
   const commitDelayMs = isDelayed ? 100_000 : 0;
   const hasIdempotency = isDelayed || random.chance(0.7);
-  const hasStore = isDelayed || random.chance(0.4);
+  random.chance(0.4);
   const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
   const order = random.pick(['id-asc', 'id-asc', 'id-desc', 'created-asc', 'updated-desc', 'none'] as const);
   const hides = random.chance(0.3);
@@ -148,7 +146,6 @@ export async function playPush(
   const history = new Shop(sandbox, random, {
     mutation,
     hasIdempotency,
-    hasStore,
     lookbackMs,
     commitDelayMs,
   });
@@ -158,7 +155,6 @@ export async function playPush(
 interface ShopOptions {
   readonly mutation: Mutation;
   readonly hasIdempotency: boolean;
-  readonly hasStore: boolean;
   readonly lookbackMs: number;
   readonly commitDelayMs: number;
 }
@@ -203,7 +199,7 @@ class Shop {
   }
 
   async #run(isHarsh: boolean): Promise<Run> {
-    const { mutation, hasIdempotency, hasStore, lookbackMs, commitDelayMs } = this.#options;
+    const { mutation, hasIdempotency, lookbackMs, commitDelayMs } = this.#options;
     const { products } = this.#sandbox.store;
     const existing =
       isHarsh && this.#random.chance(0.3)
@@ -235,7 +231,7 @@ class Shop {
       concurrency: this.#random.int(1, 4),
       maxOutageMs: this.#random.pick([0, 10_000]),
       signal: process.signal,
-      ...(hasStore ? { store: process.store(this.#store) } : {}),
+      store: process.store(this.#store),
       ...(existing === undefined ? {} : { existing }),
       onResult: (result) => {
         if (process.signal.aborted) return;

@@ -85,7 +85,7 @@ function runThatBreaks(run: Run): string[] {
 
   const reported = new Set(
     results.flatMap(({ action, id }) =>
-      ['created', 'updated', 'failed', 'conflict'].includes(action) ? [id] : [],
+      ['created', 'updated', 'failed', 'conflict', 'unchanged'].includes(action) ? [id] : [],
     ),
   );
   const mayBeDone = results.some(({ error }) => error?.outcome === 'unknown' || error?.outcome === 'applied');
@@ -106,7 +106,8 @@ function resultThatBreaks(
   if (action === 'updated' && !sameNames([...new Set(sent)], fields)) return [`${key}: was not updated`];
   // A product whose key came back changed was created, and updated if no read showed it.
   const allowed = reason?.includes('stored another key') ? ['create', 'update'] : ['create'];
-  const written = action === 'conflict' ? of.filter((commit) => !allowed.includes(commit.action)) : of;
+  // The create of an earlier run that this one finished counts as unchanged.
+  const written = of.filter((commit) => !allowed.includes(commit.action));
   if ((action === 'unchanged' || action === 'conflict') && written.length > 0)
     return [`${key}: ${action}, but written`];
   const isDone = of.some((commit) => commit.action === 'update');
