@@ -1,5 +1,4 @@
 import { loadOnce } from '../internal/load-once.ts';
-import { keepSent } from './as-sent.ts';
 import { quickCheck } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
@@ -120,9 +119,7 @@ export class RecordReader<T extends { id: string }> {
   }
 
   async #explainOne(body: object): Promise<T> {
-    const record = await this.#explain(body);
-    keepSent(record, body);
-    return record;
+    return await this.#explain(body);
   }
 
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */

@@ -38,13 +38,16 @@ function withResponses(
   return { sandbox, run: setUpPush([], { client }).run };
 }
 
-test.each([true, false])('a push counts an update whose response was lost as updated, carried out: %s', async (committed) => {
-  const { sandbox, run } = setUpPush([{ productNumber: 'A', name: 'Old' }]);
-  sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'PATCH', times: 1 });
-  const { results } = await run([{ productNumber: 'A', name: 'New' }], { retry: { maxAttempts: 1 } });
-  expect(results).toMatchObject([{ action: 'updated', fields: ['name'] }]);
-  expect(sandbox.store.products.all()).toMatchObject([{ name: 'New' }]);
-});
+test.each([true, false])(
+  'a push counts an update whose response was lost as updated, carried out: %s',
+  async (committed) => {
+    const { sandbox, run } = setUpPush([{ productNumber: 'A', name: 'Old' }]);
+    sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'PATCH', times: 1 });
+    const { results } = await run([{ productNumber: 'A', name: 'New' }], { retry: { maxAttempts: 1 } });
+    expect(results).toMatchObject([{ action: 'updated', fields: ['name'] }]);
+    expect(sandbox.store.products.all()).toMatchObject([{ name: 'New' }]);
+  },
+);
 
 test.each([
   ['a create', 'POST', []],
