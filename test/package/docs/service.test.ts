@@ -41,7 +41,14 @@ describe('the service at a glance', () => {
 
   test('names options that exist, of the client and of the sandbox', () => {
     expect(open.length).toBeGreaterThan(29);
-    const ofClient = { ...CLIENT_OPTIONS, ...LIST_OPTIONS, ...SYNC_OPTIONS, ...PUSH_OPTIONS, page: true, id: ID_BOUNDS };
+    const ofClient = {
+      ...CLIENT_OPTIONS,
+      ...LIST_OPTIONS,
+      ...SYNC_OPTIONS,
+      ...PUSH_OPTIONS,
+      page: true,
+      id: ID_BOUNDS,
+    };
     const names = (column: number) => open.flatMap((cells) => namesIn(cells[column] ?? ''));
     expect(names(2).filter((path) => !has(ofClient, path))).toEqual([]);
     expect(names(3).filter((path) => !has(sandboxOptions, path))).toEqual([]);
