@@ -51,3 +51,8 @@ test.each([
 ])('after the id %s the largest bound is %s', (highest, idLimit) => {
   expect(idLimitOf(highest)).toBe(idLimit);
 });
+
+test('only upwards is a bound limited by the largest id of its type: downwards the highest ids come first', () => {
+  expect(DIRECTIONS.asc.keyLimit(2_147_483_647n)).toBe(2_147_483_647n);
+  expect(DIRECTIONS.desc.keyLimit(2_147_483_647n)).toBeUndefined();
+});

@@ -350,6 +350,9 @@ test('rule 10: only a second page of the whole list shows that two rows are all'
   expect(respond(two, nothing).state).toMatchObject({ behindEnd: 'nothing_at_all' });
   // A row that comes before the last one was on no page that was delivered.
   expect(respond(two, rowsOf([60])).state).toMatchObject({ behindEnd: 'nothing' });
+  // Nor do rows in another order, which are not requested again.
+  const unordered = respond(two, rowsOf([70, 60, 65]));
+  expect(unordered.state).toMatchObject({ phase: 'interval', inOrder: false });
   const more: BehindEndState = { ...two, rows: 3 };
   expect(requestOf(more, everything)).toEqual({ page: 2, id: { gt: '75' } });
   expect(respond(more, nothing).state).toMatchObject({ behindEnd: 'nothing' });

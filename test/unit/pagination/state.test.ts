@@ -4,6 +4,7 @@ import {
   BY_PAGE,
   type IntervalState,
   positionOf,
+  restarted,
   START,
   stateOf,
 } from '../../../src/pagination/keyset/state.ts';
@@ -82,3 +83,15 @@ test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value)
     expect(() => stateOf({ ...positionOf(state), [name]: value })).toThrow(CheckpointError);
   },
 );
+
+test('a read that starts again keeps what was learned of the service, and the direction only in the order of ids', () => {
+  const read = { ...state, order: 'desc', mostRows: 20, longest: 30, hidesRows: true } as const;
+  expect(restarted(read)).toMatchObject({
+    order: 'desc',
+    hidesRows: true,
+    mostRows: 20,
+    longest: 20,
+    rows: 0,
+  });
+  expect(restarted({ ...read, inOrder: false }).order).toBe('asc');
+});
