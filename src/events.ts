@@ -93,6 +93,11 @@ export interface InvalidRecord {
   readonly issues: readonly string[];
   /** The row as the service sent it, unchanged: the company's data, like any record. Do not log it. */
   readonly record: unknown;
+  /**
+   * What a copy may hold of the row: all of it if the collection has no schema of yours, with a Zod object the fields that
+   * it names, with another schema the id. Undefined if the id cannot be read.
+   */
+  readonly storable?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A `sync` or a `push` is about to begin. */

@@ -56,7 +56,7 @@ export type { Paginator } from './pagination/paginator.ts';
 // Sync.
 
 export type { ReconcileReport } from './errors/reconcile-report.ts';
-export type { CollectionReport, DeletionReport, SyncReport } from './errors/sync-report.ts';
+export type { CollectionReport, CopyFigures, DeletionReport, SyncReport } from './errors/sync-report.ts';
 export type { ReadOptions } from './reading/list-options.ts';
 export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
@@ -68,6 +68,8 @@ export {
 } from './reconcile/reconcile.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
+export { type ForgetOptions, forget } from './sync/forget.ts';
+export { type RefreshOptions, type RefreshReport, refresh } from './sync/refresh.ts';
 export type { StopAfter } from './sync/run-limit.ts';
 export type { CheckpointEvent, RunOptions } from './sync/run-options.ts';
 export {
@@ -77,7 +79,13 @@ export {
   type SyncToTargetOptions,
   sync,
 } from './sync/sync.ts';
-export type { OpenTarget, SyncTarget } from './sync/target.ts';
+export type { OpenTarget, StoredRow, SyncTarget, TargetContext, Written } from './sync/target.ts';
+export {
+  type CollectionDifferences,
+  type VerifyOptions,
+  type VerifyReport,
+  verify,
+} from './sync/verify.ts';
 
 // Push.
 

@@ -58,7 +58,7 @@ type ExplainedSchemas<S> = {
 export interface ClientDefaults extends CallOptions, PaginationOptions {
   /**
    * What happens to a record that has neither the documented shape nor the shape of your schema:
-   * - `throw`: an UnexpectedResponseError. The default.
+   * - `throw`: an UnexpectedResponseError. The default, except for a `sync` with a `target`, which has `report`.
    * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` and not among the records; elsewhere as `throw`.
    * - `off`: our own schemas are not used. Yours are, and throw.
    */
@@ -206,7 +206,7 @@ const DEFAULT_SETTINGS: CallSettings = {
 const DEFAULTS: ResolvedDefaults = {
   settings: DEFAULT_SETTINGS,
   lists: { pagination: undefined, prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
-  validation: 'throw',
+  validation: undefined,
 };
 
 const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
@@ -263,11 +263,14 @@ export function changedDefaults(defaults: ResolvedDefaults, options: ClientDefau
 
 function resolveDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
   checkObject(options, 'options');
-  const { validation = defaults.validation } = options;
+  const { validation } = options;
   return {
     settings: callSettings(defaults.settings, options),
     lists: paginationSettings(defaults.lists, options),
-    validation: checkOneOf(validation, 'validation', ['throw', 'report', 'off']),
+    validation:
+      validation === undefined
+        ? defaults.validation
+        : checkOneOf<ValidationMode>(validation, 'validation', ['throw', 'report', 'off']),
   };
 }
 

@@ -1,11 +1,12 @@
 import { checkId } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { createPaginator } from '../pagination/paginator.ts';
-import { type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
+import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
 import { checkSameId, RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
+import { kindOfSchema, zodFields } from '../schemas/zod-fields.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { signOfError } from '../transport/outage.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
@@ -30,20 +31,28 @@ export function createCollection(
     const records = new RecordReader({ fields, schema, validation: mode, checkIds, keepFields: writable });
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
   };
-  const context = contextWith(validation);
+  const context = contextWith(validation ?? 'throw');
+  const reads = readsOf(context, async (row) => ({ record: await context.records.one(row), row }));
+  // One odd record must not end a copy for good.
+  const copied = keepingReads(validation === undefined ? contextWith('report') : context);
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
     segment,
     baseUrl: client.baseUrl,
     fields,
-    ...readsOf(context, async (row) => ({ record: await context.records.one(row), row })),
+    schemaFields: Object.fromEntries(
+      Object.entries((schema && zodFields(schema)) ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
+    ),
+    list: (query, options) => (options.keepInvalid ? copied : reads).list(query, options),
+    lookUp: (id, options) => (options.keepInvalid ? copied : reads).lookUp(id, options),
     async isServiceDown(error, options) {
       if (signOfError(error) === undefined) return false;
       const { headers, signal } = options;
       const call = { collection: segment, settings: callSettings(settings, options), headers, signal };
       return await client.transport.isDown(call);
     },
+    keyDigest: (salt) => client.transport.keyDigest(salt),
     inRun: (event, work) => listeners.inRun?.(event, work) ?? work(),
     warn: (text) => listeners.collectionWarning?.(segment, text),
     callbackFailed: (name, thrown) => listeners.listenerFailed?.(name, thrown),
@@ -65,7 +74,7 @@ type Reading = Read<{ id: string }>;
 /** The reads of a run. */
 function readsOf(
   context: Context,
-  read: (row: unknown, id: string) => Promise<Reading>,
+  read: (row: unknown, id: string) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
     list: (query, options) => createPaginator(listSource({ context, query, options })).pages(),
@@ -81,6 +90,19 @@ function readsOf(
   };
 }
 
+/** The reads of a run that keeps invalid rows: each as what a copy may hold of it. */
+function keepingReads(context: Context): ReturnType<typeof readsOf> {
+  const { records, definition } = context;
+  return readsOf(context, async (row) => {
+    if (idOf(row) === undefined) return { record: await records.one(row), row };
+    const { records: valid, invalid } = await records.list([row]);
+    const [record, odd] = [valid[0], invalid[0]];
+    if (record !== undefined) return { record, row };
+    return { record, invalid: { collection: definition.segment, ...(odd as NonNullable<typeof odd>) } };
+  });
+}
+
+/** The reads and creates of a push: an invalid record is its row. */
 function lenient(context: Context): WriteSource<{ id: string }>['lenient'] {
   const read = async (row: unknown, id?: string): Promise<Reading> => {
     if (id !== undefined && context.checkIds) checkSameId(row, id);

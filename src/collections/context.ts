@@ -13,7 +13,8 @@ export interface ClientContext {
   readonly baseUrl: string;
   readonly settings: CallSettings;
   readonly lists: PaginationSettings;
-  readonly validation: ValidationMode;
+  /** Undefined: `throw`, and `report` for what is copied into a target. */
+  readonly validation: ValidationMode | undefined;
   readonly listeners: ClientListeners;
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;

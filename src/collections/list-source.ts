@@ -174,10 +174,12 @@ function pageFetcher<T extends { id: string }>(
 /** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */
 function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
   if (list.invalid.length === 0) return list;
-  const invalid = list.invalid.map(({ id, issues, record }) => ({
+  const cleared = (value: unknown) => (isChangedBy(value, clear) ? clearStrings(value, clear) : value);
+  const invalid = list.invalid.map(({ id, issues, record, storable }) => ({
     id: id === undefined ? undefined : clear(id),
     issues: issues.map(clear),
-    record: isChangedBy(record, clear) ? clearStrings(record, clear) : record,
+    record: cleared(record),
+    storable: cleared(storable) as typeof storable,
   }));
   return { ...list, invalid };
 }

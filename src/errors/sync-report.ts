@@ -1,5 +1,19 @@
+/** What a run changed in a copy. Undefined if the target does not say it, or without one. */
+export interface CopyFigures {
+  /** Records that the copy did not have. */
+  readonly added?: number | undefined;
+  /** Records that were different in the copy. */
+  readonly changed?: number | undefined;
+  /** Records that were equal to those of the copy, and not written. */
+  readonly unchanged?: number | undefined;
+  /** Records that were removed from the copy. */
+  readonly deleted?: number | undefined;
+  /** Records in which characters that the database cannot store were replaced. */
+  readonly replaced?: number | undefined;
+}
+
 /** The result of one collection in a sync. */
-export interface CollectionReport {
+export interface CollectionReport extends CopyFigures {
   /** The name of the collection, as the client's property. */
   readonly collection: string;
   /**
@@ -32,7 +46,10 @@ export interface CollectionReport {
   readonly exceededLimit: boolean;
   /** Records delivered and committed. */
   readonly records: number;
-  /** Rows that failed validation, under `validation: 'report'`: they were not delivered as records. */
+  /**
+   * Rows that failed validation, under `validation: 'report'`: they were not delivered as records. A target keeps what it
+   * may hold of them.
+   */
   readonly invalid: number;
   /** Batches that held something. */
   readonly pages: number;

@@ -60,7 +60,12 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
 };
 
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
-export interface ReadSettings extends ListOptions, RunCallOptions {}
+export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {}
+
+export interface KeepInvalid {
+  /** Invalid rows are reported instead of thrown, unless the client says otherwise. */
+  readonly keepInvalid?: boolean | undefined;
+}
 
 const PAGINATION: PaginationSettings = {
   pagination: 'keyset',

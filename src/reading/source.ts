@@ -1,13 +1,14 @@
 import { checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
-import type { RunEvent } from '../events.ts';
+import type { InvalidRecord, RunEvent } from '../events.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
+import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
 import type { CallSettings, RequestOptions, RunCallOptions } from '../transport/call-options.ts';
-import type { ReadSettings } from './list-options.ts';
+import type { KeepInvalid, ReadSettings } from './list-options.ts';
 import { collectionName } from './state.ts';
 
 /** The query with which a sync lists. */
@@ -43,10 +44,21 @@ export interface Read<T> {
   readonly row: unknown;
 }
 
-/** What a request for one record found: the record, or that it does not exist. */
+/** What a request for one record found: the record, an invalid row, or that it does not exist. */
 export type LookUp<T> =
-  | (Read<T> & { readonly notFound?: undefined })
-  | { readonly record: undefined; readonly row?: undefined; readonly notFound: NotFoundError | undefined };
+  | (Read<T> & { readonly notFound?: undefined; readonly invalid?: undefined })
+  | {
+      readonly record: undefined;
+      readonly row?: undefined;
+      readonly notFound: NotFoundError | undefined;
+      readonly invalid?: undefined;
+    }
+  | {
+      readonly record: undefined;
+      readonly row?: undefined;
+      readonly notFound?: undefined;
+      readonly invalid: InvalidRecord;
+    };
 
 /**
  * What a run (`sync`, `changes`, `reconcile`, `push`) needs of a collection. A collection of a client has one under
@@ -58,12 +70,16 @@ export interface RunSource<T extends { id: string }> {
   readonly baseUrl: string;
   /** The documented fields: an amount is compared as a decimal, an EAN as a string. */
   readonly fields: FieldTable;
+  /** The fields that a Zod object of the caller names; undefined for a kind of its own. */
+  readonly schemaFields: Readonly<Record<string, FieldKind | undefined>>;
   /** The pages of a list. */
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
-  lookUp(id: string, settings: RunCallOptions): Promise<LookUp<T>>;
+  lookUp(id: string, settings: RunCallOptions & KeepInvalid): Promise<LookUp<T>>;
   /** Whether a call failed with this error because the service is down, so that no other call would succeed. */
   isServiceDown(error: unknown, settings: RunCallOptions): Promise<boolean>;
+  /** Tells the service and its key from others; undefined if they are not known. Asks for the key, sends nothing. */
+  keyDigest(salt: string): Promise<string | undefined>;
   /** Carries out a run inside the listeners of the client. */
   inRun<V>(event: RunEvent, work: () => Promise<V>): Promise<V>;
   /** Writes a warning about the collection to the logger of the client. */
@@ -109,7 +125,8 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
     segment: collection.segment,
     baseUrl: collection.baseUrl ?? '',
     fields: {},
-    list(query, { maxOutageMs: _, beforeAttempt, ...options }) {
+    schemaFields: {},
+    list(query, { maxOutageMs: _, keepInvalid: __, beforeAttempt, ...options }) {
       const pages = collection.list(query, options).pages();
       return {
         [Symbol.asyncIterator]() {
@@ -135,6 +152,7 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
       return record === undefined ? { record, notFound: undefined } : { record, row: record };
     },
     isServiceDown: async () => false,
+    keyDigest: async () => undefined,
     inRun: (_, work) => work(),
     warn: () => undefined,
     callbackFailed: () => undefined,

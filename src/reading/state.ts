@@ -9,6 +9,9 @@ export interface RunPosition {
   readonly since?: string | undefined;
   /** Where to resume. Absent: at the beginning. */
   readonly token?: string | undefined;
+  /** The number of a full read that a target marks, and how many records the copy had before it. */
+  readonly read?: number | undefined;
+  readonly local?: number | undefined;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
@@ -55,7 +58,13 @@ export function encodeState({
     full,
     offset,
     round,
-    run: run && { watermark: run.watermark, since: run.since, token: run.token },
+    run: run && {
+      watermark: run.watermark,
+      since: run.since,
+      token: run.token,
+      read: run.read,
+      local: run.local,
+    },
   });
 }
 
@@ -117,11 +126,13 @@ function isOptional<V>(value: V, isValid: (value: V) => boolean): boolean {
 
 function isRun(run: unknown): boolean {
   if (typeof run !== 'object' || run === null) return false;
-  const { watermark, since, token } = run as Record<string, unknown>;
+  const { watermark, since, token, read, local } = run as Record<string, unknown>;
   return (
     isStoredTimestamp(watermark) &&
     isOptional(since, isBound) &&
-    isOptional(token, (value) => typeof value === 'string')
+    isOptional(token, (value) => typeof value === 'string') &&
+    isOptional(read, Number.isSafeInteger) &&
+    isOptional(local, Number.isSafeInteger)
   );
 }
 

@@ -1,4 +1,5 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { isAccountingError } from '../errors/guards.ts';
 import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
 
@@ -72,7 +73,7 @@ async function storeCall<V>(
     const reason = causeText(error) || 'something other than an error';
     throw new CheckpointError(
       sentence(`The state under ${key} could not be ${done}: the store threw ${reason}`),
-      { retryable: true, hint: CHECK_STORE },
+      { retryable: isAccountingError(error) ? error.retryable : true, hint: CHECK_STORE },
       { cause: error },
     );
   }

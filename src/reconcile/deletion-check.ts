@@ -3,6 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
+import type { InvalidRecord } from '../events.ts';
 import { settled } from '../internal/callback.ts';
 import { forEach } from '../internal/for-each.ts';
 import { oneLine } from '../internal/text.ts';
@@ -19,10 +20,23 @@ type Ids = AsyncIterable<string> | Iterable<string>;
 /** The ids of a local copy, or a function that returns those of a collection. */
 export type LocalIds = Ids | ((collection: string) => Ids);
 
-/** Records that exist although the read did not list them, and their rows as sent. */
+/** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
   readonly records: readonly T[];
   readonly rows: readonly unknown[];
+  readonly invalid: readonly InvalidRecord[];
+}
+
+/** The marks of a target: which records of the copy a full read has listed. */
+export interface ReadMarks {
+  /** How many records the copy had before the read. */
+  readonly local: number;
+  /** How many it has now, and how many rows the read has listed. */
+  count(): Promise<{ readonly records: number; readonly marked: number }>;
+  /** The ids that the read has not listed. */
+  unmarked(): AsyncIterable<string>;
+  /** All ids. */
+  ids(): Iterable<string> | AsyncIterable<string>;
 }
 
 /** How many of the listed records may be deleted during the run before a 404 of all of them aborts it. */
@@ -31,7 +45,9 @@ const WITNESSES = 3;
 export interface DeletionCheckOptions<T> {
   /** The name of the collection. */
   readonly collection: string;
-  readonly localIds: LocalIds;
+  /** Instead of `localIds`: the copy knows itself what the read has listed. */
+  readonly marks?: ReadMarks | undefined;
+  readonly localIds: LocalIds | undefined;
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   readonly lookUp: (id: string) => Promise<LookUp<T>>;
@@ -79,6 +95,7 @@ export class DeletionCheck<T extends { id: string }> {
 
   async readLocalIds(): Promise<void> {
     const { localIds, collection, signal, onProgress } = this.#options;
+    if (localIds === undefined) return;
     let count = 0;
     const ids = typeof localIds === 'function' ? localIds(collection) : localIds;
     for await (const id of each(ids, 'localIds', signal)) {
@@ -102,6 +119,7 @@ export class DeletionCheck<T extends { id: string }> {
     // An invalid row exists, too.
     for (const { id } of [...records, ...invalid]) {
       this.#seen++;
+      if (this.#options.marks !== undefined) continue;
       if (id === undefined || !this.#local.markSeen(id)) this.#missing++;
     }
     this.#options.onProgress?.('read', this.#seen);
@@ -112,7 +130,7 @@ export class DeletionCheck<T extends { id: string }> {
    * the read missed: they belong into the copy. Rejects with a ReconcileAbortedError if the counts look like a mistake.
    */
   async *confirm(): AsyncGenerator<Repairs<T>, void> {
-    this.#candidates = this.#local.countUnseen();
+    await this.#count();
     if (this.#candidates === 0) return;
 
     const { batchSize, onDelete, onProgress, collection, signal } = this.#options;
@@ -122,15 +140,16 @@ export class DeletionCheck<T extends { id: string }> {
     await this.#findListed();
     const gone: string[] = [];
     let confirmed = 0;
-    for (const ids of chunksOf(this.#local.unseen(), batchSize)) {
+    for await (const ids of chunksOf(this.#unseen(), batchSize)) {
       const found = await this.#findAll(ids, gone);
       confirmed += ids.length;
       onProgress?.('confirm', confirmed);
-      if (found.records.length > 0) yield found;
-      this.#repaired += found.records.length;
+      const existing = found.records.length + found.invalid.length;
+      if (existing > 0) yield found;
+      this.#repaired += existing;
     }
     if (gone.length > 0) await this.#findListed();
-    for (const ids of chunksOf(gone, batchSize)) {
+    for await (const ids of chunksOf(gone, batchSize)) {
       signal?.throwIfAborted();
       await settled(onDelete(ids, collection), signal);
       this.#deleted += ids.length;
@@ -143,7 +162,7 @@ export class DeletionCheck<T extends { id: string }> {
       collection: this.#options.collection,
       pagination: this.#pagination,
       complete: this.#complete,
-      local: this.#local.size,
+      local: this.#localCount,
       seen: this.#seen,
       missing: this.#missing,
       candidates: this.#candidates,
@@ -154,11 +173,46 @@ export class DeletionCheck<T extends { id: string }> {
     };
   }
 
+  get #localCount(): number {
+    return this.#options.marks?.local ?? this.#local.size;
+  }
+
+  #unseen(): Iterable<string> | AsyncIterable<string> {
+    return this.#options.marks?.unmarked() ?? this.#local.unseen();
+  }
+
+  /** Counts the candidates, and with marks what all runs of the read have listed. */
+  async #count(): Promise<void> {
+    const { marks } = this.#options;
+    if (marks === undefined) {
+      this.#candidates = this.#local.countUnseen();
+      return;
+    }
+    const { records, marked } = await marks.count();
+    this.#seen = marked;
+    this.#missing = Math.max(0, records - marks.local);
+    // This run has listed nothing if the one that it resumes listed the last page.
+    const candidates = this.#witnesses.length === 0 ? new Set<string>() : undefined;
+    this.#candidates = 0;
+    for await (const id of marks.unmarked()) {
+      candidates?.add(id);
+      this.#candidates++;
+    }
+    if (candidates === undefined || this.#candidates === 0) return;
+    for await (const id of marks.ids()) {
+      if (!candidates.has(id) && this.#witnesses.push(id) === WITNESSES) return;
+    }
+  }
+
   /** Requests these ids, some at a time. Returns the records that exist and adds the other ids to `gone`. */
   async #findAll(ids: readonly string[], gone: string[]): Promise<Repairs<T>> {
-    const found = { records: [] as T[], rows: [] as unknown[] };
+    const found = { records: [] as T[], rows: [] as unknown[], invalid: [] as InvalidRecord[] };
     await forEach(ids, this.#options.concurrency, async (id) => {
       const result = await this.#lookUp(id);
+      if (result.invalid !== undefined) {
+        found.invalid.push(result.invalid);
+        return;
+      }
       if (result.record === undefined) {
         gone.push(id);
         return;
@@ -172,8 +226,8 @@ export class DeletionCheck<T extends { id: string }> {
   /** Aborts unless a GET finds a record that was listed. One that was deleted meanwhile is replaced by another. */
   async #findListed(): Promise<void> {
     for (const id of this.#witnesses) {
-      const { record } = await this.#lookUp(id);
-      if (record !== undefined) return;
+      const { record, invalid } = await this.#lookUp(id);
+      if (record !== undefined || invalid !== undefined) return;
     }
     throw this.#aborted('first_record_not_found');
   }
@@ -194,7 +248,7 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   get #maxCandidates(): number {
-    return this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#local.size / 10));
+    return this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#localCount / 10));
   }
 
   /** What makes the counts look like a mistake, such as the API key of another company. */
@@ -203,13 +257,13 @@ export class DeletionCheck<T extends { id: string }> {
     if (this.#maxCandidates === Number.POSITIVE_INFINITY) return undefined;
     // A few ids are often the same in two companies, most are not. If the records were really deleted, those that the
     // service lists are known to the copy after a sync.
-    const fewKnown = this.#candidates > this.#local.size / 2 && this.#missing > this.#seen / 2;
+    const fewKnown = this.#candidates > this.#localCount / 2 && this.#missing > this.#seen / 2;
     if (fewKnown) return 'few_local_ids_seen';
     return this.#candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
   }
 
   #aborted(reason: ReconcileAbortReason, forms = ''): ReconcileAbortedError {
-    const local = this.#local.size;
+    const local = this.#localCount;
     const [seen, missing, candidates] = [this.#seen, this.#missing, this.#candidates];
     const maxCandidates = this.#maxCandidates;
     const reasons: Readonly<Record<ReconcileAbortReason, readonly [what: string, hint: string]>> = {
@@ -255,9 +309,12 @@ function formOf({ headers, type, title, detail, instance, violations, extensions
   return oneLine(`${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(0, 200);
 }
 
-function* chunksOf(ids: Iterable<string>, size: number): Generator<string[], void> {
+async function* chunksOf(
+  ids: Iterable<string> | AsyncIterable<string>,
+  size: number,
+): AsyncGenerator<string[], void> {
   let chunk: string[] = [];
-  for (const id of ids) {
+  for await (const id of ids) {
     if (chunk.push(id) < size) continue;
     yield chunk;
     chunk = [];

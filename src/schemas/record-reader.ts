@@ -4,6 +4,7 @@ import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { idOf, isObject, readOutput, validate } from './validate.ts';
+import { zodFields } from './zod-fields.ts';
 
 /** What happens to an invalid record: see the client's option `validation`. */
 export type ValidationMode = 'throw' | 'report' | 'off';
@@ -16,6 +17,8 @@ interface InvalidRow {
   readonly issues: readonly string[];
   /** The row as the service sent it. */
   readonly record: unknown;
+  /** What a copy may hold of it: see `InvalidRecord`. */
+  readonly storable: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The rows of a list, valid and invalid ones apart. */
@@ -112,10 +115,27 @@ export class RecordReader<T extends { id: string }> {
         list.sent.push(row);
       } catch (error) {
         if (!(error instanceof ShapeError) || this.#options.validation !== 'report') throw error;
-        list.invalid.push({ id: error.recordId, issues: error.issues, record: row });
+        const { recordId: id, issues } = error;
+        list.invalid.push({ id, issues, record: row, storable: await this.#storable(row) });
       }
     }
     return list;
+  }
+
+  /** What a copy may hold of an invalid row: a schema that strips fields keeps them out of the copy. */
+  async #storable(row: unknown): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const id = idOf(row);
+    if (id === undefined || !isObject(row)) return undefined;
+    const { schema } = this.#options;
+    if (schema === undefined) return row;
+    const kept: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(zodFields(schema) ?? {})) {
+      if (!Object.hasOwn(row, name)) continue;
+      // The output of a field that is valid: it may be stripped.
+      const value = await validate(field, row[name], { row, ofCaller: true }).catch(() => row[name]);
+      if (value !== undefined) kept[name] = value;
+    }
+    return { ...kept, id };
   }
 
   async #explainOne(body: object): Promise<T> {

@@ -21,6 +21,8 @@ export interface Batch<T, Name extends string = string> {
    * are not integers or the service turned out to use another order, and if a run by `page` is resumed.
    */
   readonly restarted: boolean;
+  /** The number of the full read that a copy with marks remembers its records by: see {@link OpenTarget}. */
+  readonly read?: number | undefined;
   /** Where the checkpoint is kept. */
   readonly key: string;
   /**

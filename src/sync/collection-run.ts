@@ -1,4 +1,4 @@
-import type { CollectionReport, DeletionReport } from '../errors/sync-report.ts';
+import type { CollectionReport, CopyFigures, DeletionReport } from '../errors/sync-report.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { formatUtcOffset } from '../internal/utc-offset.ts';
@@ -14,8 +14,9 @@ import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
-import { abandoned, begin, checkpointOf, finish, inUtc, next, type RunState } from './run-state.ts';
+import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
 import { type BatchCounts, RunStats } from './run-stats.ts';
+import type { OpenTarget } from './target.ts';
 
 /** What the run of one collection needs beside the collection. */
 interface RunContext {
@@ -30,6 +31,8 @@ interface RunContext {
   readonly consumer: Semaphore;
   /** Finds deletions in a full read. */
   readonly deletions?: DeletionOptions | undefined;
+  /** What the target says that it changed. */
+  readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
   /** When the run is paused. */
   readonly limit?: RunLimit | undefined;
 }
@@ -38,7 +41,8 @@ interface RunContext {
 export type DeletionOptions = Pick<
   DeletionCheckOptions<{ id: string }>,
   'localIds' | 'onDelete' | 'maxCandidates' | 'concurrency'
->;
+> &
+  Pick<OpenTarget, 'marks'>;
 
 /** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
 const DELETION_BATCH_SIZE = 500;
@@ -115,7 +119,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Each batch must have been committed before the next is requested. */
   async *batches(): AsyncGenerator<Batch<T>, void> {
-    const { consumer, signal, options } = this.#context;
+    const { consumer, signal } = this.#context;
     signal?.throwIfAborted();
     this.#stored = await consumer.run(async () => {
       signal?.throwIfAborted();
@@ -125,7 +129,7 @@ export class CollectionRun<T extends { id: string }> {
     this.#stats.begin();
     const { round = this.#stored?.round } = this;
     const own = { scope: this.#scope, parameters: this.#parameters, by: this.#checkpoints.by, round };
-    this.#state = begin(this.#stored, own, options);
+    this.#state = await this.#marked(begin(this.#stored, own, this.#rules));
     const deletions = await this.#deletionCheck(this.#state);
 
     let { pages, result } = await this.#open(this.#state);
@@ -133,7 +137,7 @@ export class CollectionRun<T extends { id: string }> {
       signal?.throwIfAborted();
       while (result.done !== true) {
         const page = result.value;
-        const step = next(this.#state, page, options);
+        const step = next(this.#state, page, this.#rules);
         this.#state = step.state;
         if (step.kind === 'read_again') {
           await close(pages);
@@ -180,7 +184,7 @@ export class CollectionRun<T extends { id: string }> {
   /** The run was stopped by its limit. */
   paused(): void {
     this.status = 'paused';
-    if (this.#context.deletions !== undefined) this.#deletions ??= skipped('paused');
+    if (this.#findsDeletions) this.#deletions ??= skipped('paused');
   }
 
   /** Whether the run was paused before a batch, because its requests failed. */
@@ -250,6 +254,7 @@ export class CollectionRun<T extends { id: string }> {
       exceededLimit: this.#pause.exceededLimit,
       ...this.#stats.report,
       deletions: this.#deletions,
+      ...this.#context.figures?.(this.collection),
       watermark: dateOf(this.#stored?.watermark),
       clockWentBack,
       lastFullRead: dateOf(this.#stored?.full),
@@ -286,18 +291,52 @@ export class CollectionRun<T extends { id: string }> {
     this.#pause.waits(waitMs, reason);
   };
 
+  get #rules() {
+    const { options, deletions } = this.#context;
+    return { ...options, marked: deletions?.marks !== undefined && options.mode === 'full' };
+  }
+
+  /** With a target that marks, an interrupted full read finds deletions in whatever run it ends. */
+  get #findsDeletions(): boolean {
+    const { deletions } = this.#context;
+    if (deletions?.marks === undefined) return deletions !== undefined;
+    return this.#state?.plan.marks !== undefined;
+  }
+
+  /** Gives a full read that begins a number by which the target marks what it lists. */
+  async #marked(state: RunState): Promise<RunState> {
+    const { deletions, consumer } = this.#context;
+    const { marks } = deletions ?? {};
+    if (marks === undefined || !this.#rules.marked || state.plan.marks !== undefined) return state;
+    // Random, so that it is not that of an earlier read whose state was deleted.
+    const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
+    const read = (random >>> 2) + 1;
+    const { records: local } = await consumer.run(() => marks.count(this.collection, read));
+    return marked(state, { read, local });
+  }
+
   /** Reads the local ids, before the first request. */
   async #deletionCheck({ plan }: RunState): Promise<DeletionCheck<T> | undefined> {
     const { deletions, consumer, signal } = this.#context;
-    if (deletions === undefined) return undefined;
-    if (plan.token !== undefined) {
+    if (deletions === undefined || !this.#findsDeletions) return undefined;
+    const { marks } = deletions;
+    if (plan.token !== undefined && marks === undefined) {
       // The pages before the token were listed by another process: what they listed is not known any more.
       this.#deletions = skipped('resumed');
       return undefined;
     }
+    const { collection } = this;
+    const { read = 0, local = 0 } = plan.marks ?? {};
     const check = new DeletionCheck<T>({
       ...deletions,
-      collection: this.collection,
+      marks: marks && {
+        local,
+        count: () => consumer.run(() => marks.count(collection, read)),
+        unmarked: () => marks.unmarked(collection, read),
+        ids: () => (deletions.localIds as (name: string) => AsyncIterable<string>)(collection),
+      },
+      localIds: marks === undefined ? deletions.localIds : undefined,
+      collection,
       onDelete: (ids, collection) => consumer.run(async () => deletions.onDelete(ids, collection)),
       lookUp: (id) => this.#source.lookUp(id, this.#settings),
       delivered: () => this.#stats.report.records,
@@ -331,6 +370,7 @@ export class CollectionRun<T extends { id: string }> {
       tenant: this.#context.options.tenant,
       collection: this.collection,
       mode: run.plan.mode,
+      read: run.plan.marks?.read,
       ...content,
       key: this.#key,
       checkpoint: encodeState(state ?? checkpointOf(run)),

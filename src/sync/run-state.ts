@@ -15,6 +15,14 @@ export interface RunPlan {
   /** Where to resume. */
   readonly token: string | undefined;
   readonly resumed: boolean;
+  /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
+  readonly marks?: ReadMarking | undefined;
+}
+
+/** The number of a full read, and how many records the copy had before it. */
+export interface ReadMarking {
+  readonly read: number;
+  readonly local: number;
 }
 
 /**
@@ -51,7 +59,13 @@ export interface Step {
   readonly restarted: boolean;
 }
 
-type RunRules = Pick<ResolvedRunOptions, 'mode' | 'read' | 'serviceTimeZone' | 'lookbackMs' | 'updatedSince'>;
+type RunRules = Pick<
+  ResolvedRunOptions,
+  'mode' | 'read' | 'serviceTimeZone' | 'lookbackMs' | 'updatedSince'
+> & {
+  /** Whether the target marks full reads: in mode `full` one that is not marked is not resumed. */
+  readonly marked?: boolean | undefined;
+};
 
 /** The run that follows from the state in the store. `own`: what a state of this run has in any case. */
 export function begin(
@@ -73,7 +87,9 @@ export function begin(
 /** Resumes the run that was interrupted, or plans one. */
 function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
   const { mode, read, serviceTimeZone, updatedSince, lookbackMs } = rules;
-  const run = mode === 'incremental' || found?.run?.since === undefined ? found?.run : undefined;
+  const isUnmarked = rules.marked === true && found?.run?.read === undefined;
+  const isResumed = mode === 'incremental' || (found?.run?.since === undefined && !isUnmarked);
+  const run = isResumed ? found?.run : undefined;
   if (run !== undefined) {
     return {
       mode: run.since === undefined ? 'full' : 'incremental',
@@ -82,6 +98,7 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
       // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
       token: read.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
+      marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
     };
   }
   const last = found?.watermark;
@@ -98,6 +115,11 @@ const FULL: RunPlan = {
   resumed: false,
 };
 
+/** A full read that begins, with its marks. */
+export function marked(state: RunState, marks: ReadMarking): RunState {
+  return { ...state, plan: { ...state.plan, marks } };
+}
+
 /** The state after a page. Throws an InvalidInputError if the first page shows that `updatedSince` lies in the future. */
 export function next(state: RunState, page: Page<unknown>, rules: RunRules): Step {
   const isNew = state.position === undefined && state.plan.watermark === undefined;
@@ -113,7 +135,7 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Ste
   return {
     state: {
       ...checked,
-      position: { watermark, since: plan.since, token },
+      position: { watermark, since: plan.since, token, ...plan.marks },
       base: withOffset(base, page.rows),
       pagination,
       complete,

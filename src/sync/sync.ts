@@ -1,13 +1,17 @@
 import {
+  checkFlag,
   checkFunction,
   checkMethods,
+  checkNumber,
   checkObject,
   checkOneOf,
   checkOptionNames,
   checkWhole,
 } from '../errors/check-input.ts';
+import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { SyncReport } from '../errors/sync-report.ts';
+import type { SyncError } from '../errors/sync-error.ts';
+import type { CopyFigures, SyncReport } from '../errors/sync-report.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
@@ -16,7 +20,8 @@ import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
 import type { Batch } from './batch.ts';
 import { checkStopAfter, STOP_AFTER, type StopAfter } from './run-limit.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
-import { checkTarget, type OpenTarget, type SyncTarget, withTarget } from './target.ts';
+import type { OpenTarget, SyncTarget, Written } from './target.ts';
+import { checkTarget, checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
 import { type TenantContext, TenantRun } from './tenant-run.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
@@ -88,12 +93,18 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
    */
   onDelete?: ((ids: readonly string[], collection: Names) => unknown) | undefined;
   target?: undefined;
+  sameCompany?: undefined;
 }
 
 /** Options of {@link sync} with a target, which stands for `store`, `onBatch`, `localIds` and `onDelete`. */
 export interface SyncToTargetOptions<Names extends string = string> extends SyncBaseOptions<Names> {
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;
+  /**
+   * Accepts an API key once whose company cannot be told from the records of the copy. Without it, a key that the copy
+   * does not know must read one of up to five known records as the copy has it; otherwise nothing is written. Default: false.
+   */
+  sameCompany?: boolean | undefined;
   store?: undefined;
   onBatch?: undefined;
   localIds?: undefined;
@@ -103,6 +114,7 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
 export const SYNC_OPTIONS: OptionNames<SyncOptions<object>> = {
   ...RUN_OPTIONS,
   target: true,
+  sameCompany: true,
   store: true,
   collections: true,
   onBatch: true,
@@ -143,7 +155,9 @@ export function sync<C extends object, Names extends CollectionsIn<C> = Collecti
 ): Promise<SyncReport>;
 export async function sync(
   client: object,
-  options: SyncBaseOptions & { readonly [Name in keyof Destination | 'target']?: unknown },
+  options: SyncBaseOptions & {
+    readonly [Name in keyof Destination | 'target']?: unknown;
+  } & Pick<SyncToTargetOptions, 'sameCompany'>,
 ): Promise<SyncReport> {
   checkObject(client, 'client');
   checkObject(options, 'options');
@@ -155,22 +169,37 @@ export async function sync(
   const sources = client as Readonly<Record<string, Source>>;
   const names = namesOf(sources, options.collections);
   const resolved = resolveRunOptions(options);
-  const run = async (destination: Destination) => {
-    const { store, onBatch } = destination;
-    const deletions = deletionsOf(
-      { mode, maxCandidates, ...destination },
-      names.map((name) => sources[name]),
-    );
-    const context = { options: resolved, store, onBatch, deletions, onForbidden, concurrency, stopAfter };
-    return await new TenantRun(names, sources, context).run();
-  };
-  let work = () => run(options as unknown as Destination);
+  const shared = { onForbidden, concurrency, stopAfter };
+  let work: () => Promise<SyncReport>;
   if (target === undefined) {
-    checkMethods(options.store, 'store', ['get']);
-    checkFunction(options.onBatch, 'onBatch');
+    const { store, onBatch } = options as unknown as Destination;
+    checkMethods(store, 'store', ['get']);
+    checkFunction(onBatch, 'onBatch');
+    if (options.sameCompany !== undefined) {
+      throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
+    }
+    const deletions = deletionsOf({ ...options, mode }, sources, names);
+    const context = { ...shared, options: resolved, store, onBatch, deletions };
+    work = () => new TenantRun(names, sources, context).run();
   } else {
     const checked = checkTarget(options);
-    work = () => withTarget(checked, resolved, (opened) => run(destinationOf(opened, mode)));
+    const { sameCompany = false } = options;
+    checkFlag(sameCompany, 'sameCompany');
+    if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
+    const read = { ...resolved.read, keepInvalid: true };
+    work = () =>
+      withTarget(checked, targetContext('sync', sources, names, resolved), async (opened) => {
+        if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete']);
+        const settings = { ...read, signal: resolved.signal };
+        const remember = await guardCompany(opened, sources, {
+          tenant: resolved.tenant,
+          sameCompany,
+          settings,
+        });
+        const copy = destinationOf(opened, { mode, maxCandidates, remember });
+        const context = { ...shared, ...copy, options: { ...resolved, read } };
+        return await reported(opened, new TenantRun(names, sources, context).run());
+      });
   }
   const { tenant } = resolved;
   const [first] = names;
@@ -179,23 +208,78 @@ export async function sync(
 }
 
 /** Where records and state go. */
-type Destination = Pick<OpenTarget, 'store' | 'onBatch'> &
-  Partial<Pick<OpenTarget, 'localIds' | 'onDelete'> & { maxCandidates: undefined }>;
+type Destination = Pick<OpenTarget, 'store' | 'onBatch' | 'localIds' | 'onDelete'>;
 
-function destinationOf(opened: OpenTarget, mode: RunOptions['mode']): Destination {
-  const { store } = opened;
-  const onBatch = (batch: Batch<{ id: string }>) => opened.onBatch(batch);
-  // Only a full read shows deletions: without one there is nothing that maxCandidates could limit.
-  if (mode !== 'full') return { store, onBatch, maxCandidates: undefined };
+/** What a run does with a target, and what that says it changed. */
+function destinationOf(
+  opened: OpenTarget,
+  options: {
+    readonly mode: RunOptions['mode'];
+    readonly maxCandidates: number | undefined;
+    readonly remember: () => Promise<void>;
+  },
+): Pick<TenantContext, 'store' | 'onBatch' | 'deletions' | 'figures'> {
+  const { mode, maxCandidates, remember } = options;
+  const figures = new Map<string, { -readonly [Name in keyof CopyFigures]: number }>();
+  const count = (collection: string, more: CopyFigures) => {
+    const sum = figures.get(collection) ?? { added: 0, changed: 0, unchanged: 0, deleted: 0, replaced: 0 };
+    for (const name of Object.keys(sum) as (keyof CopyFigures)[])
+      sum[name] = (sum[name] ?? 0) + (more[name] ?? 0);
+    figures.set(collection, sum);
+  };
+  const onBatch = async (batch: Batch<{ id: string }>) => {
+    await remember();
+    const written = (await opened.onBatch(batch)) as Partial<Written> | undefined;
+    if (typeof written?.added !== 'number') return written;
+    count(batch.collection, { ...written, replaced: written.replaced?.length });
+    return undefined;
+  };
+  const onDelete = async (ids: readonly string[], collection: string) => {
+    const deleted = await opened.onDelete?.(ids, collection);
+    if (typeof deleted === 'number') count(collection, { deleted });
+  };
+  const { marks } = opened;
+  const localIds = (collection: string) => opened.localIds?.(collection) ?? [];
+  // With marks, an incremental run may end a full read that was interrupted. Otherwise only a full one shows deletions.
+  const findsDeletions = marks !== undefined || mode === 'full';
   return {
-    store,
+    store: opened.store,
     onBatch,
-    localIds: (collection) => opened.localIds(collection),
-    onDelete: (ids, collection) => opened.onDelete(ids, collection),
+    deletions: findsDeletions ? { marks, localIds, onDelete, maxCandidates } : undefined,
+    figures: (collection) => figures.get(collection),
   };
 }
 
-function namesOf(
+/** Tells the target how each collection ended. */
+async function reported(opened: OpenTarget, run: Promise<SyncReport>): Promise<SyncReport> {
+  const tell = async (
+    { collections, endedAt }: SyncReport,
+    errors: SyncError['errors'],
+    reason?: unknown,
+  ) => {
+    for (const report of collections) {
+      const own = errors.find(({ collection }) => collection === report.collection);
+      const error = own?.error ?? (report.status === 'stopped' ? reason : undefined);
+      await opened.onEnd?.({ ...report, endedAt }, error);
+    }
+  };
+  try {
+    const report = await run;
+    await tell(report, []);
+    return report;
+  } catch (error) {
+    // The failure of the run is what to report, even if the database cannot be reached.
+    if (isSyncError(error)) await tell(error.report, error.errors, error.cause).catch(() => undefined);
+    throw error;
+  }
+}
+
+function isSyncError(error: unknown): error is SyncError {
+  return isAccountingError(error, 'sync_failed');
+}
+
+/** The collections of a client, or those of them that are wanted. */
+export function namesOf(
   client: Readonly<Record<string, unknown>>,
   wanted: readonly string[] | undefined,
 ): readonly string[] {
@@ -219,15 +303,16 @@ function namesOf(
   return [...new Set(wanted)];
 }
 
+/** How a sync with functions of the caller finds deletions. */
 function deletionsOf(
-  {
-    mode,
-    localIds,
-    onDelete,
-    maxCandidates,
-  }: Pick<Destination, 'localIds' | 'onDelete'> & Pick<SyncBaseOptions, 'mode' | 'maxCandidates'>,
-  sources: readonly (Source | undefined)[],
+  options: Pick<SyncBaseOptions, 'mode' | 'maxCandidates'> & {
+    readonly localIds?: unknown;
+    readonly onDelete?: unknown;
+  },
+  sources: Readonly<Record<string, Source>>,
+  names: readonly string[],
 ): TenantContext['deletions'] {
+  const { mode, localIds, onDelete, maxCandidates } = options;
   if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return undefined;
 
   // A list of ids could not say whose they are: a sync reads several collections.
@@ -239,7 +324,7 @@ function deletionsOf(
       "requires mode: 'full', because a list of changes shows no deletions",
     );
   }
-  if (sources.some((source) => typeof source?.find !== 'function')) {
+  if (names.some((name) => typeof sources[name]?.find !== 'function')) {
     throw new InvalidInputError('localIds', 'requires collections of a client, with find');
   }
   return { localIds, onDelete, maxCandidates } as TenantContext['deletions'];

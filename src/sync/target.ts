@@ -1,87 +1,93 @@
-import { checkMethods } from '../errors/check-input.ts';
-import { CheckpointError } from '../errors/checkpoint-error.ts';
-import { isAccountingError } from '../errors/guards.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { untilAborted } from '../internal/callback.ts';
-import { causeText, sentence } from '../internal/text.ts';
+import type { CollectionReport } from '../errors/sync-report.ts';
 import type { Store } from '../reading/store.ts';
+import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { Batch } from './batch.ts';
 
 /** A copy that a sync writes to, such as a database: the state, the records and their ids in one place. */
 export interface SyncTarget {
-  /** Opens the copy of one tenant. Called once for each sync, when its options have been checked. */
-  open(tenant: string): OpenTarget | Promise<OpenTarget>;
+  /** Opens the copy of one tenant. Called once for each run, when its options have been checked. */
+  open(tenant: string, context?: TargetContext): OpenTarget | Promise<OpenTarget>;
 }
 
-/** The copy of one tenant, during one sync. No two of its methods run at once, except the last `close` after an abort. */
+/** What a run tells the target that it opens. */
+export interface TargetContext {
+  /** Which function opens it. `verify` writes nothing; only one `sync` or `forget` of a tenant runs at a time. */
+  readonly purpose: 'sync' | 'verify' | 'refresh' | 'forget';
+  /** Ends waits. */
+  readonly signal: AbortSignal | undefined;
+  /** How long the database may be away, in ms. */
+  readonly maxOutageMs: number;
+  /** The fields of a collection that a Zod schema of the client names, by kind; undefined for a kind of its own. */
+  fieldsOf(collection: string): Readonly<Record<string, FieldKind | undefined>>;
+  /** Writes a warning to the logger of the client. */
+  warn(text: string): void;
+}
+
+/** What a batch changed in a copy. */
+export interface Written {
+  readonly added: number;
+  readonly changed: number;
+  /** Records that were equal to those of the copy, and not written. */
+  readonly unchanged: number;
+  /** The ids of records in which characters that the database cannot store were replaced. */
+  readonly replaced: readonly string[];
+}
+
+/** A record of a copy. */
+export interface StoredRow {
+  readonly id: string;
+  /** As it would be sent. */
+  readonly body: unknown;
+  /** Changes with each write of the record. */
+  readonly version: string;
+}
+
+/**
+ * The copy of one tenant, during one run. No two of its methods run at once, except the last `close` after an abort. A
+ * call that needs an optional method rejects a target without it.
+ */
 export interface OpenTarget {
   /** Where the state is. Leave out its `set` if `onBatch` writes `batch.checkpoint` in the transaction of the records. */
   readonly store: Store;
-  /** Takes a batch: see the same option of {@link sync}. `batch.rows` holds the records as the service sent them. */
+  /**
+   * Takes a batch: see the same option of {@link sync}. `batch.rows` holds the records as the service sent them. It can
+   * resolve with what it changed, for the report.
+   */
   onBatch(batch: Batch<{ id: string }>): unknown;
-  /** The ids of the copy of a collection. Called only in mode `full`. */
-  localIds(collection: string): Iterable<string> | AsyncIterable<string>;
-  /** Takes ids whose records do not exist any more. Called only in mode `full`. */
-  onDelete(ids: readonly string[], collection: string): unknown;
-  /** Called once at the end of the sync, even if it fails or is stopped. */
+  /** The ids of the copy of a collection: for `verify` and `refresh`, and for deletions if there are no `marks`. */
+  localIds?(collection: string): Iterable<string> | AsyncIterable<string>;
+  /** Takes ids whose records do not exist any more. Needed in mode `full`. Can resolve with how many were removed. */
+  onDelete?(ids: readonly string[], collection: string): unknown;
+  /**
+   * Which records a full read has listed: `onBatch` marks the records and invalid rows of a batch with `batch.read`, the
+   * number of the read. With them deletions are found over any number of runs.
+   */
+  readonly marks?:
+    | {
+        /** How many records the collection has, and how many this read has marked. */
+        count(collection: string, read: number): Promise<{ records: number; marked: number }>;
+        /** The ids of records that this read has not marked. */
+        unmarked(collection: string, read: number): AsyncIterable<string>;
+      }
+    | undefined;
+  /** What tells the company from others: a string that the target only keeps. */
+  readonly company?: { get(): Promise<string | undefined>; set(value: string): Promise<unknown> } | undefined;
+  /** These records, as far as the copy has them: for `verify`, `refresh` and the guard against another company's key. */
+  rows?(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
+  /**
+   * Writes one record, or removes it if `row` is undefined, unless the copy has another version of it than this one
+   * (undefined: none). Resolves with whether it did: for `refresh`.
+   */
+  replace?(
+    collection: string,
+    id: string,
+    row: { readonly body: object; readonly invalid: boolean } | undefined,
+    version: string | undefined,
+  ): Promise<boolean>;
+  /** Called at the end of each collection's run, with the error if it failed. */
+  onEnd?(report: CollectionReport & { readonly endedAt: Date }, error?: unknown): unknown;
+  /** Removes everything of the tenant in one transaction: for `forget`. */
+  forget?(): Promise<unknown>;
+  /** Called once at the end of the run, even if it fails or is stopped. */
   close?(): void | Promise<void>;
-}
-
-const REPLACED_BY_TARGET = ['store', 'onBatch', 'localIds', 'onDelete'] as const;
-
-/** The target of these options. It must not stand beside one of the options that it replaces. */
-export function checkTarget(
-  options: {
-    readonly [Name in (typeof REPLACED_BY_TARGET)[number] | 'target']?: unknown;
-  },
-): SyncTarget {
-  const target = checkMethods(options.target, 'target', ['open']) as SyncTarget;
-  const both = REPLACED_BY_TARGET.find((name) => options[name] !== undefined);
-  if (both !== undefined) {
-    throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
-  }
-  return target;
-}
-
-/** Runs `work` with the opened target, and closes it however that ends. */
-export async function withTarget<V>(
-  target: SyncTarget,
-  { tenant, signal }: { readonly tenant: string; readonly signal: AbortSignal | undefined },
-  work: (opened: OpenTarget) => Promise<V>,
-): Promise<V> {
-  signal?.throwIfAborted();
-  const opening = (async () => await target.open(tenant))();
-  const opened = await untilAborted(opening, signal).catch((error: unknown) => {
-    // No other code closes one that opens after the sync has given up on it.
-    opening.then((late) => late?.close?.()).catch(() => undefined);
-    throw failureOf('opened', error, signal);
-  });
-  let result: V;
-  try {
-    checkMethods(opened, 'target', ['onBatch', 'localIds', 'onDelete']);
-    checkMethods(opened.store, 'target.store', ['get']);
-    result = await work(opened);
-  } catch (error) {
-    // What went wrong first is the reason to report.
-    await close(opened).catch(() => undefined);
-    throw error;
-  }
-  await close(opened).catch((error: unknown) => {
-    throw failureOf('closed', error, signal);
-  });
-  return result;
-}
-
-async function close(opened: OpenTarget | undefined): Promise<void> {
-  await opened?.close?.();
-}
-
-function failureOf(done: 'opened' | 'closed', error: unknown, signal: AbortSignal | undefined): unknown {
-  if (isAccountingError(error) || (signal?.aborted === true && error === signal.reason)) return error;
-  const reason = causeText(error) || 'something other than an error';
-  return new CheckpointError(
-    sentence(`The target could not be ${done}: it threw ${reason}`),
-    { retryable: true, hint: 'Check the target, then run this again.' },
-    { cause: error },
-  );
 }

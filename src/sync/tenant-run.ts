@@ -1,6 +1,6 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
-import type { SyncReport } from '../errors/sync-report.ts';
+import type { CopyFigures, SyncReport } from '../errors/sync-report.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
@@ -19,6 +19,7 @@ export interface TenantContext {
   readonly store: Store;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
   readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
+  readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';
   /** Collections read at a time. */
@@ -58,6 +59,7 @@ export class TenantRun {
       consumer: this.#consumer,
       deletions: deletions && { ...deletions, concurrency },
       limit: this.#limit,
+      figures: context.figures,
     };
     this.#levels = inLevels(names, sources).map((level) =>
       level.map((name) => new CollectionRun(sources[name] as Source, { ...shared, name })),

@@ -1,13 +1,10 @@
-import { AccountingError } from '../errors/accounting-error.ts';
 import { checkMethods, checkOptionNames } from '../errors/check-input.ts';
-import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { causeText } from '../internal/text.ts';
-import type { Batch } from '../sync/batch.ts';
-import type { OpenTarget, SyncTarget } from '../sync/target.ts';
-import { failedWrite, KnownFields, type Row, rowsOf, unstorable, viewName } from './contents.ts';
-import { statementsFor } from './postgres-sql.ts';
+import type { SyncTarget, Written } from '../sync/target.ts';
+import { identifier, literal, postgresColumns } from './columns.ts';
+import { Copy, type Engine, type Write } from './copy.ts';
+import type { Dialect } from './sql.ts';
 
 /**
  * A connection to PostgreSQL, or a pool: of `pg`, or PGlite, as they are. For postgres.js:
@@ -36,8 +33,10 @@ const POSTGRES_OPTIONS: OptionNames<PostgresTargetOptions> = { schema: true };
  * await sync(createClient(), { tenant: 'acme', target: postgresTarget(new pg.Pool()) });
  * ```
  * The records are in `accounting.record`. Each collection has a view, such as `accounting.products` and
- * `accounting.bank_feed_accounts`, with `tenant`, `id` and one column for each field that was ever seen. A batch and its
- * checkpoint are one statement, so that a pool is enough: no transaction has to stay on one connection.
+ * `accounting.bank_feed_accounts`, with `tenant`, `id`, `synced_at` and one column for each field that is documented, named
+ * by a Zod schema of the client, or was ever seen. `accounting.sync_status` says how far each collection is. A batch and
+ * its checkpoint are one statement, so that a pool is enough: no transaction has to stay on one connection. Statements
+ * are repeated while the database is away, for `maxOutageMs` of the sync.
  *
  * @throws When a sync opens it: InvalidInputError if the tables cannot be created, or have another shape. In the batch
  * that could not be written: CheckpointError, with the error of the driver as its cause, or ConcurrentRunError if
@@ -56,129 +55,154 @@ export function postgresTarget(
       'must be at most 50 lower-case letters, digits and "_", not beginning with a digit',
     );
   }
+  return { open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema), tenant, context) };
+}
+
+function dialectOf(schema: string): Dialect {
   return {
-    async open(tenant) {
-      const copy = new PostgresCopy(connection, schema, tenant);
-      await copy.setUp();
-      return copy;
-    },
+    columns: postgresColumns,
+    types: { text: 'text COLLATE "C"', json: 'jsonb', flag: 'boolean', time: 'timestamptz' },
+    table: (name) => `"${schema}".${name}`,
+    view: (name) => `"${schema}".${identifier(name)}`,
+    param: (number) => `CAST($${number} AS text)`,
+    json: (text) => `CAST(${text} AS jsonb)`,
+    flag: (text) => `CAST(${text} AS boolean)`,
+    time: (text) => `CAST(${text} AS timestamptz)`,
+    items: (text) => `jsonb_array_elements(CAST(${text} AS jsonb)) WITH ORDINALITY AS item (value, position)`,
+    itemText: `item.value #>> '{}'`,
+    now: 'now()',
+    narrow: '',
+    rows: (collection) => `"${schema}".record WHERE collection = ${collection}`,
   };
 }
 
-/** The copy of one tenant. */
-class PostgresCopy implements OpenTarget {
+class PostgresEngine implements Engine {
+  readonly dialect: Dialect;
+  readonly owner: string;
+  readonly nameAdvice = 'Rename it, or pass another schema';
+  readonly objectNamed: string;
   readonly #connection: PostgresConnection;
-  readonly #sql: ReturnType<typeof statementsFor>;
-  readonly #schema: string;
-  readonly #tenant: string;
-  readonly #known = new KnownFields();
-  readonly #views = new Set<string>();
-  /** The checkpoints that this run has read or written. */
-  readonly #checkpoints = new Map<string, string | undefined>();
+  readonly #lock: string;
+  readonly #write: string;
 
-  constructor(connection: PostgresConnection, schema: string, tenant: string) {
+  constructor(connection: PostgresConnection, schema: string) {
     this.#connection = connection;
-    this.#sql = statementsFor(schema);
-    this.#schema = schema;
-    this.#tenant = tenant;
+    this.dialect = dialectOf(schema);
+    this.owner = schema;
+    // One lock for all changes of the schema: two processes may begin at the same time.
+    this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended('accounting-data-sdk ${schema}', 0))`;
+    this.objectNamed = `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
+      obj_description(oid, 'pg_class') AS definition FROM pg_class
+      WHERE relnamespace = to_regnamespace('"${schema}"') AND relname = ${this.dialect.param(1)}`;
+    this.#write = writeStatement(this.dialect);
   }
 
-  async setUp(): Promise<void> {
-    try {
-      await this.#query(this.#sql.setUp);
-      await this.#query(this.#sql.shape);
-      for (const row of await this.#query(this.#sql.fields)) {
-        const { collection, name, view } = row as { collection: string; name: string; view: string | null };
-        if (view === null) this.#known.add(collection, [name]);
-        else this.#views.add(view);
-      }
-    } catch (error) {
-      throw new InvalidInputError(
-        'target',
-        `the schema "${this.#schema}" cannot be used: ${causeText(error)}`,
-        {},
-        { cause: error },
-      );
-    }
-  }
-
-  readonly store = {
-    get: async (key: string): Promise<string | undefined> => {
-      const [row] = await this.#query(this.#sql.checkpoint, [key]);
-      const value = (row as { value: string } | undefined)?.value;
-      this.#checkpoints.set(key, value);
-      return value;
-    },
-  };
-
-  /** Writes records and checkpoint in one statement. */
-  async onBatch(batch: Batch<{ id: string }>): Promise<void> {
-    const { collection, records, key, checkpoint } = batch;
-    const rows = rowsOf(batch);
-    rejectUnstorable(collection, rows);
-    const fields = this.#known.unknown(collection, records);
-    const view = viewName(collection);
-    const before = this.#checkpoints.get(key);
-    let moved: unknown;
-    try {
-      // Add the columns first: if the process ends in between, they are empty.
-      if (fields.length > 0 || !this.#views.has(view)) {
-        await this.#query(this.#sql.updateView({ collection, view, fields }));
-        this.#views.add(view);
-        this.#known.add(collection, fields);
-      }
-      const bodies = `[${rows.map(({ body }) => body).join(',')}]`;
-      const values = [this.#tenant, collection, bodies, key, checkpoint];
-      // An empty string is no checkpoint: it stands for none.
-      [moved] = await this.#query(this.#sql.write, [...values, before ?? '']);
-    } catch (error) {
-      throw error instanceof AccountingError ? error : failedWrite(error);
-    }
-    if (Number((moved as { moved: unknown } | undefined)?.moved) !== 1) {
-      throw new ConcurrentRunError(
-        `Another sync of ${this.#tenant} wrote the checkpoint ${key} at the same time.`,
-        { retryable: true, hint: 'Run one at a time.' },
-      );
-    }
-    this.#checkpoints.set(key, checkpoint);
-  }
-
-  async onDelete(ids: readonly string[], collection: string): Promise<void> {
-    try {
-      await this.#query(this.#sql.remove, [this.#tenant, collection, JSON.stringify(ids)]);
-    } catch (error) {
-      throw failedWrite(error);
-    }
-  }
-
-  async *localIds(collection: string): AsyncGenerator<string> {
-    for (let after = ''; ; ) {
-      const rows = await this.#query(this.#sql.ids, [this.#tenant, collection, after]);
-      const ids = (rows as readonly { id: string }[]).map(({ id }) => id);
-      yield* ids;
-      after = ids.at(-1) ?? '';
-      if (after === '') return;
-    }
-  }
-
-  async #query(text: string, values?: string[]): Promise<readonly unknown[]> {
+  async query(sql: string, values?: readonly string[]): Promise<readonly unknown[]> {
     const result = await (values === undefined
-      ? this.#connection.query(text)
-      : this.#connection.query(text, values));
+      ? this.#connection.query(sql)
+      : this.#connection.query(sql, values.map(storable)));
     return 'rows' in result ? result.rows : result;
   }
-}
 
-/** PostgreSQL stores neither a NUL character nor half of a surrogate pair. */
-function rejectUnstorable(collection: string, rows: readonly Row[]): void {
-  for (const { id, body } of rows) {
-    // After an even number of backslashes, `\u0000` begins with an escaped backslash and is text.
-    if (body.includes('\\u') && /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/.test(body)) {
-      throw unstorable(
-        collection,
-        id,
-        'has a NUL character or half of a surrogate pair, which PostgreSQL cannot store. Remove it in a schema of the client',
-      );
+  /**
+   * A DO block is a transaction on whatever connection. It has no parameters, so each statement is written in Base64, of
+   * which no character can end a literal, or the block.
+   */
+  async script(statements: readonly string[]): Promise<void> {
+    const schema = `CREATE SCHEMA IF NOT EXISTS "${this.owner}"`;
+    const isSetUp = statements.some((sql) => sql.startsWith('CREATE TABLE'));
+    const all = [this.#lock, ...(isSetUp ? [schema] : []), ...statements];
+    const lines = all.map((sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`);
+    await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
+  }
+
+  async replaceView({ name, definition, mark }: Parameters<Engine['replaceView']>[0]): Promise<void> {
+    const view = this.dialect.view(name);
+    const comment = `COMMENT ON VIEW ${view} IS ${literal(mark)}`;
+    try {
+      // Keeps the rights on the view, and views that the user made of it.
+      await this.script([`CREATE OR REPLACE ${definition}`, comment]);
+    } catch (error) {
+      if (codeOf(error) !== '42P16') throw error;
+      await this.script([`DROP VIEW ${view}`, `CREATE ${definition}`, comment]);
     }
   }
+
+  viewAdvice(name: string, error: unknown): string {
+    return codeOf(error) === '2BP01'
+      ? `Views of yours are built on it: note their definitions, run DROP VIEW ${this.dialect.view(name)} CASCADE and a sync, then create them again.`
+      : `Run a sync once as the owner of the schema ${this.owner}.`;
+  }
+
+  async write({ tenant, collection, rows, ...more }: Write): Promise<Written | undefined> {
+    const bodies = rows.map(({ body, invalid }) => `{"body":${body},"invalid":${invalid}}`);
+    const replaced = rows.filter(({ body }) => storable(body) !== body).map(({ id }) => id);
+    const { key, checkpoint, before = '', guard, read = '' } = more;
+    const values = [tenant, collection, `[${bodies.join(',')}]`, key, checkpoint, before, guard, `${read}`];
+    const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
+    if (Number(row?.moved) !== 1) return undefined;
+    const [added, changed] = [Number(row?.added), Number(row?.changed)];
+    return { added, changed, unchanged: Number(row?.total) - added - changed, replaced };
+  }
+
+  /** The connection is the caller's. */
+  close(): void {}
+}
+
+/**
+ * Writes the records of a batch and its checkpoint, unless the checkpoint is neither the one that this run knows nor its
+ * own, whose response was lost. A batch can hold an id twice: the last row counts.
+ */
+function writeStatement({ table, param, now }: Dialect): string {
+  const [tenant, collection, rows, key, checkpoint, before, guard, read] = Array.from(
+    { length: 8 },
+    (_, at) => param(at + 1),
+  );
+  return `
+WITH guard AS MATERIALIZED (
+  SELECT key FROM ${table('checkpoint')} WHERE key = ${guard} FOR SHARE
+), moved AS (
+  INSERT INTO ${table('checkpoint')} AS c (key, tenant, value)
+  SELECT ${key}, ${tenant}, ${checkpoint} FROM guard
+  WHERE ${before} = '' OR EXISTS (SELECT FROM ${table('checkpoint')} WHERE key = ${key})
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${checkpoint})
+  RETURNING key
+), latest AS (
+  SELECT DISTINCT ON (row #>> '{body,id}') row #>> '{body,id}' AS id, row -> 'body' AS body,
+    CAST(row ->> 'invalid' AS boolean) AS invalid
+  FROM jsonb_array_elements(CAST(${rows} AS jsonb)) WITH ORDINALITY AS batch (row, position)
+  ORDER BY row #>> '{body,id}', position DESC
+), written AS (
+  INSERT INTO ${table('record')} AS r (tenant, collection, id, body, invalid, synced_at)
+  SELECT ${tenant}, ${collection}, id, body, invalid, ${now} FROM latest WHERE EXISTS (SELECT FROM moved)
+  ON CONFLICT (collection, tenant, id) DO UPDATE
+  SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at
+  WHERE r.body <> excluded.body OR r.invalid <> excluded.invalid
+  RETURNING xmax = 0 AS is_new
+), marked AS (
+  INSERT INTO ${table('seen')} (tenant, collection, id, read)
+  SELECT ${tenant}, ${collection}, id, CAST(nullif(${read}, '') AS integer) FROM latest
+  WHERE ${read} <> '' AND EXISTS (SELECT FROM moved)
+  ON CONFLICT (collection, tenant, id) DO UPDATE SET read = excluded.read
+)
+SELECT (SELECT count(*) FROM moved) AS moved, (SELECT count(*) FROM latest) AS total,
+  count(*) FILTER (WHERE is_new) AS added, count(*) FILTER (WHERE NOT is_new) AS changed FROM written`;
+}
+
+/** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */
+function storable(text: string): string {
+  const json = text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+  if (!json.includes('\\u')) return json;
+  // After an even number of backslashes, `\u0000` begins with an escaped backslash and is text.
+  return json.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g, '$1\ufffd');
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
+}
+
+function base64(text: string): string {
+  let binary = '';
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
 }

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { builtin } from '../internal/builtin.ts';
 import { oneLine } from '../internal/text.ts';
+import { failureKind } from './failures.ts';
 
 /** What a target needs of a `DatabaseSync` of `node:sqlite`. */
 export interface SqliteDatabase {
@@ -26,7 +27,7 @@ interface NodeSqlite {
   readonly DatabaseSync: new (file: string) => SqliteDatabase;
 }
 
-/** Opens a file; creates it if it does not exist. */
+/** Opens a file; creates it if it does not exist. Throws the error of SQLite if another process has locked it. */
 export function openFile(file: string): SqliteDatabase {
   const sqlite = builtin<NodeSqlite>('node:sqlite');
   if (sqlite === undefined) {
@@ -38,14 +39,15 @@ export function openFile(file: string): SqliteDatabase {
   let database: SqliteDatabase | undefined;
   try {
     database = new sqlite.DatabaseSync(file);
-    // The first statement that reads the file. Another process may hold a lock.
-    database.exec('PRAGMA busy_timeout = 10000');
+    // A lock of another process is waited for without blocking the event loop: see `outlasting`.
+    database.exec('PRAGMA busy_timeout = 0');
     database.exec('PRAGMA journal_mode = WAL');
     // A loss of power may undo the last transactions, whole: rows together with their checkpoint.
     database.exec('PRAGMA synchronous = NORMAL');
     return database;
   } catch (error) {
     database?.close();
+    if (failureKind(error) === 'away') throw error;
     throw new InvalidInputError(
       'target',
       `${file} cannot be opened: ${oneLine((error as Error).message)}`,
@@ -56,11 +58,12 @@ export function openFile(file: string): SqliteDatabase {
 }
 
 /** Commits all of the work or none of it. No other connection can write until then. */
-export function inTransaction(database: SqliteDatabase, work: () => void): void {
+export function inTransaction<V>(database: SqliteDatabase, work: () => V): V {
   database.exec('BEGIN IMMEDIATE');
   try {
-    work();
+    const result = work();
     database.exec('COMMIT');
+    return result;
   } catch (error) {
     // A full disk has already ended the transaction.
     try {
@@ -68,4 +71,18 @@ export function inTransaction(database: SqliteDatabase, work: () => void): void 
     } catch {}
     throw error;
   }
+}
+
+interface NodeFs {
+  statSync(file: string, options: { throwIfNoEntry: false }): { readonly ino: number } | undefined;
+}
+
+/** What tells a file from another one under its name. */
+export function inodeOf(file: string): number | undefined {
+  return builtin<NodeFs>('node:fs')?.statSync(file, { throwIfNoEntry: false })?.ino;
+}
+
+/** Whether there is such a file, as far as the runtime can tell. */
+export function fileExists(file: string): boolean {
+  return builtin<NodeFs>('node:fs') === undefined || inodeOf(file) !== undefined;
 }

@@ -1,19 +1,26 @@
-import { AccountingError } from '../errors/accounting-error.ts';
 import { checkOptionNames } from '../errors/check-input.ts';
+import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import { causeText } from '../internal/text.ts';
-import type { Batch } from '../sync/batch.ts';
-import type { OpenTarget, SyncTarget } from '../sync/target.ts';
-import { failedWrite, KnownFields, MAX_COLUMNS, rowsOf, viewName } from './contents.ts';
-import { identifier, MARK, viewStatement } from './sqlite-columns.ts';
-import { inTransaction, openFile, type SqliteDatabase } from './sqlite-database.ts';
+import type { SyncTarget, TargetContext, Written } from '../sync/target.ts';
+import { identifier, sqliteColumns } from './columns.ts';
+import { ALONE, Copy, type Engine, type Write } from './copy.ts';
+import { outlasting } from './failures.ts';
+import { type Dialect, type Statements, statementsIn } from './sql.ts';
+import {
+  fileExists,
+  inodeOf,
+  inTransaction,
+  openFile,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from './sqlite-database.ts';
 
 /** Options of {@link sqliteTarget}. */
 export interface SqliteTargetOptions {
-  /** The first part of the names of the three tables. Default: `accounting_`. */
+  /** The first part of the names of the tables. Default: `accounting_`. */
   tablePrefix?: string | undefined;
   /** The first part of the names of the views, for a database that has a table `products` of its own. Default: none. */
   viewPrefix?: string | undefined;
@@ -32,11 +39,14 @@ const PREFIX = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
  * await sync(createClient(), { tenant: 'acme', target: sqliteTarget('books.sqlite') });
  * ```
  * The records are in `accounting_record`. Each collection has a view, such as `products` and `bank_feed_accounts`, with
- * `tenant`, `id` and one column for each field that was ever seen. It requires Node 22.13 or newer, or a runtime that
- * has `node:sqlite` too.
+ * `tenant`, `id`, `synced_at` and one column for each field that is documented, named by a Zod schema of the client, or was
+ * ever seen; an amount has two, `salePrice` as a number and `salePriceText`. `sync_status` says how far each collection is.
+ * It requires Node 22.13 or newer, or a runtime that has `node:sqlite` too. A database that another process has locked is
+ * waited for, for `maxOutageMs` of the sync.
  *
- * @throws When a sync opens it: InvalidInputError if the file cannot be opened or is no database, or if a table or view
- * is not of this package; ConcurrentRunError while another sync of the tenant writes to the same file. In the batch
+ * @throws At once: InvalidInputError for `:memory:`, of which nothing would be kept, and for a `DatabaseSync` with
+ * `returnArrays`. When a sync opens it: InvalidInputError if the file cannot be opened or is no database, or if a table or
+ * view is not of this package; ConcurrentRunError while another sync of the tenant writes to the same file. In the batch
  * that could not be written: CheckpointError, with the error of SQLite as its cause.
  */
 export function sqliteTarget(
@@ -53,198 +63,179 @@ export function sqliteTarget(
       );
     }
   }
-  if (typeof database !== 'string' && typeof database?.prepare !== 'function') {
-    throw new InvalidInputError('database', 'must be the name of a file or a DatabaseSync');
-  }
-  if (database === '') throw new InvalidInputError('database', 'must not be empty');
+  checkDatabase(database);
+  const dialect = dialectOf(tablePrefix, viewPrefix);
   return {
-    open(tenant) {
-      if (typeof database !== 'string') return new SqliteCopy(database, { tenant, tablePrefix, viewPrefix });
-
-      const file = openFile(database);
-      let unlock: (() => void) | undefined;
-      const close = () => {
-        file.close();
-        unlock?.();
-      };
-      try {
-        if (database !== ':memory:') unlock = lockTenant(database, tenant);
-        return new SqliteCopy(file, { tenant, tablePrefix, viewPrefix, close });
-      } catch (error) {
-        close();
-        throw error;
+    async open(tenant, context = ALONE) {
+      if (typeof database !== 'string') {
+        return await Copy.open(new SqliteEngine(database, dialect, { tablePrefix }), tenant, context);
       }
+      const { purpose } = context;
+      const open = () => openEngine(database, dialect, { tenant, tablePrefix, purpose });
+      return await Copy.open(await outlasting(open, context), tenant, context);
     },
   };
 }
 
-/** Keeps a second sync of the tenant out, of this process or another one. */
-function lockTenant(copy: string, tenant: string): () => void {
-  const unlock = lockFile(`${copy}-lock-${tenant}`);
-  if (unlock !== undefined) return unlock;
-  throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${copy}.`, {
-    retryable: true,
-    hint: 'Run one at a time; other tenants can be synced at the same time.',
-  });
+function checkDatabase(database: string | SqliteDatabase): void {
+  if (typeof database === 'string') {
+    if (database === '') throw new InvalidInputError('database', 'must not be empty');
+    if (database !== ':memory:') return;
+    throw new InvalidInputError(
+      'database',
+      'must not be ":memory:", of which nothing is kept after the sync. Pass new DatabaseSync(":memory:"), which you close',
+    );
+  }
+  if (typeof database?.prepare !== 'function') {
+    throw new InvalidInputError('database', 'must be the name of a file or a DatabaseSync');
+  }
+  if (Array.isArray(database.prepare('SELECT 1 AS one').get())) {
+    throw new InvalidInputError('database', 'must not have returnArrays: rows are read by their names');
+  }
 }
 
-interface CopyOptions {
-  readonly tenant: string;
+function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
+  return {
+    columns: sqliteColumns,
+    types: { text: 'TEXT', json: 'TEXT', flag: 'INTEGER', time: 'TEXT' },
+    table: (name) => `${tablePrefix}${name}`,
+    view: (name) => identifier(`${viewPrefix}${name}`),
+    param: (number) => `?${number}`,
+    json: (text) => text,
+    flag: (text) => `CAST(${text} AS INTEGER)`,
+    time: (text) => text,
+    items: (text) => `(SELECT value, key + 1 AS position FROM json_each(${text})) AS item`,
+    itemText: 'item.value',
+    now: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+    narrow: ' WITHOUT ROWID',
+    // SQLite reads no JSON of more than 1,000 levels: one such record would fail every query.
+    rows: (collection) =>
+      `(SELECT tenant, id, synced_at, iif(json_valid(body), body, NULL) AS body FROM ${tablePrefix}record WHERE collection = ${collection})`,
+  };
+}
+
+interface EngineOptions {
   readonly tablePrefix: string;
-  readonly viewPrefix: string;
+  /** The file and its inode. */
+  readonly file?: { readonly name: string; readonly inode: number | undefined };
   readonly close?: () => void;
 }
 
-/** The copy of one tenant. */
-class SqliteCopy implements OpenTarget {
-  readonly #database: SqliteDatabase;
-  readonly #options: CopyOptions;
-  readonly #statements: Statements;
-  readonly #known = new KnownFields();
-  /** The collections whose views are as they should be. */
-  readonly #viewed = new Set<string>();
-  /** The checkpoints that this run has read or written. */
-  readonly #checkpoints = new Map<string, string | undefined>();
-  readonly close: () => void;
-
-  constructor(database: SqliteDatabase, options: CopyOptions) {
-    this.#database = database;
-    this.#options = options;
-    try {
-      this.#statements = prepare(database, options.tablePrefix);
-    } catch (error) {
-      throw new InvalidInputError(
-        'target',
-        `a table with the prefix "${options.tablePrefix}" cannot be used: ${causeText(error)}`,
-        {},
-        { cause: error },
-      );
-    }
-    this.close = options.close ?? (() => {});
+/** Opens a file, with a lock if nothing else may be done with the tenant. */
+function openEngine(
+  name: string,
+  dialect: Dialect,
+  options: {
+    readonly tenant: string;
+    readonly tablePrefix: string;
+    readonly purpose: TargetContext['purpose'];
+  },
+): SqliteEngine {
+  const { tenant, tablePrefix, purpose } = options;
+  if (purpose !== 'sync' && !fileExists(name))
+    throw new InvalidInputError('target', `${name} does not exist`);
+  const file = openFile(name);
+  const unlock = purpose === 'sync' || purpose === 'forget' ? lockFile(`${name}-lock-${tenant}`) : () => {};
+  if (unlock === undefined) {
+    file.close();
+    throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {
+      retryable: true,
+      hint: 'Run one at a time; other tenants can be synced at the same time.',
+    });
   }
-
-  readonly store = {
-    get: (key: string): string | undefined => {
-      const value = this.#storedCheckpoint(key);
-      this.#checkpoints.set(key, value);
-      return value;
-    },
+  const close = () => {
+    file.close();
+    unlock();
   };
-
-  /** Writes records and checkpoint in one transaction. */
-  onBatch(batch: Batch<{ id: string }>): void {
-    const { collection, key, checkpoint, records } = batch;
-    const { tenant } = this.#options;
-    const rows = rowsOf(batch);
-    const unknown = this.#known.unknown(collection, records);
-    let columns: readonly string[] = [];
-    this.#write(() => {
-      this.#claim(key);
-      if (unknown.length > 0 || !this.#viewed.has(collection))
-        columns = this.#updateView(collection, unknown);
-      for (const { id, body } of rows) this.#statements.upsert.run(tenant, collection, id, body);
-      this.#statements.setCheckpoint.run(key, checkpoint);
-    });
-    // Only now: what was rolled back must be done again.
-    this.#viewed.add(collection);
-    this.#known.add(collection, columns);
-    this.#checkpoints.set(key, checkpoint);
-  }
-
-  onDelete(ids: readonly string[], collection: string): void {
-    this.#write(() => {
-      for (const id of ids) this.#statements.remove.run(this.#options.tenant, collection, id);
-    });
-  }
-
-  *localIds(collection: string): Generator<string> {
-    for (let after = ''; ; ) {
-      const rows = this.#statements.ids.all(this.#options.tenant, collection, after);
-      const ids = (rows as { id: string }[]).map(({ id }) => id);
-      yield* ids;
-      after = ids.at(-1) ?? '';
-      if (after === '') return;
-    }
-  }
-
-  #storedCheckpoint(key: string): string | undefined {
-    return (this.#statements.getCheckpoint.get(key) as { value: string } | undefined)?.value;
-  }
-
-  /** In the transaction, because a run that read the checkpoint at the same time may have written it since. */
-  #claim(key: string): void {
-    if (this.#storedCheckpoint(key) === this.#checkpoints.get(key)) return;
-    throw new ConcurrentRunError(
-      `Another sync of ${this.#options.tenant} wrote the checkpoint ${key} at the same time.`,
-      { retryable: true, hint: 'Run one at a time.' },
-    );
-  }
-
-  #write(work: () => void): void {
-    try {
-      inTransaction(this.#database, work);
-    } catch (error) {
-      throw error instanceof AccountingError ? error : failedWrite(error);
-    }
-  }
-
-  /** Remembers new fields and gives the view a column for each. Returns those of every process. */
-  #updateView(collection: string, unknown: readonly string[]): readonly string[] {
-    const { addField, fields } = this.#statements;
-    for (const name of unknown) addField.run(collection, name);
-    const names = (fields.all(collection) as { name: string }[]).map(({ name }) => name);
-    const { tablePrefix, viewPrefix } = this.#options;
-    const name = `${viewPrefix}${viewName(collection)}`;
-    const wanted = viewStatement({ name, table: `${tablePrefix}record`, collection, fields: names });
-    const existing = this.#statements.object.get(name) as { type: string; sql: string } | undefined;
-    if (existing?.sql === wanted) return names;
-    if (existing !== undefined && !(existing.type === 'view' && existing.sql.includes(MARK))) {
-      throw new InvalidInputError(
-        'target',
-        `${name} is a ${existing.type} that this package did not create. Rename it, or pass viewPrefix`,
-      );
-    }
-    if (existing !== undefined) this.#database.exec(`DROP VIEW ${identifier(name)}`);
-    this.#database.exec(wanted);
-    return names;
-  }
+  return new SqliteEngine(file, dialect, { tablePrefix, file: { name, inode: inodeOf(name) }, close });
 }
 
-type Statements = ReturnType<typeof prepare>;
+class SqliteEngine implements Engine {
+  readonly dialect: Dialect;
+  readonly owner: string;
+  readonly nameAdvice = 'Rename it, or pass viewPrefix';
+  readonly objectNamed: string;
+  readonly #database: SqliteDatabase;
+  readonly #options: EngineOptions;
+  readonly #sql: Statements;
+  readonly #prepared = new Map<string, SqliteStatement>();
 
-/** Creates the tables and prepares every statement. Throws if a table has another shape. */
-function prepare(database: SqliteDatabase, prefix: string) {
-  inTransaction(database, () =>
-    database.exec(`
-      CREATE TABLE IF NOT EXISTS ${prefix}record (
-        tenant TEXT NOT NULL, collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL,
-        PRIMARY KEY (collection, tenant, id));
-      CREATE TABLE IF NOT EXISTS ${prefix}checkpoint (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);
-      CREATE TABLE IF NOT EXISTS ${prefix}field (
-        collection TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (collection, name));
-    `),
-  );
-  return {
-    upsert: database.prepare(
-      `INSERT INTO ${prefix}record (tenant, collection, id, body) VALUES (?, ?, ?, ?)
-        ON CONFLICT (collection, tenant, id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`,
-    ),
-    remove: database.prepare(`DELETE FROM ${prefix}record WHERE tenant = ? AND collection = ? AND id = ?`),
-    ids: database.prepare(
-      `SELECT id FROM ${prefix}record WHERE tenant = ? AND collection = ? AND id > ? ORDER BY id LIMIT 10000`,
-    ),
-    getCheckpoint: database.prepare(`SELECT value FROM ${prefix}checkpoint WHERE key = ?`),
-    setCheckpoint: database.prepare(
-      `INSERT INTO ${prefix}checkpoint (key, value) VALUES (?, ?)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-    ),
-    addField: database.prepare(
-      `INSERT OR IGNORE INTO ${prefix}field (collection, name, position)
-        SELECT ?1, ?2, coalesce(max(position), 0) + 1 FROM ${prefix}field WHERE collection = ?1`,
-    ),
-    fields: database.prepare(
-      `SELECT name FROM ${prefix}field WHERE collection = ? ORDER BY position LIMIT ${MAX_COLUMNS}`,
-    ),
-    object: database.prepare('SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE'),
-  };
+  constructor(database: SqliteDatabase, dialect: Dialect, options: EngineOptions) {
+    this.#database = database;
+    this.dialect = dialect;
+    this.#options = options;
+    this.owner = `${options.tablePrefix}record`;
+    this.#sql = statementsIn(dialect);
+    const viewPrefix = dialect.view('').replaceAll('"', '');
+    this.objectNamed = `SELECT type AS kind, sql AS definition FROM sqlite_master WHERE name = '${viewPrefix}' || ?1 COLLATE NOCASE`;
+  }
+
+  async query(sql: string, values: readonly string[] = []): Promise<readonly unknown[]> {
+    return this.#prepare(sql).all(...values);
+  }
+
+  async script(statements: readonly string[]): Promise<void> {
+    this.#checkFile();
+    inTransaction(this.#database, () => {
+      for (const sql of statements) this.#database.exec(sql);
+    });
+  }
+
+  async replaceView({ name, definition, exists }: Parameters<Engine['replaceView']>[0]): Promise<void> {
+    const drop = exists ? [`DROP VIEW ${this.dialect.view(name)}`] : [];
+    await this.script([...drop, `CREATE ${definition}`]);
+  }
+
+  viewAdvice(name: string): string {
+    return `Run DROP VIEW ${this.dialect.view(name)}, then a sync.`;
+  }
+
+  async write(write: Write): Promise<Written | undefined> {
+    const { tenant, collection, rows, key, checkpoint, before, guard, read } = write;
+    const { getCheckpoint, setCheckpoint, addRecord, changeRecord, mark } = this.#sql;
+    const stored = (name: string) =>
+      (this.#prepare(getCheckpoint).get(name) as { value: string } | undefined)?.value;
+    let [added, changed] = [0, 0];
+    this.#checkFile();
+    const isWritten = inTransaction(this.#database, () => {
+      // In the transaction, because a run that read the checkpoint at the same time may have written it since.
+      if (stored(key) !== before || stored(guard) === undefined) return false;
+      for (const { id, body, invalid } of rows) {
+        const values = [tenant, collection, id, body, invalid ? '1' : '0'];
+        if (this.#run(addRecord, values)) added += 1;
+        else if (this.#run(changeRecord, values)) changed += 1;
+        if (read !== undefined) this.#run(mark, [tenant, collection, id, `${read}`]);
+      }
+      this.#run(setCheckpoint, [key, tenant, checkpoint]);
+      return true;
+    });
+    if (!isWritten) return undefined;
+    return { added, changed, unchanged: rows.length - added - changed, replaced: [] };
+  }
+
+  close(): void {
+    this.#options.close?.();
+  }
+
+  /** Whether the statement changed a row. */
+  #run(sql: string, values: readonly string[]): boolean {
+    const { changes } = this.#prepare(sql).run(...values) as { changes: number | bigint };
+    return Number(changes) > 0;
+  }
+
+  #prepare(sql: string): SqliteStatement {
+    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+
+  /** What is written to a file that was deleted is lost without an error. */
+  #checkFile(): void {
+    const { file } = this.#options;
+    if (file === undefined || inodeOf(file.name) === file.inode) return;
+    throw new CheckpointError(
+      `${file.name} was deleted or replaced during the run. What was written to it is lost.`,
+      { hint: 'Run this again.' },
+    );
+  }
 }

@@ -67,6 +67,8 @@ export interface Transport {
   send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
   /** Whether the service is down, or one call failed: sends one list request of another collection. */
   isDown(call: CheckedCall): Promise<boolean>;
+  /** A digest of the service's origin and the key. */
+  keyDigest(salt: string): Promise<string>;
   /** The quota of the key as last reported to this client. */
   readonly rateLimit: RateLimit | undefined;
 }

@@ -62,6 +62,15 @@ export class HttpTransport implements Transport {
     return this.#serviceCheck.isDown(call);
   }
 
+  async keyDigest(salt: string): Promise<string> {
+    const { keys } = this.#config;
+    const key = keys.fixed ?? (await keys.ask());
+    const bytes = new TextEncoder().encode(`${salt} ${this.#service.origin} ${key}`);
+    const digest = new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', bytes));
+    // Long enough to tell keys apart, too short to find one by.
+    return [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
   get rateLimit(): RateLimit | undefined {
     return this.#rateLimit;
   }

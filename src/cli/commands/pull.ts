@@ -50,6 +50,9 @@ export function addPull(program: Command, io: Io): void {
         '--same-company',
         'with --to: accept a copy that was written with another API key of the same company',
       )
+      .option('--verify', 'with --to: compare the copy with every record of the service, and write nothing')
+      .option('--forget', 'with --to: remove the company of --tenant from the database')
+      .option('--yes', 'with --forget: without asking')
       .option('--full', 'with --to: read everything again, and remove what the service no longer has')
       .option(
         '--max-candidates <number>',
@@ -75,6 +78,7 @@ export function addPull(program: Command, io: Io): void {
       'accounting-data-sdk pull products --format csv --since 2026-01-31T00:00:00Z | gzip > products.csv.gz',
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
+      'accounting-data-sdk pull --all --to books.sqlite --tenant acme --verify',
     ],
   ).action(async (name: CollectionName | undefined, given: GivenFlags) => {
     const { client } = await profileOf(io, given);
@@ -92,14 +96,29 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
   const wrong = (message: string, advice: string) =>
     new CommandFailure(message, { advice, exitCode: EXIT.usage });
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
-  if (!all && name === undefined) throw wrong('No collection is named.', 'Name one, or pass --all.');
-  const ofDatabase = (['tenant', 'full', 'sameCompany'] as const).find((flag) => flags[flag] !== undefined);
+  if (!all && name === undefined && !flags.forget)
+    throw wrong('No collection is named.', 'Name one, or pass --all.');
+  const ofDatabase = (['tenant', 'full', 'sameCompany', 'verify', 'forget'] as const).find(
+    (flag) => flags[flag] !== undefined,
+  );
   if (to === undefined && ofDatabase !== undefined) {
     throw wrong(
       `--${ofDatabase === 'sameCompany' ? 'same-company' : ofDatabase} is for a database.`,
       'Name the database with --to.',
     );
   }
+  // Not printed: it may contain a password.
+  if (to?.includes('://')) {
+    throw wrong('--to takes no address of a database.', 'Set DATABASE_URL, and pass --to postgres.');
+  }
+  const { verify, forget, full } = flags;
+  if ([verify, forget, full].filter(Boolean).length > 1) {
+    throw wrong('--verify, --forget and --full exclude each other.', 'Pass one of them.');
+  }
+  if (forget && (name !== undefined || flags.tenant === undefined)) {
+    throw wrong('--forget removes a whole company.', 'Name it with --tenant, and no collection.');
+  }
+  if (flags.yes && !forget) throw wrong('--yes is for --forget.', 'Leave it out.');
   if (flags.maxCandidates !== undefined && !flags.full) {
     throw wrong('--max-candidates is for a full read.', 'Pass --to and --full, or leave it out.');
   }

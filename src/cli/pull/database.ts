@@ -3,13 +3,15 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import {
   type CollectionName,
+  forget,
   isAccountingError,
   type SyncReport,
   type SyncTarget,
   sync,
+  type VerifyReport,
+  verify,
 } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
-import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -23,6 +25,9 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly full?: true;
   readonly maxCandidates?: number;
   readonly sameCompany?: true;
+  readonly verify?: true;
+  readonly forget?: true;
+  readonly yes?: true;
   readonly pagination: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
@@ -46,13 +51,27 @@ export async function pullIntoDatabase(
   const progress = new PullProgress(io, flags);
   try {
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
-    const { client, keyDigest, sync: fitting } = await connect(io, flags, progress.listeners);
-    const company = { tenant, keyDigest, sameCompany: flags.sameCompany ?? false };
-    const report = await sync(client.withOptions({ validation: 'off' }), {
+    if (flags.forget) {
+      await confirmForget(tenant, flags, io);
+      await forget({ tenant, target: database.target, signal: io.signal });
+      progress.log(`${tenant} was removed from ${flags.to}.`);
+      return;
+    }
+    const { client, sync: fitting } = await connect(io, flags, progress.listeners);
+    const { target } = database;
+    const collections = name && [name];
+    if (flags.verify) {
+      const { pagination, maxOutage: maxOutageMs } = flags;
+      const options = { tenant, target, collections, pagination, maxOutageMs, signal: io.signal };
+      printDifferences(await verify(client, options).finally(() => progress.hide()), flags.to, io, progress);
+      return;
+    }
+    const report = await sync(client, {
       ...fitting,
       tenant,
-      target: ofCompany(database, company),
-      collections: name && [name],
+      target,
+      sameCompany: flags.sameCompany,
+      collections,
       mode: flags.full ? 'full' : 'incremental',
       maxCandidates: flags.maxCandidates,
       pagination: flags.pagination,
@@ -74,57 +93,70 @@ export async function pullIntoDatabase(
   }
 }
 
-/** The target, which rejects the API key of another company before anything is sent. */
-function ofCompany(
-  { target, checkpoints, query }: Database,
-  company: Parameters<typeof checkCompany>[1],
-): SyncTarget {
-  const set = (key: string, value: string) =>
-    query(
-      `INSERT INTO ${checkpoints} (key, value) VALUES ($1, $2)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-      [key, value],
-    );
-  return {
-    async open(tenant) {
-      const opened = await target.open(tenant);
-      const get = (key: string) => opened.store.get(key);
-      const remember = await checkCompany({ get, set }, company).catch(async (error: unknown) => {
-        await opened.close?.();
-        throw error;
-      });
-      const write = opened.onBatch.bind(opened);
-      // Not before: only a key that could read belongs to the company.
-      opened.onBatch = async (batch) => {
-        await remember();
-        await write(batch);
-      };
-      return opened;
-    },
-  };
-}
-
 /** The only company whose copy the database holds. */
 async function onlyTenant({ query, checkpoints }: Database, to: string): Promise<string> {
-  const rows = await query(`SELECT key FROM ${checkpoints}`).catch((error: Error & { code?: unknown }) => {
-    // The first run creates the table.
-    if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
-    throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
-      advice:
-        to === 'postgres'
-          ? 'Check the address in DATABASE_URL, the password and the rights.'
-          : 'Name a database of SQLite, or a file that does not exist.',
-      exitCode: EXIT.file,
-    });
-  });
-  // accounting-data-sdk:<tenant>:<collection>
-  const [first, ...others] = new Set(
-    (rows as { key: string }[]).map(({ key }) => key.split(':').at(-2) ?? ''),
+  const rows = await query(`SELECT DISTINCT tenant FROM ${checkpoints}`).catch(
+    (error: Error & { code?: unknown }) => {
+      // The first run creates the table.
+      if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
+      throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
+        advice:
+          to === 'postgres'
+            ? 'Check the address in DATABASE_URL, the password and the rights.'
+            : 'Name a database of SQLite, or a file that does not exist.',
+        exitCode: EXIT.file,
+      });
+    },
   );
+  const [first, ...others] = (rows as { tenant: string }[]).map((row) => row.tenant);
   if (first !== undefined && others.length === 0) return first;
   const held = first === undefined ? 'holds no company yet' : `holds ${others.length + 1} companies`;
   throw new CommandFailure(`${to} ${held}.`, {
     advice: 'Name the company with --tenant: a label of your choice, such as --tenant acme.',
+    exitCode: EXIT.usage,
+  });
+}
+
+/** Prints each difference as a line of JSON; fails with the exit code of a change if there is one. */
+function printDifferences(
+  { equal, collections, tenant }: VerifyReport,
+  to: string,
+  io: Io,
+  progress: PullProgress,
+): void {
+  let count = 0;
+  for (const { collection, changedSince, ...differences } of collections) {
+    for (const what of ['missing', 'different', 'extra'] as const) {
+      for (const id of differences[what]) {
+        io.out(JSON.stringify({ collection, id, difference: what }));
+        count += 1;
+      }
+    }
+    if (changedSince.length > 0) {
+      progress.log(`${collection}: ${many(changedSince.length, 'record')} changed since the last sync.`);
+    }
+    if (differences.withoutId > 0)
+      progress.log(`${collection}: ${many(differences.withoutId, 'row')} without an id.`);
+  }
+  const read = collections.reduce((sum, { records }) => sum + records, 0);
+  if (equal) {
+    progress.log(`${many(read, 'record')} of ${tenant} compared with ${to}: equal.`);
+    return;
+  }
+  throw new CommandFailure(
+    `${many(count, 'record')} of ${tenant} in ${to} ${count === 1 ? 'differs' : 'differ'} from the service.`,
+    {
+      advice: 'Run "pull --all --to … --full", then verify again.',
+      exitCode: EXIT.changed,
+    },
+  );
+}
+
+async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Io): Promise<void> {
+  if (yes) return;
+  if (await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}? [y/N] `, io.signal)) return;
+  throw new CommandFailure('Nothing was removed.', {
+    advice: 'Pass --yes to remove the company without a question.',
     exitCode: EXIT.usage,
   });
 }
@@ -200,7 +232,7 @@ function loadPg(io: Io): Pg {
 
 function logReport({ collections, records, tenant }: SyncReport, to: string, progress: PullProgress): void {
   for (const report of collections) {
-    const { collection, status, records: count, deletions } = report;
+    const { collection, status, records: count, invalid, deletions } = report;
     if (status === 'forbidden') progress.log(`This key may not read ${collection}.`);
     const { deleted = 0, skipped } = deletions ?? {};
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
@@ -209,6 +241,11 @@ function logReport({ collections, records, tenant }: SyncReport, to: string, pro
     if (skipped === 'resumed') {
       progress.log(
         `${collection}: this run resumed an interrupted one, so deletions were not looked for. Run it again.`,
+      );
+    }
+    if (invalid > 0) {
+      progress.log(
+        `${collection}: ${many(invalid, 'record')} did not match the documented types; written as sent, null in typed columns.`,
       );
     }
     progress.warn(report);
@@ -229,7 +266,16 @@ function asFailure(
   { signal, isOfAll }: { readonly signal: AbortSignal; readonly isOfAll: boolean },
 ): unknown {
   if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
-  if (error.cause instanceof CommandFailure) return error.cause;
+  if (error.code === 'invalid_input' && error.argument === 'tenant') {
+    return new CommandFailure(
+      'The copy was written with another API key, and none of its known records is the same.',
+      {
+        advice:
+          'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
+        exitCode: EXIT.file,
+      },
+    );
+  }
   if (error.code === 'invalid_input' && error.argument === 'target') {
     return new CommandFailure(error.message.replace(/^target: /, ''), {
       advice: 'Name a database that only this package writes to, or a file that does not exist.',

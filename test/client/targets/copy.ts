@@ -21,7 +21,9 @@ const run = (sandbox: Sandbox, { target }: Copy, options: object = {}, clientOpt
 
 const checkpoints = async ({ query, tables }: Copy) =>
   Object.fromEntries(
-    (await query(`SELECT key, value FROM ${tables}checkpoint`)).map(({ key, value }) => [key, value]),
+    (await query(`SELECT key, value FROM ${tables}checkpoint WHERE key NOT LIKE 'company:%'`)).map(
+      ({ key, value }) => [key, value],
+    ),
   );
 
 const parsed = (value: unknown) => (typeof value === 'string' ? JSON.parse(value) : value) as object;
@@ -84,8 +86,8 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         batch([], { collection: 'bomLines' }),
       );
       const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
-      expect(Object.keys(rows[0] ?? {})).toEqual(['tenant', 'id', 'name', 'code', 'iban']);
-      expect(rows.map((row) => Object.values(row))).toEqual([
+      expect(Object.keys(rows[0] ?? {})).toEqual(['tenant', 'id', 'synced_at', 'name', 'code', 'iban']);
+      expect(rows.map(({ synced_at: _, ...row }) => Object.values(row))).toEqual([
         ['acme', '1', 'Cash', '1000', null],
         ['acme', '2', 'Bank', null, 'NL00'],
       ]);
@@ -116,12 +118,12 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       await write(copy, batch([right, wrong], { collection: 'products' }));
       const [first, second] = await copy.query(`SELECT * FROM ${copy.views}products ORDER BY id`);
       expect([
-        String(first?.salePrice),
+        Number(first?.salePrice),
         Boolean(first?.isInactive),
         Number(first?.salePriceDecimals),
         Number(first?.stockQuantity),
         parsed(first?.tags),
-      ]).toEqual(['129.0000', false, 2, 1.5, ['a']]);
+      ]).toEqual([129, false, 2, 1.5, ['a']]);
       expect(second).toMatchObject({
         name: 'Chair',
         salePrice: null,
@@ -156,7 +158,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       };
       await write(copy, batch([{ id: '1', ...values }], { collection: 'boms' }));
       const [row] = await copy.query(`SELECT * FROM ${copy.views}boms`);
-      const { tenant, id, ...columns } = row ?? {};
+      const { tenant, id, synced_at: _, ...columns } = row ?? {};
       expect([tenant, id]).toEqual(['acme', '1']);
       expect(Object.values(columns).sort()).toEqual(Object.values(values).sort());
       expect(columns).toMatchObject({
@@ -166,7 +168,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         name_2: 'b',
         NAME_3: 'c',
         name_2_2: 'd',
-        [copy.tables === 'accounting_' ? hostile : hostile.slice(0, 58)]: 'x',
+        [hostile.slice(0, 58)]: 'x',
       });
       expect(await copied(copy)).toHaveLength(1);
     });
@@ -181,7 +183,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       // A later sync meets more fields than a view of SQLite can have.
       await write(copy, batch([record('2', 1_400, 2_100)], { checkpoint: '{"n":2}' }));
       const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
-      expect(Object.keys(rows[0] ?? {})).toHaveLength(1_502);
+      expect(Object.keys(rows[0] ?? {})).toHaveLength(1_503);
       expect([rows[0]?.f1499, rows[1]?.f1400, rows[1]?.f0]).toEqual(['1499', '0', null]);
       expect(await copied(copy)).toHaveLength(2);
     });
@@ -201,7 +203,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       await copy.reject('3');
       const torn = batch([{ id: '2', name: 'Bank' }, { id: '3' }], { checkpoint: '{"n":2}' });
       const error = await caught((async () => opened.onBatch(torn))());
-      expect(error).toMatchObject({ code: 'checkpoint', retryable: true, cause: expect.any(Error) });
+      expect(error).toMatchObject({ code: 'checkpoint', retryable: false, cause: expect.any(Error) });
       expect([await copied(copy), await checkpoints(copy)]).toEqual(before);
       await opened.onBatch(batch([{ id: '2', name: 'Bank' }], { checkpoint: '{"n":2}' }));
       await opened.close?.();
@@ -216,7 +218,9 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       const opened = await copy.target.open('acme');
       const key = 'accounting-data-sdk:acme:accounts';
       await opened.store.get(key);
-      await copy.query(`INSERT INTO ${copy.tables}checkpoint (key, value) VALUES ('${key}', '{"other":1}')`);
+      await copy.query(
+        `INSERT INTO ${copy.tables}checkpoint (key, tenant, value) VALUES ('${key}', 'acme', '{"other":1}')`,
+      );
       const error = await caught((async () => opened.onBatch(batch([{ id: '1' }])))());
       expect(isAccountingError(error, 'concurrent_run')).toBe(true);
       expect(await copied(copy)).toEqual([]);

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PGlite } from '@electric-sql/pglite';
 import type { Batch, SyncTarget } from 'accounting-data-sdk';
-import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import {
+  type PostgresConnection,
+  postgresTarget,
+  type SqliteDatabase,
+  sqliteTarget,
+} from 'accounting-data-sdk/targets';
 import { afterAll, onTestFinished } from 'vitest';
 import { startPglite } from '../../support/pglite.ts';
 
@@ -17,6 +22,8 @@ export interface Copy {
   readonly tables: string;
   readonly views: string;
   query(sql: string): Promise<readonly Row[]>;
+  /** A target whose statements run through `before`, which may throw. */
+  through(before: () => void): SyncTarget;
   /** Makes the database reject records with this id. */
   reject(id: string): Promise<unknown>;
 }
@@ -35,6 +42,7 @@ export function openSqlite(file = temporaryFile()): Copy & { readonly file: stri
   return {
     file,
     target: sqliteTarget(file),
+    through: (before) => sqliteTarget(failingSqlite(new DatabaseSync(file), before)),
     tables: 'accounting_',
     views: '',
     query,
@@ -70,6 +78,15 @@ export async function openPostgres(): Promise<Copy> {
   const schema = newSchema();
   return {
     target: postgresTarget(database, { schema }),
+    through: (before) => {
+      const connection: PostgresConnection = {
+        async query(text, values) {
+          before();
+          return await database.query(text, values);
+        },
+      };
+      return postgresTarget(connection, { schema });
+    },
     tables: `${schema}.`,
     views: `${schema}.`,
     query: async (sql) => (await database.query<Row>(sql)).rows,
@@ -120,4 +137,35 @@ export function batch(
     checkpoint,
     last: false,
   };
+}
+
+function failingSqlite(database: DatabaseSync, before: () => void): SqliteDatabase {
+  return {
+    exec(sql) {
+      before();
+      database.exec(sql);
+    },
+    prepare: (sql) => database.prepare(sql),
+    close: () => database.close(),
+  };
+}
+
+const FAILURES = {
+  // A lock and a shutdown; a full disk; no right.
+  accounting_: { away: { errcode: 5 }, later: { errcode: 13 }, never: { errcode: 8 } },
+  postgres: { away: { code: '57P01' }, later: { code: '53100' }, never: { code: '42501' } },
+} as const;
+
+/** A target whose next statements fail in this way. */
+export function openedAt(copy: Copy) {
+  const failures: object[] = [];
+  const target = copy.through(() => {
+    const failure = failures.pop();
+    if (failure !== undefined) throw Object.assign(new Error('The database failed'), failure);
+  });
+  const kinds = FAILURES[copy.tables === 'accounting_' ? 'accounting_' : 'postgres'];
+  const fail = (kind: keyof typeof kinds, times: number) => {
+    failures.splice(0, failures.length, ...Array.from({ length: times }, () => kinds[kind]));
+  };
+  return { target, fail };
 }

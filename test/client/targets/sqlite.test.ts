@@ -1,15 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createClient, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { caught } from '../../support/caught.ts';
+import { caught, thrown } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, temporaryFile, write } from './engines.ts';
+import { testTrust } from './trust.ts';
 
 testCopy('SQLite', async () => openSqlite());
+testTrust('SQLite', async () => openSqlite());
 
 /** What a target throws when a sync opens it. */
 const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => target.open('acme')));
@@ -125,11 +127,17 @@ test('a database in memory is a target too', async () => {
   expect(database.prepare('SELECT count(*) AS count FROM sdk_record').get()).toEqual({ count: 12 });
 });
 
-test('a copy in SQLite keeps a field name with NUL in the body alone', async () => {
+test('a copy in SQLite keeps a name with NUL in the body as it is', async () => {
   const copy = openSqlite();
   await write(copy, batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
   const { query } = copy;
-  expect(Object.keys((await query('SELECT * FROM accounts'))[0] ?? {})).toEqual(['tenant', 'id', 'name']);
+  expect(Object.keys((await query('SELECT * FROM accounts'))[0] ?? {})).toEqual([
+    'tenant',
+    'id',
+    'synced_at',
+    'a\ufffdb',
+    'name',
+  ]);
   const [row] = await query('SELECT body FROM accounting_record');
   expect(JSON.parse(String(row?.body))).toEqual({ id: '1', 'a\0b': 'x', name: 'with\0NUL' });
 });
@@ -154,8 +162,54 @@ test('a copy in SQLite shows null for every field of a record that is too deep f
   await write(copy, batch(records));
   expect(await copy.query('SELECT id, name, "say ""hi""" AS odd FROM accounts ORDER BY id')).toEqual([
     { id: '1', name: null, odd: null },
-    { id: '2', name: 'Flat', odd: 2 },
+    { id: '2', name: 'Flat', odd: '2' },
   ]);
   const [row] = await copy.query(`SELECT body FROM accounting_record WHERE id = '1'`);
   expect(JSON.parse(String(row?.body))).toEqual(records[0]);
+});
+
+test('sqliteTarget rejects :memory: and a database with returnArrays by name', () => {
+  expect(thrown(() => sqliteTarget(':memory:'))).toMatchObject({
+    code: 'invalid_input',
+    argument: 'database',
+  });
+  using database = new DatabaseSync(':memory:', { returnArrays: true } as object);
+  expect(`${thrown(() => sqliteTarget(database))}`).toContain('returnArrays');
+});
+
+test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
+  const { file, query } = openSqlite();
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const into = (target: SyncTarget) =>
+    sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['accounts'] });
+  await into(sqliteTarget(file));
+  const error = await caught(into(sqliteTarget(file, { tablePrefix: 'other_' })));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+  expect(`${error}`).toContain('viewPrefix');
+  await into(sqliteTarget(file, { tablePrefix: 'other_', viewPrefix: 'other_' }));
+  expect(await query('SELECT count(*) AS count FROM other_accounts')).toEqual([{ count: 3 }]);
+});
+
+test('a sync waits for a locked SQLite file without blocking the event loop', async () => {
+  const { file, target } = openSqlite();
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const run = () =>
+    sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['accounts'] });
+  await run();
+  using other = new DatabaseSync(file);
+  other.exec('BEGIN IMMEDIATE');
+  sandbox.store.accounts.update('1', { name: 'Changed' });
+  // Only this event loop can end the transaction.
+  setTimeout(() => other.exec('ROLLBACK'), 60);
+  expect(await run()).toMatchObject({ records: 1 });
+});
+
+test('a SQLite file that is deleted during a sync is an error', async () => {
+  const { file, target } = openSqlite();
+  const sandbox = createSandbox({ records: { accounts: 60 }, pageSize: 20 });
+  const onProgress = ({ pages }: { pages: number }) => pages === 1 && rmSync(file, { force: true });
+  const options = { tenant: 'acme', target, collections: ['accounts'], onProgress } as const;
+  const error = await caught(sync(createClient(sandbox.clientOptions), options as never));
+  expect(error).toMatchObject({ code: 'sync_failed' });
+  expect(`${error}`).toContain('was deleted or replaced');
 });

@@ -47,7 +47,8 @@ describe('the tables of the guide to options', () => {
       ...lists,
       // The default of each list, unless its query or its options need another one.
       pagination: lists.pagination ?? 'keyset',
-      validation,
+      // With a target it is 'report'.
+      validation: validation ?? 'throw',
       rateLimiter,
       bareNotFound,
       contentTypes: contentTypes.create,

@@ -47,6 +47,7 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
   };
   return {
     rateLimit: undefined,
+    keyDigest: async () => 'digest',
     isDown: async () => false,
     async send(request) {
       for (let attempt = 1; ; attempt++) {

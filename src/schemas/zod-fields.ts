@@ -1,0 +1,49 @@
+import type { FieldKind } from './field-kinds.ts';
+import { MONEY } from './money.ts';
+import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
+
+/** What is read of a Zod schema: from any copy of Zod 4, so that none is loaded. */
+interface ZodDef {
+  readonly type: string;
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly innerType?: unknown;
+  readonly checks?: readonly unknown[];
+  /** Of a string or number, or of a check. */
+  readonly format?: string;
+  readonly pattern?: RegExp;
+}
+
+/** The fields that a Zod object names; undefined for another schema. */
+export function zodFields(schema: StandardSchema): Readonly<Record<string, StandardSchema>> | undefined {
+  const def = defOf(schema);
+  if (def?.type !== 'object' || def.shape === undefined) return undefined;
+  const fields = Object.entries(def.shape).filter(([, field]) => isStandardSchema(field));
+  return Object.fromEntries(fields) as Readonly<Record<string, StandardSchema>>;
+}
+
+/** The kind of the values that a field's schema returns; undefined for one that is in no table. */
+export function kindOfSchema(schema: unknown): FieldKind | undefined {
+  const def = defOf(schema);
+  if (def?.innerType !== undefined) return kindOfSchema(def.innerType);
+  const all = [def, ...(def?.checks ?? []).map(defOf)];
+  const hasFormat = (name: string) => all.some((each) => each?.format?.includes(name));
+  switch (def?.type) {
+    case 'string':
+      if (hasFormat('datetime')) return 'timestamp';
+      return all.some((each) => each?.pattern?.source === MONEY.source) ? 'money' : 'string';
+    case 'number':
+      return hasFormat('int') ? 'integer' : 'number';
+    case 'boolean':
+    case 'array':
+      return def.type;
+    // As JSON.
+    case 'date':
+      return 'timestamp';
+    default:
+      return undefined;
+  }
+}
+
+function defOf(schema: unknown): ZodDef | undefined {
+  return (schema as { readonly _zod?: { readonly def?: ZodDef } } | null | undefined)?._zod?.def;
+}

@@ -1,0 +1,138 @@
+import { checkMethods } from '../errors/check-input.ts';
+import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { isAccountingError } from '../errors/guards.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { untilAborted } from '../internal/callback.ts';
+import { causeText, sentence } from '../internal/text.ts';
+import { admitKey } from '../reading/company.ts';
+import type { ReadSettings } from '../reading/list-options.ts';
+import { runSource, type SyncSource } from '../reading/source.ts';
+import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
+import { compareCompany } from './copy-records.ts';
+import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
+
+const REPLACED_BY_TARGET = ['store', 'onBatch', 'localIds', 'onDelete'] as const;
+
+/** The target of these options. It must not stand beside one of the options that it replaces. */
+export function checkTarget(
+  options: {
+    readonly [Name in (typeof REPLACED_BY_TARGET)[number] | 'target']?: unknown;
+  },
+): SyncTarget {
+  const target = checkMethods(options.target, 'target', ['open']) as SyncTarget;
+  const both = REPLACED_BY_TARGET.find((name) => options[name] !== undefined);
+  if (both !== undefined) {
+    throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
+  }
+  return target;
+}
+
+/** Runs `work` with the opened target, and closes it however that ends. */
+export async function withTarget<V>(
+  target: SyncTarget,
+  context: TargetContext & { readonly tenant: string },
+  work: (opened: OpenTarget) => Promise<V>,
+): Promise<V> {
+  const { tenant, signal } = context;
+  signal?.throwIfAborted();
+  const opening = (async () => await target.open(tenant, context))();
+  const opened = await untilAborted(opening, signal).catch((error: unknown) => {
+    // No other code closes one that opens after the sync has given up on it.
+    opening.then((late) => late?.close?.()).catch(() => undefined);
+    throw failureOf('opened', error, signal);
+  });
+  let result: V;
+  try {
+    checkMethods(opened, 'target', ['onBatch']);
+    checkMethods(opened.store, 'target.store', ['get']);
+    result = await work(opened);
+  } catch (error) {
+    // What went wrong first is the reason to report.
+    await close(opened).catch(() => undefined);
+    throw error;
+  }
+  await close(opened).catch((error: unknown) => {
+    throw failureOf('closed', error, signal);
+  });
+  return result;
+}
+
+async function close(opened: OpenTarget | undefined): Promise<void> {
+  await opened?.close?.();
+}
+
+function failureOf(done: 'opened' | 'closed', error: unknown, signal: AbortSignal | undefined): unknown {
+  if (isAccountingError(error) || (signal?.aborted === true && error === signal.reason)) return error;
+  const reason = causeText(error) || 'something other than an error';
+  return new CheckpointError(
+    sentence(`The target could not be ${done}: it threw ${reason}`),
+    { retryable: true, hint: 'Check the target, then run this again.' },
+    { cause: error },
+  );
+}
+
+type Sources = Readonly<Record<string, SyncSource<{ id: string }>>>;
+
+/** What a target is told by the run of these collections. */
+export function targetContext(
+  purpose: TargetContext['purpose'],
+  sources: Sources,
+  names: readonly string[],
+  options: { readonly tenant: string; readonly signal: AbortSignal | undefined; readonly read: ReadSettings },
+): TargetContext & { readonly tenant: string } {
+  const { tenant, signal, read } = options;
+  const sourceOf = (name: string | undefined) => {
+    const source = name === undefined ? undefined : sources[name];
+    return source && runSource(source);
+  };
+  return {
+    purpose,
+    tenant,
+    signal,
+    maxOutageMs: read.maxOutageMs ?? DEFAULT_MAX_OUTAGE_MS,
+    fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},
+    warn: (text) => sourceOf(names[0])?.warn(text),
+  };
+}
+
+/** Rejects a target that lacks an optional method which a call needs. */
+export function checkTargetMethods(
+  opened: OpenTarget,
+  purpose: string,
+  methods: readonly (keyof OpenTarget)[],
+): void {
+  const missing = methods.find((name) => opened[name] === undefined);
+  if (missing === undefined) return;
+  throw new InvalidInputError('target', `lacks the method ${missing}, which ${purpose} needs`);
+}
+
+/**
+ * Rejects the API key of another company before anything is written. Returns what stores that the key was admitted: not
+ * before the first write, because only a key that could read belongs to the company.
+ */
+export async function guardCompany(
+  opened: OpenTarget,
+  sources: Sources,
+  {
+    tenant,
+    sameCompany,
+    settings,
+  }: { readonly tenant: string; readonly sameCompany: boolean; readonly settings: ReadSettings },
+): Promise<() => Promise<void>> {
+  const { company } = opened;
+  const isReadable = (source: SyncSource<{ id: string }>) => typeof source?.list === 'function';
+  const readable = Object.entries(sources).filter(([, source]) => isReadable(source));
+  const all = Object.fromEntries(readable.map(([name, source]) => [name, runSource(source)]));
+  const [first] = Object.values(all);
+  if (company === undefined || first === undefined) return async () => {};
+  let admitted = await admitKey(await company.get(), {
+    tenant,
+    sameCompany,
+    digestOf: (salt) => first.keyDigest(salt),
+    compare: () => compareCompany(opened, all, { ...settings, keepInvalid: true }),
+  });
+  return async () => {
+    if (admitted !== undefined) await company.set(admitted);
+    admitted = undefined;
+  };
+}

@@ -1,0 +1,163 @@
+import { checkObject, checkOptionNames } from '../errors/check-input.ts';
+import type { OptionNames } from '../internal/option-names.ts';
+import type { ReadSettings } from '../reading/list-options.ts';
+import { type RunSource, runSource } from '../reading/source.ts';
+import { decodeState, stateKey } from '../reading/state.ts';
+import { readStore } from '../reading/store.ts';
+import { sinceOf } from '../reading/watermark.ts';
+import { IdSet } from '../reconcile/id-set.ts';
+import { type CopyRow, copyRows, isStored } from './copy-records.ts';
+import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import { type CollectionsIn, namesOf } from './sync.ts';
+import type { OpenTarget, SyncTarget } from './target.ts';
+import { checkTarget, checkTargetMethods, targetContext, withTarget } from './target-run.ts';
+
+/** Options of {@link verify}. */
+export interface VerifyOptions<Names extends string = string>
+  extends Omit<RunOptions, 'mode' | 'updatedSince' | 'onCheckpoint' | 'onProgress' | 'serviceTimeZone'> {
+  /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `localIds`. */
+  target: SyncTarget;
+  /** The collections to compare, by the names of the client's properties. Default: every collection of the client. */
+  collections?: readonly Names[] | undefined;
+}
+
+const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
+  ...(({ mode, updatedSince, onCheckpoint, onProgress, serviceTimeZone, ...options }) => options)(
+    RUN_OPTIONS,
+  ),
+  target: true,
+  collections: true,
+};
+
+/** How the copy of one collection differs from the service. Lists of ids. */
+export interface CollectionDifferences {
+  /** The name of the collection, as the client's property. */
+  readonly collection: string;
+  /** Records of the service. */
+  readonly records: number;
+  /** They exist, but are not in the copy. */
+  readonly missing: readonly string[];
+  /** The copy has other content. */
+  readonly different: readonly string[];
+  /** They are in the copy, but the service does not list them. */
+  readonly extra: readonly string[];
+  /** Missing or different only because they changed since the last sync: no differences. */
+  readonly changedSince: readonly string[];
+  /** Rows without an id that can be read: no copy can have them. */
+  readonly withoutId: number;
+}
+
+/** What {@link verify} found. */
+export interface VerifyReport {
+  readonly tenant: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  /** Whether there is no difference: `missing`, `different` and `extra` of each collection are empty. */
+  readonly equal: boolean;
+  readonly collections: readonly CollectionDifferences[];
+}
+
+/**
+ * Proves that a copy equals the service: reads every record, compares it with the copy, and writes nothing.
+ *
+ * ```ts
+ * const { equal, collections } = await verify(client, { tenant: 'acme', target });
+ * ```
+ * It uses the same client, with the same schemas, as the sync. A record that changed since the last sync is in
+ * `changedSince`. Run it while no sync of the tenant runs.
+ *
+ * @throws What a list throws, such as ForbiddenError for a collection that the key may not read; InvalidInputError if
+ * there is no copy; CheckpointError if the copy cannot be read; the signal's own reason.
+ */
+export async function verify<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
+  client: C,
+  options: VerifyOptions<Names>,
+): Promise<VerifyReport> {
+  checkObject(client, 'client');
+  checkObject(options, 'options');
+  checkOptionNames(options, VERIFY_OPTIONS, { of: 'verify' });
+  const target = checkTarget(options);
+  const sources = client as Parameters<typeof targetContext>[1];
+  const names = namesOf(sources, options.collections);
+  const { collections: _, target: __, ...run } = options;
+  const resolved = resolveRunOptions(run);
+  const { tenant, prefix, lookbackMs, signal } = resolved;
+  const settings = { ...resolved.read, signal, keepInvalid: true };
+  const startedAt = new Date();
+  return await withTarget(target, targetContext('verify', sources, names, resolved), async (opened) => {
+    checkTargetMethods(opened, 'verify', ['rows', 'localIds']);
+    const collections: CollectionDifferences[] = [];
+    for (const name of names) {
+      const source = runSource(sources[name] as Parameters<typeof runSource>[0]);
+      const key = stateKey({ prefix, tenant, collection: name });
+      const state = decodeState(await readStore(opened.store, key, signal), key);
+      const since = state?.watermark && sinceOf(state.watermark, lookbackMs);
+      collections.push(await differencesOf(opened as Readable, { name, source, settings, since }));
+    }
+    const equal = collections.every(
+      ({ missing, different, extra }) => missing.length + different.length + extra.length === 0,
+    );
+    return { tenant, startedAt, endedAt: new Date(), equal, collections };
+  });
+}
+
+type Readable = OpenTarget & Required<Pick<OpenTarget, 'rows' | 'localIds'>>;
+
+interface Comparison {
+  readonly name: string;
+  readonly source: RunSource<{ id: string }>;
+  readonly settings: ReadSettings;
+  /** Where the next sync would start. */
+  readonly since: string | undefined;
+}
+
+async function differencesOf(
+  target: Readable,
+  { name, source, settings, since }: Comparison,
+): Promise<CollectionDifferences> {
+  const local = new IdSet();
+  for await (const id of target.localIds(name)) local.add(id);
+  local.sort();
+  const listed = new Set<string>();
+  const missing = new Set<string>();
+  const different = new Set<string>();
+  let [records, withoutId] = [0, 0];
+  for await (const page of source.list({}, settings)) {
+    const rows = copyRows(page.records, page.invalid);
+    withoutId += page.records.length + page.invalid.length - rows.length;
+    const stored = new Map(
+      (
+        await target.rows(
+          name,
+          rows.map(({ id }) => id),
+        )
+      ).map((row) => [row.id, row] as const),
+    );
+    for (const row of rows) {
+      // After a restart rows come again.
+      const isNew = !local.markSeen(row.id) ? !listed.has(row.id) && listed.add(row.id) : true;
+      if (isNew) records += 1;
+      const found = stored.get(row.id);
+      if (found === undefined) missing.add(row.id);
+      else if (isStored(row, found)) different.delete(row.id);
+      else different.add(row.id);
+    }
+  }
+  const extra = [...local.unseen()];
+  const changed = new Set<string>();
+  if (missing.size + different.size > 0 && since !== undefined) {
+    for await (const page of source.list({ updatedSince: since }, settings)) {
+      for (const { id } of copyRows(page.records, page.invalid) satisfies readonly CopyRow[]) changed.add(id);
+    }
+  }
+  const isOld = (id: string) => !changed.has(id);
+  return {
+    collection: name,
+    records,
+    missing: [...missing].filter(isOld),
+    different: [...different].filter(isOld),
+    extra,
+    changedSince: [...missing, ...different].filter((id) => changed.has(id)),
+    withoutId,
+  };
+}

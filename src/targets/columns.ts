@@ -1,0 +1,190 @@
+import { type FieldKind, fieldKinds, type JsonType } from '../schemas/field-kinds.ts';
+
+/** A field of a collection that was seen, or that the documentation or a schema names. */
+export interface KnownField {
+  readonly name: string;
+  /** Undefined: shown as text, whatever it is. */
+  readonly kind: FieldKind | undefined;
+}
+
+/** A column of a view: its name and its value, as an expression on the column `body`. */
+interface Column {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** The most columns of a view. PostgreSQL and SQLite have limits of 1,600 and 2,000; `body` has every field anyway. */
+export const MAX_COLUMNS = 1_500;
+
+/** PostgreSQL cuts a name at 63 bytes, and two could become one. Leaves space for `_1500`. */
+const MAX_NAME_BYTES = 58;
+
+/** Columns of every view, and names that SQLite replaces by others: these get `_2`. */
+const TAKEN = ['tenant', 'id', 'synced_at', 'true', 'false'];
+
+/** How a database writes the parts of a column's expression. */
+export interface ColumnSyntax {
+  /** The JSON type of a field, its value as text, and its JSON text. */
+  parts(field: string): FieldParts;
+  /** What its `type` says for each type of JSON. */
+  readonly types: Readonly<Record<JsonType, readonly string[]>>;
+  /** The value of each kind, if it is of its JSON type. Without an entry: the value as it is. */
+  readonly values: { readonly [Kind in FieldKind]?: (parts: FieldParts) => string };
+  /** A second column, for a kind whose value loses something. */
+  readonly beside: {
+    readonly [Kind in FieldKind]?: { suffix: string; value: (parts: FieldParts) => string };
+  };
+  /** The value of a field of no kind as text. */
+  text(parts: FieldParts): string;
+}
+
+interface FieldParts {
+  readonly type: string;
+  readonly value: string;
+  readonly json: string;
+}
+
+/** The columns of a view, in the order of the fields. A value of another type than that of its column is null there. */
+export function columnsOf(fields: readonly KnownField[], syntax: ColumnSyntax): readonly Column[] {
+  const taken = new Set(TAKEN);
+  const columns: Column[] = [];
+  for (const { name, kind } of fields) {
+    const parts = syntax.parts(name);
+    columns.push({ name: columnName(name, taken), expression: expressionOf(kind, parts, syntax) });
+    const beside = kind && syntax.beside[kind];
+    if (beside === undefined) continue;
+    columns.push({ name: columnName(`${name}${beside.suffix}`, taken), expression: beside.value(parts) });
+  }
+  return columns.slice(0, MAX_COLUMNS);
+}
+
+function expressionOf(kind: FieldKind | undefined, parts: FieldParts, syntax: ColumnSyntax): string {
+  if (kind === undefined) return syntax.text(parts);
+  const types = syntax.types[fieldKinds[kind].json].map((type) => literal(type)).join(', ');
+  const value = syntax.values[kind]?.(parts) ?? parts.value;
+  return `CASE WHEN ${parts.type} IN (${types}) THEN ${value} END`;
+}
+
+/** A name that no other column has. Databases compare names without the case of ASCII letters. */
+function columnName(field: string, taken: Set<string>): string {
+  // No name contains NUL.
+  let base = field.replaceAll('\0', '\ufffd');
+  const bytes = new TextEncoder();
+  while (bytes.encode(base).length > MAX_NAME_BYTES) base = [...base].slice(0, -1).join('');
+  if (base === '') base = '_';
+  const lower = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  let name = base;
+  for (let number = 2; taken.has(lower(name)); number++) name = `${base}_${number}`;
+  taken.add(lower(name));
+  return name;
+}
+
+const DIGITS = `'0123456789'`;
+
+/** An amount without its digits at the end is empty, `-`, or an integer with a point. */
+const IS_AMOUNT_IN_SQLITE = `CASE WHEN head IN ('', '-') THEN length(v) - length(head) BETWEEN 1 AND 18
+  ELSE length(v) - length(head) BETWEEN 1 AND 8 AND length(head) - length(whole) = 1
+    AND rtrim(whole, ${DIGITS}) IN ('', '-') AND length(whole) - length(rtrim(whole, ${DIGITS})) BETWEEN 1 AND 18 END`;
+
+/**
+ * DuckDB parses the definition of a view before SQLite runs it. There `->>` binds more loosely than a comparison, and
+ * `NOT GLOB` and `trim` do not survive.
+ */
+export const sqliteColumns: ColumnSyntax = {
+  parts(field) {
+    // In a path, SQLite compares such a name with the JSON text instead of the name that it stands for.
+    if (/["\\\p{Cc}]/u.test(field)) {
+      const member = (what: string) =>
+        `(SELECT ${what} FROM json_each(body) WHERE key = ${literal(field, ' || char(0) || ')})`;
+      const json = member(`CASE WHEN type IN ('true', 'false') THEN type ELSE CAST(value AS TEXT) END`);
+      return { type: member('type'), value: member('value'), json };
+    }
+    const path = literal(`$."${field}"`);
+    return { type: `json_type(body, ${path})`, value: `(body ->> ${path})`, json: `(body -> ${path})` };
+  },
+  types: {
+    string: ['text'],
+    boolean: ['true', 'false'],
+    integer: ['integer'],
+    number: ['integer', 'real'],
+    array: ['array'],
+  },
+  values: {
+    integer: ({ value }) =>
+      `CASE WHEN ${value} BETWEEN -999999999999999999 AND 999999999999999999 THEN ${value} END`,
+    money: ({ value }) => `CAST(${amountIn(value)} AS REAL)`,
+    // `date` turns a day that the month does not have into one of the next month.
+    timestamp: ({ value }) => `(SELECT CASE
+  WHEN v GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*' AND v >= '0001'
+    AND date(substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
+    AND (fraction = '' OR fraction GLOB '.[0-9]*' AND length(fraction) <= 10 AND rtrim(fraction, ${DIGITS}) = '.')
+  THEN strftime('%Y-%m-%dT%H:%M:%fZ', v) END
+FROM (SELECT v, CASE WHEN v GLOB '*Z' THEN substr(v, 20, length(v) - 20)
+  WHEN v GLOB '*[+-][0-1][0-9]:[0-5][0-9]' THEN substr(v, 20, length(v) - 25) END AS fraction
+FROM (SELECT ${value} AS v)))`,
+  },
+  beside: {
+    money: {
+      suffix: 'Text',
+      value: ({ type, value }) => `CASE WHEN ${type} = 'text' THEN ${amountIn(value)} END`,
+    },
+  },
+  text: ({ type, value, json }) =>
+    `CASE ${type} WHEN 'text' THEN ${value} WHEN 'null' THEN NULL ELSE ${json} END`,
+};
+
+function amountIn(value: string): string {
+  return `(SELECT CASE WHEN ${IS_AMOUNT_IN_SQLITE} THEN v END
+FROM (SELECT v, head, rtrim(head, '.') AS whole FROM (SELECT v, rtrim(v, ${DIGITS}) AS head FROM (SELECT ${value} AS v))))`;
+}
+
+const AMOUNT = '^-?[0-9]{1,18}([.][0-9]{1,8})?$';
+const INTEGER = '^-?[0-9]{1,18}$';
+
+/** Days that exist: 31 days, 30 days, February, and its 29th in leap years. */
+const DAY =
+  '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29';
+const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])';
+const TIMESTAMP = `^(?!0000)(${DAY})T${TIME}$`;
+
+export const postgresColumns: ColumnSyntax = {
+  parts(field) {
+    const name = literal(field.replaceAll('\0', '\ufffd'));
+    return { type: `jsonb_typeof(body -> ${name})`, value: `(body ->> ${name})`, json: `(body -> ${name})` };
+  },
+  types: {
+    string: ['string'],
+    boolean: ['boolean'],
+    integer: ['number'],
+    number: ['number'],
+    array: ['array'],
+  },
+  values: {
+    boolean: ({ value }) => `${value}::boolean`,
+    integer: ({ value }) => `CASE WHEN ${value} ~ '${INTEGER}' THEN ${value}::bigint END`,
+    number: ({ value }) => `${value}::numeric`,
+    array: ({ json }) => json,
+    money: ({ value }) => `CASE WHEN ${value} ~ '${AMOUNT}' THEN ${value}::numeric END`,
+    timestamp: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz END`,
+  },
+  beside: {},
+  text: ({ value }) => value,
+};
+
+/** A name as SQL. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A text as SQL. `nul` stands between its parts if it contains NUL, which ends a statement. */
+export function literal(text: string, nul = ''): string {
+  return text
+    .split('\0')
+    .map((part) => `'${part.replaceAll("'", "''")}'`)
+    .join(nul);
+}
+
+/** The name of a collection's view: `bank_feed_accounts` for `bankFeedAccounts`. */
+export function viewName(collection: string): string {
+  return collection.replaceAll(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
+}

@@ -1,0 +1,98 @@
+import { AccountingError } from '../errors/accounting-error.ts';
+import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { sleep } from '../internal/sleep.ts';
+import { causeText, sentence } from '../internal/text.ts';
+
+/**
+ * What the failure of a database means:
+ * - `away`: it restarts, is locked or has no connection left, so the same statement is sent again.
+ * - `later`: waiting for it is useless, but a later run may succeed: a full disk.
+ * - `never`: rights, a table of another shape, a damaged file: somebody has to change something.
+ */
+export type FailureKind = 'away' | 'later' | 'never';
+
+/** By SQLSTATE, or its first two characters. */
+const SQLSTATES: Readonly<Record<string, FailureKind>> = {
+  // Connection; 57P01 to 57P03: shutdown, crash, start; too many connections, out of memory; lock, serialization.
+  '08': 'away',
+  '57': 'away',
+  '53': 'away',
+  '40': 'away',
+  '55P03': 'away',
+  // A full disk; a canceled statement; a failure of the operating system; an error inside PostgreSQL.
+  '53100': 'later',
+  '57014': 'later',
+  '58': 'later',
+  XX: 'later',
+};
+
+/** By the primary code of SQLite. */
+const SQLITE_CODES: Readonly<Record<number, FailureKind>> = {
+  // Busy, locked, and a schema that changes during the statement.
+  5: 'away',
+  6: 'away',
+  17: 'away',
+  // Out of memory, interrupted, an error of the file system, a full disk.
+  7: 'later',
+  9: 'later',
+  10: 'later',
+  13: 'later',
+};
+
+/** Of drivers: a socket that failed, and the codes of postgres.js. */
+const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNECT)/;
+
+/** What a failure of the database, or of its driver, means. */
+export function failureKind(error: unknown): FailureKind {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  // Extended codes of SQLite have the primary code in their lowest byte.
+  if (typeof errcode === 'number') return SQLITE_CODES[errcode & 0xff] ?? 'never';
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !NO_CONNECTION.test(code)) {
+    return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? 'never';
+  }
+  if (typeof code === 'string') return NO_CONNECTION.test(code) ? 'away' : 'later';
+  // `pg` gives a lost connection no code.
+  return /connection|connecting/i.test(causeText(error)) ? 'away' : 'later';
+}
+
+/** A database that failed. Nothing of the transaction was committed, as far as this process knows. */
+export function failed(error: unknown): AccountingError {
+  if (error instanceof AccountingError) return error;
+  const reason = causeText(error) || 'something other than an error';
+  return new CheckpointError(
+    `${sentence(`The copy could not be read or written: ${reason}`)} A batch is written with its checkpoint or not at all, so the next run resumes there.`,
+    {
+      retryable: failureKind(error) !== 'never',
+      hint: 'When the cause is gone, run it again: it resumes there.',
+    },
+    { cause: error },
+  );
+}
+
+const FIRST_DELAY_MS = 20;
+const MAX_DELAY_MS = 2_000;
+
+/** How long a database may be away, and what ends the wait. */
+export interface Patience {
+  readonly maxOutageMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Repeats work that can be repeated while the database is away. */
+export async function outlasting<V>(
+  work: () => V | PromiseLike<V>,
+  { maxOutageMs, signal }: Patience,
+): Promise<V> {
+  let since: number | undefined;
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      since ??= monotonicMs();
+      if (failureKind(error) !== 'away' || error instanceof AccountingError) throw error;
+      if (monotonicMs() - since + delayMs > maxOutageMs) throw error;
+    }
+    await sleep(delayMs, signal);
+  }
+}

@@ -1,0 +1,196 @@
+import { type ColumnSyntax, columnsOf, identifier, type KnownField, literal } from './columns.ts';
+
+/** What is different in the two databases. */
+export interface Dialect {
+  readonly columns: ColumnSyntax;
+  readonly types: {
+    readonly text: string;
+    readonly json: string;
+    readonly flag: string;
+    readonly time: string;
+  };
+  /** The name of a table. */
+  table(name: string): string;
+  /** The name of a view in statements. */
+  view(name: string): string;
+  /** A parameter of type text. Every parameter is one. */
+  param(number: number): string;
+  /** A text as JSON of type `json`, as a flag and as a time. */
+  json(text: string): string;
+  flag(text: string): string;
+  time(text: string): string;
+  /** The items of a list in JSON as a table `item` with `value` and `position`. */
+  items(text: string): string;
+  /** A string among them. */
+  readonly itemText: string;
+  readonly now: string;
+  /** The end of a table that consists of its primary key. */
+  readonly narrow: string;
+  /** What the view of records reads. */
+  rows(collection: string): string;
+}
+
+/** The tables of a copy: their primary keys, and their columns, of which those with `?` can be null. */
+const TABLES = {
+  record: {
+    key: 'collection, tenant, id',
+    columns: {
+      tenant: 'text',
+      collection: 'text',
+      id: 'text',
+      body: 'json',
+      invalid: 'flag',
+      synced_at: 'time',
+    },
+  },
+  // Beside the records, because an update of a record would copy its whole body.
+  seen: {
+    key: 'collection, tenant, id',
+    columns: { collection: 'text', tenant: 'text', id: 'text', read: 'integer' },
+  },
+  checkpoint: { key: 'key', columns: { key: 'text', tenant: 'text', value: 'text' } },
+  field: {
+    key: 'collection, name',
+    columns: { collection: 'text', name: 'text', position: 'integer', kind: 'text?' },
+  },
+  status: {
+    key: 'collection, tenant',
+    columns: {
+      tenant: 'text',
+      collection: 'text',
+      changes_through: 'time?',
+      finished_at: 'time?',
+      full_read_at: 'time?',
+      deletions_checked_at: 'time?',
+      complete: 'text?',
+      last_error: 'text?',
+    },
+  },
+} as const;
+
+type TableName = keyof typeof TABLES;
+
+export type Statements = ReturnType<typeof statementsIn>;
+
+/** Every statement on the tables that both databases can run. Parameters are named in the comments, in their order. */
+export function statementsIn(dialect: Dialect) {
+  const { param: p, now } = dialect;
+  const { record, seen, checkpoint, field, status } = Object.fromEntries(
+    Object.keys(TABLES).map((name) => [name, dialect.table(name)]),
+  ) as Record<TableName, string>;
+  const ofCollection = `tenant = ${p(1)} AND collection = ${p(2)}`;
+  const key = 'collection, tenant, id';
+  // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
+  const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
+    AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
+  const later = (name: string) => `${name} = coalesce(excluded.${name}, s.${name})`;
+  const statusColumns = Object.keys(TABLES.status.columns).filter(
+    (name) => name !== 'tenant' && name !== 'collection',
+  );
+
+  return {
+    create: Object.entries(TABLES).map(([name, { key, columns }]) => {
+      const defined = Object.entries(columns).map(([column, type]) => {
+        const isOptional = type.endsWith('?');
+        const sqlType = type === 'integer' ? type : dialect.types[type.replace('?', '') as 'text'];
+        return `${column} ${sqlType}${isOptional ? '' : ' NOT NULL'}`;
+      });
+      const end = name === 'seen' ? dialect.narrow : '';
+      return `CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (${defined.join(', ')}, PRIMARY KEY (${key}))${end}`;
+    }),
+    /** Fail if a table does not exist or has another shape. */
+    shape: Object.entries(TABLES).map(
+      ([name, { columns }]) =>
+        `SELECT ${Object.keys(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0`,
+    ),
+    statusView: (mark: string) =>
+      `VIEW ${dialect.view('sync_status')} AS ${mark} SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
+        ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
+        FROM ${status} AS s LEFT JOIN (
+          SELECT tenant, collection, count(*) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
+          FROM ${record} GROUP BY collection, tenant
+        ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
+    recordView: (view: {
+      readonly name: string;
+      readonly mark: string;
+      readonly collection: string;
+      readonly fields: readonly KnownField[];
+    }) => {
+      const columns = columnsOf(view.fields, dialect.columns).map(
+        ({ name, expression }) => `${expression} AS ${identifier(name)}`,
+      );
+      return `VIEW ${dialect.view(view.name)} AS ${view.mark} SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')}
+        FROM ${dialect.rows(literal(view.collection))}`;
+    },
+
+    /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it. */
+    addFields: `INSERT INTO ${field} AS f (collection, name, position, kind)
+      SELECT ${p(1)}, item.value ->> 0, item.position + (SELECT coalesce(max(position), 0) FROM ${field} WHERE collection = ${p(1)}),
+        item.value ->> 1
+      FROM ${dialect.items(p(2))} WHERE true
+      ON CONFLICT (collection, name) DO UPDATE SET kind = excluded.kind
+      WHERE f.kind IS NULL AND excluded.kind IS NOT NULL`,
+    /** collection */
+    fields: `SELECT name, kind FROM ${field} WHERE collection = ${p(1)} ORDER BY position, name LIMIT ${MAX_FIELDS}`,
+    /** key */
+    getCheckpoint: `SELECT value FROM ${checkpoint} WHERE key = ${p(1)}`,
+    /** key, tenant, value */
+    addCheckpoint: `INSERT INTO ${checkpoint} (key, tenant, value) VALUES (${p(1)}, ${p(2)}, ${p(3)}) ON CONFLICT (key) DO NOTHING`,
+    setCheckpoint: `INSERT INTO ${checkpoint} (key, tenant, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    /** tenant, collection, id, body, invalid */
+    addRecord: `INSERT INTO ${record} (tenant, collection, id, body, invalid, synced_at)
+      VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}) ON CONFLICT (${key}) DO NOTHING`,
+    changeRecord: `UPDATE ${record} SET body = ${dialect.json(p(4))}, invalid = ${dialect.flag(p(5))}, synced_at = ${now}
+      WHERE ${ofCollection} AND id = ${p(3)} AND (body <> ${dialect.json(p(4))} OR invalid <> ${dialect.flag(p(5))})`,
+    /** tenant, collection, id, body, invalid, time of the last write (empty: none), key of the company */
+    replaceRecord: `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
+      SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}
+      WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE key = ${p(7)}) AND (${p(6)} = '' OR EXISTS (
+        SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))
+      ON CONFLICT (${key}) DO UPDATE SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at
+      WHERE ${p(6)} <> '' AND r.synced_at = ${dialect.time(`nullif(${p(6)}, '')`)}
+      RETURNING id`,
+    /** tenant, collection, id, time of the last write */
+    removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${dialect.time(p(4))} RETURNING id`,
+    /** tenant, collection, ids */
+    removeRecords: `DELETE FROM ${record} WHERE ${ofCollection}
+      AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))}) RETURNING id`,
+    rows: `SELECT id, CAST(body AS text) AS body, CAST(synced_at AS text) AS version FROM ${record}
+      WHERE ${ofCollection} AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))})`,
+    /** tenant, collection, the last id of the page before */
+    ids: `SELECT id FROM ${record} WHERE ${ofCollection} AND id > ${p(3)} ORDER BY id LIMIT ${PAGE}`,
+    /** tenant, collection, read, the last id of the page before */
+    unmarkedIds: `SELECT id FROM ${record} AS r WHERE ${ofCollection} AND id > ${p(4)} AND ${unmarked} ORDER BY id LIMIT ${PAGE}`,
+    /** tenant, collection, read */
+    counts: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
+      (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
+    /** tenant, collection, id, read */
+    mark: `INSERT INTO ${seen} (tenant, collection, id, read) VALUES (${p(1)}, ${p(2)}, ${p(3)}, CAST(${p(4)} AS integer))
+      ON CONFLICT (${key}) DO UPDATE SET read = excluded.read`,
+    /** tenant, collection, and the values of a status: an empty one keeps what is there, except for an error */
+    setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
+      VALUES (${p(1)}, ${p(2)}, ${statusColumns
+        .map((name, index) => {
+          const value = `nullif(${p(index + 3)}, '')`;
+          return name.endsWith('_at') || name.endsWith('_through') ? dialect.time(value) : value;
+        })
+        .join(', ')})
+      ON CONFLICT (collection, tenant) DO UPDATE SET ${statusColumns
+        .map((name) => (name === 'last_error' ? `${name} = excluded.${name}` : later(name)))
+        .join(', ')}`,
+    /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
+    forget: (tenant: string, guard: string) => [
+      `DELETE FROM ${checkpoint} WHERE key = ${literal(guard)}`,
+      ...[checkpoint, record, seen, status].map(
+        (table) => `DELETE FROM ${table} WHERE tenant = ${literal(tenant)}`,
+      ),
+    ],
+  };
+}
+
+/** Ids read at a time. */
+const PAGE = 10_000;
+
+/** More than there are columns are of no use. */
+const MAX_FIELDS = 1_500;

@@ -1,0 +1,708 @@
+import {
+  type ClientOptions,
+  createClient,
+  forget,
+  isAccountingError,
+  memoryStore,
+  refresh,
+  type SyncReport,
+  sync,
+  verify,
+} from 'accounting-data-sdk';
+import { moneySchema } from 'accounting-data-sdk/schemas';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { caught } from '../../support/caught.ts';
+import { batch, type Copy, comparable, copied, openedAt, write } from './engines.ts';
+
+const collections = ['accounts', 'products'] as const;
+const clientOf = (sandbox: Sandbox, options: ClientOptions = {}) =>
+  createClient({ ...sandbox.clientOptions, ...options });
+const run = (
+  sandbox: Sandbox,
+  { target }: Copy,
+  options: object = {},
+  clientOptions: ClientOptions = {},
+): Promise<SyncReport> =>
+  sync(clientOf(sandbox, clientOptions), { tenant: 'acme', target, collections, ...options });
+const upstream = ({ store }: Sandbox) =>
+  collections.flatMap((name) => store[name].all().map((record) => comparable(name, record))).sort();
+const reportOf = ({ collections }: SyncReport, name: string) =>
+  collections.find(({ collection }) => collection === name);
+const isTrue = (value: unknown) => value === true || value === 1;
+
+/** Timestamps, and how a view shows them in UTC. */
+const TIMESTAMPS: readonly (readonly [string, string | null])[] = [
+  ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31T12:00:00.5+02:00', '2026-01-31T10:00:00.500Z'],
+  ['2024-02-29T23:59:59.123456-14:00', '2024-03-01T13:59:59.123Z'],
+  ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
+  ['1000-01-01T00:00:00Z', '1000-01-01T00:00:00.000Z'],
+  ...[
+    '2026-02-30T12:00:00Z',
+    '2023-02-29T12:00:00Z',
+    '1900-02-29T12:00:00Z',
+    '2026-04-31T12:00:00Z',
+    '2026-00-10T12:00:00Z',
+    '2026-13-10T12:00:00Z',
+    '2026-01-00T12:00:00Z',
+    '2026-01-32T12:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T12:60:00Z',
+    '2026-01-31T12:00:60Z',
+    '2026-01-31T12:00:00',
+    '2026-01-31T12:00:00+15:00',
+    '2026-01-31T12:00:00+0100',
+    '2026-01-31T12:00:00.Z',
+    '2026-01-31T12:00:00.1234567890Z',
+    '2026-01-31T12:00:00Zx',
+    ' 2026-01-31T12:00:00Z',
+    '2026-01-31T12:00:00 Z',
+    '2026-01-31',
+    'Z',
+    '',
+    'now',
+  ].map((text) => [text, null] as const),
+];
+
+const AMOUNTS: readonly (readonly [unknown, number | null])[] = [
+  ['50.0000', 50],
+  ['1200', 1200],
+  ['-5.5', -5.5],
+  ['0', 0],
+  ['123456789012345678', 123456789012345680],
+  ['1.12345678', 1.12345678],
+  ...[
+    '1-2',
+    '1.2.3',
+    '2026-01-31',
+    '1234567890123456789',
+    '123456789012345678901234567890',
+    '1.123456789',
+    '1.',
+    '.5',
+    '1..5',
+    '-',
+    '--1',
+    '+1',
+    '',
+    '1e3',
+    '1,5',
+    ' 1',
+    '1\u0000',
+    'Infinity',
+    12.5,
+    true,
+  ].map((value) => [value, null] as const),
+];
+
+/** What makes a copy one that people can query, trust and leave. */
+export function testTrust(engine: string, open: () => Promise<Copy>): void {
+  const isPostgres = engine === 'PostgreSQL';
+  const utc = (value: unknown) => (value === null ? null : new Date(value as string).toISOString());
+
+  describe(`the views of a copy in ${engine}`, () => {
+    test('have every documented column after the first sync, even without a record', async () => {
+      const copy = await open();
+      await run(createSandbox({ records: 0 }), copy);
+      const sql = `SELECT name, "salePrice", "isSaleItem", tags, "updatedAt", synced_at FROM ${copy.views}products`;
+      expect(await copy.query(sql)).toEqual([]);
+      expect(await copy.query(`SELECT count(ean) AS n FROM ${copy.views}products`)).toEqual([{ n: 0 }]);
+    });
+
+    test.each(['accounts', 'products'])(
+      'show the timestamps of %s that exist, in UTC, and null for all else',
+      async (collection) => {
+        const copy = await open();
+        const records = TIMESTAMPS.map(([updatedAt], index) => ({ id: `${index}`, updatedAt }));
+        await write(copy, batch(records, { collection }));
+        const rows = await copy.query(
+          `SELECT id, "updatedAt" FROM ${copy.views}${collection} WHERE "updatedAt" IS NULL OR "updatedAt" >= '0001-01-01'`,
+        );
+        expect(rows).toHaveLength(TIMESTAMPS.length);
+        const shown = Object.fromEntries(rows.map(({ id, updatedAt }) => [id, updatedAt]));
+        for (const [index, [text, expected]] of TIMESTAMPS.entries()) {
+          expect([text, utc(shown[`${index}`])]).toEqual([text, expected]);
+        }
+      },
+    );
+
+    test('compare, sort and add amounts as numbers, and show null for what is none', async () => {
+      const copy = await open();
+      const records = AMOUNTS.map(([salePrice], index) => ({ id: `${index}`, salePrice }));
+      await write(copy, batch(records, { collection: 'products' }));
+      const rows = await copy.query(`SELECT id, "salePrice" FROM ${copy.views}products`);
+      const shown = Object.fromEntries(rows.map(({ id, salePrice }) => [id, salePrice]));
+      for (const [index, [sent, expected]] of AMOUNTS.entries()) {
+        const value = shown[`${index}`];
+        expect([sent, value === null ? null : Number(value)]).toEqual([sent, expected]);
+      }
+      const more = `FROM ${copy.views}products WHERE id <> '4' AND`;
+      const above = await copy.query(`SELECT id ${more} "salePrice" > 40 ORDER BY "salePrice" DESC`);
+      expect(above.map(({ id }) => id)).toEqual(['1', '0']);
+      const [sums] = await copy.query(
+        `SELECT max("salePrice") AS most, sum("salePrice") AS total ${more} "salePrice" <> 1.12345678`,
+      );
+      expect([Number(sums?.most), Number(sums?.total)]).toEqual([1200, 1244.5]);
+    });
+
+    test('show the fields that no schema names as text, in whatever JSON type they come', async () => {
+      const copy = await open();
+      const values = ['text', 1.5, 12, true, false, null, ['a'], { a: 1 }];
+      await write(copy, batch(values.map((value, index) => ({ id: `${index}`, value, 'od"d': value }))));
+      const rows = await copy.query(`SELECT value, "od""d" AS odd FROM ${copy.views}accounts ORDER BY id`);
+      const compact = (text: unknown) => (typeof text === 'string' ? text.replaceAll(' ', '') : text);
+      const expected = ['text', '1.5', '12', 'true', 'false', null, '["a"]', '{"a":1}'];
+      expect(rows.map(({ value }) => compact(value))).toEqual(expected);
+      expect(rows.map(({ odd }) => compact(odd))).toEqual(expected);
+    });
+
+    test('type fields by the first Zod schema that names them, and warn of another', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0 } });
+      sandbox.store.accounts.insert({
+        balance: '12.50',
+        active: true,
+        rank: 7,
+        rate: 0.5,
+        seenAt: '2026-01-31T00:00:00Z',
+        labels: ['a'],
+      } as never);
+      sandbox.store.accounts.insert({ balance: '5.00', active: false, rank: 40, rate: 1 } as never);
+      const copy = await open();
+      const schema = (balance: z.ZodType) =>
+        z.looseObject({
+          id: z.string(),
+          balance: balance.nullish(),
+          active: z.boolean().optional(),
+          rank: z.number().int().nullable().default(0),
+          rate: z.number().optional(),
+          seenAt: z.iso.datetime().optional(),
+          labels: z.array(z.string()).optional(),
+        });
+      const accounts = schema(moneySchema);
+      await run(sandbox, copy, { collections: ['accounts'] }, { schemas: { accounts } });
+      const [row] = await copy.query(
+        `SELECT sum(balance) AS balance, max(rank) AS rank, sum(rate) AS rate, max("seenAt") AS seen FROM ${copy.views}accounts`,
+      );
+      expect([Number(row?.balance), Number(row?.rank), Number(row?.rate), utc(row?.seen)]).toEqual([
+        17.5,
+        40,
+        1.5,
+        '2026-01-31T00:00:00.000Z',
+      ]);
+      expect(await copy.query(`SELECT id FROM ${copy.views}accounts WHERE active`)).toEqual([{ id: '1' }]);
+
+      const warnings: string[] = [];
+      const logger = {
+        debug: () => {},
+        info: () => {},
+        warn: (text: string) => void warnings.push(`${text}`),
+      };
+      const other = { accounts: schema(z.boolean()) };
+      await run(
+        sandbox,
+        copy,
+        { collections: ['accounts'], mode: 'full' },
+        { schemas: other, logger, validation: 'report' },
+      );
+      expect(warnings.filter((text) => text.includes('balance of accounts is boolean'))).toHaveLength(1);
+      const kinds = await copy.query(`SELECT kind FROM ${copy.tables}field WHERE name = 'balance'`);
+      expect(kinds).toEqual([{ kind: 'money' }]);
+    });
+
+    test('give names that a database renames a suffix, and a name with NUL its place', async () => {
+      const copy = await open();
+      await write(copy, batch([{ id: '1', true: 'a', FALSE: 'b', 'x\0y': 'c', synced_at: 'd', '': 'e' }]));
+      const [row] = await copy.query(`SELECT * FROM ${copy.views}accounts`);
+      const { tenant: _, synced_at: __, ...fields } = row ?? {};
+      expect(fields).toEqual({
+        id: '1',
+        true_2: 'a',
+        FALSE_2: 'b',
+        'x\ufffdy': 'c',
+        synced_at_2: 'd',
+        _: 'e',
+      });
+      expect(Object.keys(fields)).toEqual(['id', 'true_2', 'FALSE_2', 'x\ufffdy', 'synced_at_2', '_']);
+    });
+
+    test('say when a row was last written, not when it was last seen', async () => {
+      const sandbox = createSandbox({ records: { accounts: 2, products: 0 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      const times = async () =>
+        (await copy.query(`SELECT synced_at FROM ${copy.views}accounts ORDER BY id`)).map((row) =>
+          utc(row.synced_at),
+        );
+      const before = await times();
+      expect(Math.abs(Date.parse(before[0] ?? '') - Date.now())).toBeLessThan(60_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      sandbox.store.accounts.update('2', { name: 'Renamed' });
+      const report = await run(sandbox, copy, { mode: 'full' });
+      expect(reportOf(report, 'accounts')).toMatchObject({ added: 0, changed: 1, unchanged: 1 });
+      const after = await times();
+      expect([after[0] === before[0], (after[1] ?? '') > (before[1] ?? '')]).toEqual([true, true]);
+    });
+  });
+
+  describe(`sync_status of a copy in ${engine}`, () => {
+    const statusOf = async (copy: Copy, collection = 'accounts') => {
+      const rows = await copy.query(
+        `SELECT * FROM ${copy.views}sync_status WHERE collection = '${collection}'`,
+      );
+      expect(rows).toHaveLength(1);
+      return rows[0] ?? {};
+    };
+
+    test('says how far each collection is, and why the last run failed', async () => {
+      const sandbox = createSandbox({ records: { accounts: 12, products: 3 } });
+      const copy = await open();
+      const report = await run(sandbox, copy);
+      const status = await statusOf(copy);
+      expect(Object.keys(status)).toEqual([
+        'tenant',
+        'collection',
+        'records',
+        'changes_through',
+        'finished_at',
+        'full_read_at',
+        'deletions_checked_at',
+        'invalid',
+        'complete',
+        'last_error',
+      ]);
+      const accounts = reportOf(report, 'accounts');
+      expect(status).toMatchObject({
+        tenant: 'acme',
+        complete: 'certain',
+        last_error: null,
+        deletions_checked_at: null,
+      });
+      expect([Number(status.records), Number(status.invalid)]).toEqual([12, 0]);
+      expect(utc(status.changes_through)).toBe(accounts?.watermark?.toISOString());
+      expect(utc(status.full_read_at)).toBe(accounts?.lastFullRead?.toISOString());
+      expect(utc(status.finished_at)).toBe(report.endedAt.toISOString());
+
+      const full = await run(sandbox, copy, { mode: 'full' });
+      expect(utc((await statusOf(copy)).deletions_checked_at)).toBe(full.endedAt.toISOString());
+
+      sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 1 });
+      const error = await caught(run(sandbox, copy, { maxOutageMs: 0, retry: { maxAttempts: 1 } }));
+      expect(error).toMatchObject({ code: 'sync_failed' });
+      const failed = await statusOf(copy);
+      expect(failed.last_error).toContain('500');
+      expect(utc(failed.finished_at)).toBe(full.endedAt.toISOString());
+      sandbox.faults.clear();
+      await run(sandbox, copy);
+      expect((await statusOf(copy)).last_error).toBe(null);
+    });
+  });
+
+  describe(`a copy in ${engine}`, () => {
+    const odd = { name: 'Odd', isSaleItem: 'yes', salePrice: '5', remark: 'private', secret: 'x' };
+    const stripped = z
+      .unknown()
+      .optional()
+      .transform(() => undefined);
+    test.each<[string, object, object]>([
+      [
+        'all of an invalid record without a schema of the caller',
+        {},
+        { id: '1', name: 'Odd', isSaleItem: 'yes', remark: 'private' },
+      ],
+      [
+        'the fields that a Zod object names',
+        {
+          products: z.object({ id: z.string(), name: z.string(), isSaleItem: z.boolean(), remark: stripped }),
+        },
+        { id: '1', name: 'Odd', isSaleItem: 'yes' },
+      ],
+      [
+        'the id with another schema',
+        { products: z.object({ id: z.string(), isSaleItem: z.boolean() }).transform((record) => record) },
+        { id: '1' },
+      ],
+    ])('keeps %s, and counts it', async (_, schemas, expected) => {
+      const sandbox = createSandbox({ records: { products: 0 } });
+      sandbox.store.products.insert(odd as never);
+      sandbox.store.products.insert({ name: 'Right', isSaleItem: true });
+      const copy = await open();
+      const report = await run(sandbox, copy, { collections: ['products'] }, { schemas } as ClientOptions);
+      expect(reportOf(report, 'products')).toMatchObject({
+        status: 'done',
+        records: 1,
+        invalid: 1,
+        added: 2,
+      });
+      const [row] = await copy.query(`SELECT body, invalid FROM ${copy.tables}record WHERE id = '1'`);
+      const body = typeof row?.body === 'string' ? JSON.parse(row.body) : row?.body;
+      if (Object.keys(schemas).length === 0) expect(body).toMatchObject(expected);
+      else expect(body).toEqual(expected);
+      expect(isTrue(row?.invalid)).toBe(true);
+      expect(
+        await copy.query(`SELECT "isSaleItem" AS item FROM ${copy.views}products WHERE id = '1'`),
+      ).toEqual([{ item: null }]);
+      const [status] = await copy.query(`SELECT records, invalid FROM ${copy.views}sync_status`);
+      expect([Number(status?.records), Number(status?.invalid)]).toEqual([2, 1]);
+
+      // Corrected, it is no longer invalid, and a full read does not take it for deleted.
+      expect(
+        reportOf(
+          await run(sandbox, copy, { collections: ['products'], mode: 'full' }, { schemas } as ClientOptions),
+          'products',
+        ),
+      ).toMatchObject({ unchanged: 2, deletions: { candidates: 0 } });
+      sandbox.store.products.update('1', { isSaleItem: true });
+      await run(sandbox, copy, { collections: ['products'] }, { schemas } as ClientOptions);
+      const [again] = await copy.query(`SELECT invalid FROM ${copy.views}sync_status`);
+      expect(Number(again?.invalid)).toBe(0);
+    });
+
+    test('is stopped by an invalid record only if the client says validation: throw', async () => {
+      const sandbox = createSandbox({ records: { products: 0 } });
+      sandbox.store.products.insert(odd as never);
+      const copy = await open();
+      const error = await caught(run(sandbox, copy, {}, { validation: 'throw' }));
+      expect(error).toMatchObject({ code: 'sync_failed' });
+      // With onBatch it would be lost, so there the default is to throw.
+      const other = sync(clientOf(sandbox), {
+        tenant: 'acme',
+        store: memoryStore(),
+        onBatch: () => {},
+        collections: ['products'],
+      });
+      expect(await caught(other)).toMatchObject({ code: 'sync_failed' });
+    });
+
+    test('finds deletions with stopAfter, over any number of runs', async () => {
+      const sandbox = createSandbox({ records: { accounts: 300, products: 40 }, pageSize: 20 });
+      const copy = await open();
+      await run(sandbox, copy);
+      for (const id of ['3', '150', '299']) sandbox.store.accounts.delete(id);
+      let runs = 0;
+      let deleted = 0;
+      for (let paused = true; paused; runs++) {
+        const report = await run(sandbox, copy, { mode: 'full', stopAfter: { requests: 10 } });
+        deleted += reportOf(report, 'accounts')?.deleted ?? 0;
+        paused = report.paused;
+        expect(runs).toBeLessThan(40);
+      }
+      expect(runs).toBeGreaterThan(2);
+      expect(deleted).toBe(3);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('finds deletions in an incremental run that ends an interrupted full read', async () => {
+      const sandbox = createSandbox({ records: { accounts: 100, products: 0 }, pageSize: 20 });
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.store.accounts.delete('1');
+      const stop = new AbortController();
+      const onProgress = ({ pages }: { pages: number }) => pages === 2 && stop.abort(new Error('stop'));
+      await caught(run(sandbox, copy, { mode: 'full', signal: stop.signal, onProgress }));
+      const report = await run(sandbox, copy);
+      expect(reportOf(report, 'accounts')).toMatchObject({
+        resumed: true,
+        deleted: 1,
+        deletions: { deleted: 1 },
+      });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('takes no mark of an earlier full read for one of this read', async () => {
+      const sandbox = createSandbox({ records: { accounts: 30, products: 0 } });
+      const copy = await open();
+      await run(sandbox, copy, { mode: 'full' });
+      await copy.query(`DELETE FROM ${copy.tables}checkpoint WHERE key NOT LIKE 'company:%'`);
+      sandbox.store.accounts.delete('7');
+      expect(reportOf(await run(sandbox, copy, { mode: 'full' }), 'accounts')).toMatchObject({ deleted: 1 });
+    });
+
+    test('is checked for deletions company by company', async () => {
+      const [acme, bolt] = [
+        createSandbox({ records: { accounts: 20, products: 20 }, seed: 1 }),
+        createSandbox({ records: { accounts: 200, products: 200 }, seed: 2 }),
+      ];
+      const copy = await open();
+      await run(bolt, copy, { tenant: 'bolt', mode: 'full' });
+      await run(acme, copy, { mode: 'full' });
+      acme.store.accounts.delete('3');
+      const report = reportOf(await run(acme, copy, { mode: 'full' }), 'accounts');
+      expect(report?.deletions).toMatchObject({ local: 20, candidates: 1, deleted: 1 });
+      expect(await copied(copy, 'bolt')).toHaveLength(400);
+      expect(
+        await verify(clientOf(acme), { tenant: 'acme', target: copy.target, collections }),
+      ).toMatchObject({ equal: true });
+    });
+
+    test('of more than 10,000 records is checked to its end', { timeout: 60_000 }, async () => {
+      const sandbox = createSandbox({ records: { accounts: 10_050 }, pageSize: 1_000 });
+      const copy = await open();
+      await run(sandbox, copy, { collections: ['accounts'] });
+      for (const id of ['9999', '10050']) sandbox.store.accounts.delete(id);
+      const report = await run(sandbox, copy, { collections: ['accounts'], mode: 'full' });
+      expect(reportOf(report, 'accounts')?.deletions).toMatchObject({
+        local: 10_050,
+        candidates: 2,
+        deleted: 2,
+      });
+      await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '998'`);
+      const found = await verify(clientOf(sandbox), {
+        tenant: 'acme',
+        target: copy.target,
+        collections: ['accounts'],
+      });
+      expect(found.collections[0]).toMatchObject({
+        records: 10_048,
+        missing: ['998'],
+        extra: [],
+        different: [],
+      });
+    });
+  });
+
+  describe(`verify of a copy in ${engine}`, () => {
+    test('names what is missing, different and extra, and writes nothing', async () => {
+      const sandbox = createSandbox({ records: { accounts: 60, products: 5 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      const check = () => verify(clientOf(sandbox), { tenant: 'acme', target: copy.target, collections });
+      expect(await check()).toMatchObject({ equal: true });
+      // Upstream, but not since the watermark less the lookback: the copy is wrong.
+      sandbox.clock.advance(3_600_000);
+      await run(sandbox, copy);
+      const body = isPostgres ? `jsonb_set(body, '{name}', '"Wrong"')` : `json_set(body, '$.name', 'Wrong')`;
+      await copy.query(`DELETE FROM ${copy.tables}record WHERE collection = 'accounts' AND id = '5'`);
+      await copy.query(
+        `UPDATE ${copy.tables}record SET body = ${body} WHERE collection = 'accounts' AND id = '6'`,
+      );
+      sandbox.store.accounts.delete('7');
+      const before = await copied(copy);
+      const report = await check();
+      expect(report.equal).toBe(false);
+      expect(report.collections).toMatchObject([
+        {
+          collection: 'accounts',
+          records: 59,
+          missing: ['5'],
+          different: ['6'],
+          extra: ['7'],
+          changedSince: [],
+        },
+        { collection: 'products', missing: [], different: [], extra: [] },
+      ]);
+      expect(await copied(copy)).toEqual(before);
+      expect(await caught(verify(clientOf(sandbox), { tenant: 'acme' } as never))).toMatchObject({
+        argument: 'target',
+      });
+    });
+
+    test('takes no change since the last sync for a difference', async () => {
+      const sandbox = createSandbox({ records: { accounts: 30, products: 5 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.clock.advance(3_600_000);
+      await run(sandbox, copy);
+      sandbox.store.accounts.update('4', { name: 'Later' });
+      const { id } = sandbox.store.accounts.insert({ name: 'New' });
+      const report = await verify(clientOf(sandbox), { tenant: 'acme', target: copy.target, collections });
+      expect(report).toMatchObject({ equal: true });
+      expect([...(report.collections[0]?.changedSince ?? [])].sort()).toEqual(['4', id].sort());
+    });
+  });
+
+  describe(`refresh of a copy in ${engine}`, () => {
+    test('writes and removes single records without moving a checkpoint', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 10 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      const keys = () => copy.query(`SELECT value FROM ${copy.tables}checkpoint ORDER BY key`);
+      const before = await keys();
+      sandbox.store.products.update('2', { name: 'Renamed' });
+      sandbox.store.products.delete('3');
+      const { id } = sandbox.store.products.insert({ name: 'New', isSaleItem: 'yes' } as never);
+      const { products } = clientOf(sandbox);
+      const ids = ['1', '2', '3', id, '999'];
+      const report = await refresh(products, { tenant: 'acme', target: copy.target, ids });
+      expect(report).toEqual({ collection: 'products', added: 1, changed: 1, unchanged: 2, deleted: 1 });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+      expect(await keys()).toEqual(before);
+    });
+
+    test('reads a record again that a sync wrote while it was requested', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.store.products.update('1', { name: 'First' });
+      let gets = 0;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await sandbox.fetch(input, init);
+        if (++gets === 1) {
+          sandbox.store.products.update('1', { name: 'Second' });
+          await run(sandbox, copy);
+        }
+        return response;
+      };
+      const report = await refresh(clientOf(sandbox, { fetch }).products, {
+        tenant: 'acme',
+        target: copy.target,
+        ids: ['1'],
+      });
+      expect([gets, report.unchanged]).toEqual([2, 1]);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('removes nothing if no record of the copy is found', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      const fetch = async () =>
+        new Response(JSON.stringify({ type: '/errors/404', title: 'Not found', status: 404 }), {
+          status: 404,
+          headers: { 'content-type': 'application/problem+json' },
+        });
+      const error = await caught(
+        refresh(clientOf(sandbox, { fetch }).products, { tenant: 'acme', target: copy.target, ids: ['1'] }),
+      );
+      expect(error).toMatchObject({ code: 'reconcile_aborted' });
+      expect(await copied(copy)).toHaveLength(3);
+    });
+  });
+
+  describe(`forget in ${engine}`, () => {
+    test('removes one company whole, and the next sync reads it again', async () => {
+      const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
+      const copy = await open();
+      for (const tenant of ['acme', 'Acme', 'a_me']) {
+        await run(sandbox, copy, { tenant, mode: 'full', prefix: tenant === 'acme' ? 'x:acme' : 'x:acme:y' });
+      }
+      await forget({ tenant: 'acme', target: copy.target });
+      for (const table of ['record', 'seen', 'checkpoint', 'status']) {
+        const tenants = await copy.query(`SELECT DISTINCT tenant FROM ${copy.tables}${table}`);
+        expect(tenants.map(({ tenant }) => tenant).sort()).toEqual(['Acme', 'a_me']);
+      }
+      expect(await run(sandbox, copy)).toMatchObject({ records: 10 });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('during a sync of the tenant ends one of them with concurrent_run, and leaves no part of the company', async () => {
+      const sandbox = createSandbox({ records: { accounts: 100, products: 0 }, pageSize: 20 });
+      const copy = await open();
+      let forgotten: Promise<unknown> | undefined;
+      const onProgress = ({ pages }: { pages: number }) => {
+        if (pages === 2)
+          forgotten ??= forget({ tenant: 'acme', target: copy.target }).catch((error) => error);
+      };
+      const synced = await run(sandbox, copy, { onProgress }).catch((error) => error);
+      const failure = (await forgotten) ?? (synced.errors?.[0]?.error as unknown);
+      expect(isAccountingError(failure, 'concurrent_run')).toBe(true);
+      const left = await copied(copy);
+      expect(left.length === 0 || left.length === 100).toBe(true);
+    });
+  });
+
+  describe(`the guard of a copy in ${engine}`, () => {
+    const records = { accounts: 20, products: 20 };
+    const options = ({ target }: Copy) => ({ tenant: 'acme', target, collections });
+
+    test('rejects the key of another company before anything is written', async () => {
+      const sandbox = createSandbox({ records });
+      for (const name of collections) {
+        for (let id = 1; id <= 20; id++) sandbox.otherStore[name].insert({ name: `Other ${id}` });
+      }
+      const copy = await open();
+      await run(sandbox, copy);
+      const before = await copied(copy);
+      const bolt = clientOf(sandbox, { apiKey: sandbox.keys.otherCompany });
+      for (const mode of ['incremental', 'full'] as const) {
+        const error = await caught(sync(bolt, { ...options(copy), mode }));
+        expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+        expect(`${error}`).toContain('acme');
+      }
+      const wrong = refresh(bolt.products, { tenant: 'acme', target: copy.target, ids: ['1'] });
+      expect(await caught(wrong)).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+      expect(await copied(copy)).toEqual(before);
+      await sync(bolt, {
+        ...options(copy),
+        mode: 'full',
+        sameCompany: true,
+        maxCandidates: Number.POSITIVE_INFINITY,
+      });
+      // Once is enough.
+      expect(await sync(bolt, options(copy))).toMatchObject({ paused: false });
+      expect(await copied(copy)).toEqual(upstream({ ...sandbox, store: sandbox.otherStore }));
+    });
+
+    test('admits a new key of the same company by a record that is the same', async () => {
+      const sandbox = createSandbox({ records });
+      const copy = await open();
+      await run(sandbox, copy);
+      const rotated = clientOf(sandbox, { apiKey: sandbox.keys.readOnly });
+      sandbox.store.products.update('1', { name: 'Changed since' });
+      const requests = async () => {
+        sandbox.clearLogs();
+        await sync(rotated, options(copy));
+        return sandbox.requests.filter(({ path }) => /products\/\d/.test(path)).length;
+      };
+      expect(await requests()).toBe(2);
+      expect(await requests()).toBe(0);
+      const [row] = await copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
+      expect((JSON.parse(`${row?.value}`) as { keys: string[] }).keys).toHaveLength(2);
+      expect(`${row?.value}`).not.toContain(sandbox.keys.full);
+    });
+
+    test('takes equal records without a timestamp for no proof', async () => {
+      const sandbox = createSandbox({ records });
+      const schemas = { accounts: z.object({ id: z.string() }) };
+      const [acme, bolt] = [sandbox.keys.full, sandbox.keys.otherCompany].map((apiKey) =>
+        clientOf(sandbox, { apiKey, schemas }),
+      ) as [ReturnType<typeof clientOf>, ReturnType<typeof clientOf>];
+      const copy = await open();
+      const accounts = { ...options(copy), collections: ['accounts'] } as const;
+      await sync(acme, accounts);
+      expect(await caught(sync(bolt, accounts))).toMatchObject({ argument: 'tenant' });
+      await forget({ tenant: 'acme', target: copy.target });
+      // A copy without records accepts any key.
+      expect(await sync(bolt, accounts)).toMatchObject({ records: sandbox.otherStore.accounts.count });
+    });
+  });
+
+  describe(`an outage of ${engine}`, () => {
+    test('is waited for, and costs no record', async () => {
+      const sandbox = createSandbox({ records: { accounts: 60, products: 5 }, pageSize: 20 });
+      const copy = await open();
+      const { target, fail } = openedAt(copy);
+      let batches = 0;
+      const onProgress = () => {
+        batches += 1;
+        if (batches % 2 === 0) fail('away', 2);
+      };
+      const report = await sync(clientOf(sandbox), { tenant: 'acme', target, collections, onProgress });
+      expect(report.records).toBe(65);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test.each([
+      ['away', 1_000, true],
+      ['later', 1, true],
+      ['never', 1, false],
+    ] as const)('that is %s ends a batch as retryable or not', async (kind, times, retryable) => {
+      const sandbox = createSandbox({ records: { accounts: 3, products: 0 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.store.accounts.update('1', { name: 'Changed' });
+      const { target, fail } = openedAt(copy);
+      sandbox.onRequest(() => fail(kind, times));
+      const error = await caught(
+        sync(clientOf(sandbox), { tenant: 'acme', target, collections: ['accounts'], maxOutageMs: 50 }),
+      );
+      expect(error).toMatchObject({ code: 'sync_failed' });
+      expect((error as { errors: { error: unknown }[] }).errors[0]?.error).toMatchObject({
+        code: 'checkpoint',
+        retryable,
+      });
+    });
+  });
+}
