@@ -2,7 +2,10 @@ import { builtin } from './builtin.ts';
 
 interface NodeFs {
   writeFileSync(file: string, text: string, options: { flag: 'wx' }): void;
-  statSync(file: string, options: { throwIfNoEntry: false }): { readonly ino: number } | undefined;
+  statSync(
+    file: string,
+    options: { throwIfNoEntry: false },
+  ): { readonly ino: number; readonly size: number } | undefined;
   rmSync(file: string): void;
 }
 
@@ -18,7 +21,7 @@ interface NodeSqlite {
 /**
  * Locks a file and returns what releases the lock and removes the file; undefined if it is locked already, by this
  * process or another one. The lock is that of SQLite on an empty database, so the operating system releases it with the
- * process that holds it. Without SQLite, as in Node before 22.13, nothing is locked.
+ * process that holds it. Throws for a file that is not empty: it belongs to the user. Without SQLite, as in Node before 22.13, nothing is locked.
  */
 export function lockFile(file: string): (() => void) | undefined {
   const fs = builtin<NodeFs>('node:fs');
@@ -32,7 +35,8 @@ export function lockFile(file: string): (() => void) | undefined {
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
     }
-    const inode = fs.statSync(file, { throwIfNoEntry: false })?.ino;
+    const { ino: inode, size = 0 } = fs.statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (size > 0) throw new Error(`${file} is not empty, so it is not a lock of this package: rename it`);
     const database = new sqlite.DatabaseSync(file);
     try {
       database.exec('PRAGMA busy_timeout = 0');
@@ -48,7 +52,7 @@ export function lockFile(file: string): (() => void) | undefined {
       return () => {
         // First, so that no process locks a file that is about to go. Windows does not remove an open file: it stays.
         try {
-          fs.rmSync(file);
+          if (fs.statSync(file, { throwIfNoEntry: false })?.size === 0) fs.rmSync(file);
         } catch {}
         database.close();
       };

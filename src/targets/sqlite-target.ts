@@ -7,7 +7,7 @@ import type { OptionNames } from '../internal/option-names.ts';
 import type { SyncTarget, TargetContext, Written } from '../sync/target.ts';
 import { identifier, sqliteColumns } from './columns.ts';
 import { ALONE, Copy, type Engine, type Write } from './copy.ts';
-import { outlasting } from './failures.ts';
+import { failureKind, outlasting } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
   fileExists,
@@ -135,7 +135,14 @@ function openEngine(
   if (purpose !== 'sync' && !fileExists(name))
     throw new InvalidInputError('target', `${name} does not exist`);
   const file = openFile(name);
-  const unlock = purpose === 'sync' || purpose === 'forget' ? lockFile(`${name}-lock-${tenant}`) : () => {};
+  let unlock: (() => void) | undefined = () => {};
+  try {
+    if (purpose === 'sync' || purpose === 'forget') unlock = lockFile(`${name}-lock-${tenant}`);
+  } catch (error) {
+    file.close();
+    if (failureKind(error) === 'away') throw error;
+    throw new InvalidInputError('target', (error as Error).message, {}, { cause: error });
+  }
   if (unlock === undefined) {
     file.close();
     throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {

@@ -213,3 +213,15 @@ test('a SQLite file that is deleted during a sync is an error', async () => {
   expect(error).toMatchObject({ code: 'sync_failed' });
   expect(`${error}`).toContain('was deleted or replaced');
 });
+
+test('a file of the user under the name of the lock is left as it is', async () => {
+  const { file, target } = openSqlite();
+  const lock = `${file}-lock-acme`;
+  using mine = new DatabaseSync(lock);
+  mine.exec('CREATE TABLE mine (id)');
+  const error = await openingFails(target);
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+  expect(`${error}`).toContain(lock);
+  expect(mine.prepare('SELECT count(*) AS count FROM mine').get()).toEqual({ count: 0 });
+  expect(existsSync(lock)).toBe(true);
+});

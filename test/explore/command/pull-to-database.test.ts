@@ -216,3 +216,30 @@ test('of two pulls of a company into one database at a time, one ends with 7 and
   expect([done.code, failed.code]).toEqual([0, 7]);
   expect(failed.log).toMatch(/Another sync of acme writes to .*books\.sqlite/);
 });
+
+test('pull --to takes no address of a database, and does not print its password', async () => {
+  const { env } = await listening({ records: 3 });
+  const args = ['pull', '--all', '--to', 'postgres://user:s3cret@host/books', '--tenant', 'acme'];
+  const { code, out, log } = await run(env, args);
+  expect([code, log]).toEqual([2, expect.stringContaining('DATABASE_URL')]);
+  expect(`${out}${log}`).not.toContain('s3cret');
+});
+
+test('pull --verify prints each difference and ends with 8, and --forget removes a company', async () => {
+  const { sandbox, env } = await listening({ records: { accounts: 5, products: 5 } });
+  const file = folder()('books.sqlite');
+  const args = ['pull', '--all', '--to', file, '--tenant', 'acme'];
+  expect((await run(env, args)).code).toBe(0);
+  expect(await run(env, [...args, '--verify'])).toMatchObject({ code: 0, out: '' });
+  sandbox.store.accounts.delete('2');
+  const found = await run(env, [...args, '--verify']);
+  expect([found.code, JSON.parse(found.out)]).toEqual([
+    8,
+    { collection: 'accounts', id: '2', difference: 'extra' },
+  ]);
+  const forget = ['pull', '--to', file, '--tenant', 'acme', '--forget'];
+  expect((await run(env, forget)).code).toBe(2);
+  expect(copied(file).length).toBeGreaterThan(0);
+  expect((await run(env, [...forget, '--yes'])).code).toBe(0);
+  expect(copied(file)).toEqual([]);
+});
