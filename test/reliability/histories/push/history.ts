@@ -1,4 +1,5 @@
-// One seeded history of a shop that pushes its rows: lost responses, errors, other writers, crashes, several runs.
+// One seeded history of shops that push their rows: lost responses, products that appear late, errors, other writers,
+// crashes, several runs of several files, a second company.
 
 import {
   type AccountingRecord,
@@ -14,8 +15,13 @@ import {
   type Store,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { vi } from 'vitest';
+import { Calls } from '../../../../src/push/calls.ts';
+import type { CreateState } from '../../../../src/push/create.ts';
+import { Match } from '../../../../src/push/match.ts';
+import { PushMemory } from '../../../../src/push/memory.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { runToEnd } from '../../../support/virtual-clock.ts';
+import { advance, runUntilSettled } from '../../../support/virtual-clock.ts';
 
 type Place = 'a request' | 'store.get' | 'store.set' | 'onResult';
 
@@ -28,6 +34,8 @@ interface Death {
 
 /** The process that runs one push. It can be killed at each request, at each call of its store and in `onResult`. */
 class Process {
+  /** Requests so far. */
+  requests = 0;
   readonly #controller = new AbortController();
   readonly #death: Death | undefined;
   #calls = 0;
@@ -43,6 +51,7 @@ class Process {
   /** Makes a call to the outside. The last one is carried out or not, and the process does not see the result. */
   async call<V>(where: Place, work: () => V | Promise<V>): Promise<V> {
     this.signal.throwIfAborted();
+    if (where === 'a request') this.requests += 1;
     if (!this.#diesIn(where)) return await work();
     if (this.#death?.isCarriedOut) await Promise.resolve(work()).catch(() => undefined);
     this.#kill(where);
@@ -72,8 +81,33 @@ class Process {
   }
 }
 
-/** Stands between push and the client: makes push worse on purpose. */
-export type Mutation = (products: Client['products']) => object;
+/** Stands between push and what it works with: makes push worse on purpose. */
+export interface Mutation {
+  readonly products?: (products: Client['products']) => object;
+  readonly store?: (store: Store, keyName: string) => Store;
+  /** Whether it skips a wait for what was sent before, after so many requests of a run. */
+  readonly skipsWait?: (requests: number) => boolean;
+  /** The state of a create that a round looks at, and the one that follows. */
+  readonly looks?: (state: CreateState) => CreateState;
+  readonly keeps?: (state: CreateState) => CreateState;
+}
+
+/** One company, and what its pushes know. */
+interface Company {
+  readonly apiKey: string;
+  readonly products: Sandbox['store']['products'];
+  readonly tenant: string;
+  readonly store: Store;
+  /** Of every product that it ever had. */
+  readonly ids: Set<string>;
+}
+
+/** The rows that are pushed by one key. Both companies push the same. */
+interface File {
+  readonly keyName: string;
+  readonly keys: readonly string[];
+  rows: ProductDraft[];
+}
 
 /** One run of a push, and what the service committed for it. */
 export interface Run {
@@ -82,15 +116,24 @@ export interface Run {
   /** Undefined if the run was killed or rejected. */
   readonly report: PushReport | undefined;
   readonly error: unknown;
+  /** Without creates that an earlier run began: they count as its own. */
   readonly commits: Sandbox['journal'];
+  /** The ids of products that others deleted. */
+  readonly deleted: ReadonlySet<string>;
+}
+
+/** The pushes of one file to one company. */
+export interface Pushes {
+  readonly products: readonly object[];
+  readonly runs: readonly Run[];
+  /** Three runs without faults and other writers, at the end. */
+  readonly clean: readonly Run[];
 }
 
 export interface PushHistory {
-  readonly sandbox: Sandbox;
-  readonly runs: readonly Run[];
-  /** A run without faults and other writers, and the same once more. */
-  readonly last: Run;
-  readonly again: Run;
+  readonly pushes: readonly Pushes[];
+  /** Creates of a product that already existed. */
+  readonly duplicates: readonly string[];
 }
 
 /** Whether no row has the product. */
@@ -103,135 +146,239 @@ function isHidden(product: AccountingRecord): boolean {
   return isOfOthers(product) && Number(product.id) % 2 === 0;
 }
 
+/** The key of a product or a row in the form in which some services store it. */
+export function formOf(product: object): string {
+  return String((product as ProductDraft).productNumber ?? '')
+    .trim()
+    .toLowerCase();
+}
+
 /** Some services store keys in another case, or without the white space around them. */
 const KEYS = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? `K${n} ` : `K${n}`));
+const MORE_KEYS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6'];
 const MONEY = ['5', '5.0', '12.5000', '0', '129.99'];
 
-export async function playPush(
-  seed: number,
-  mutation: Mutation = (products) => products,
-): Promise<PushHistory> {
+/** When the service carries out a create whose connection was lost, and when it shows what was written. */
+interface Delays {
+  readonly carriedOutAfterMs: number;
+  readonly commitDelayMs: number;
+  readonly listedAfterMs: number;
+  readonly foundAfterMs: number;
+}
+
+/**
+ * Together shorter than `visibleAfterMs`. If the service recognises an idempotency key, a create may be carried out later:
+ * it is repeated once under its key.
+ */
+function delaysWithin(
+  visibleAfterMs: number,
+  { hasIdempotency, restartsAtOnce }: Pick<ShopOptions, 'hasIdempotency' | 'restartsAtOnce'>,
+  random: SeededRandom,
+): Delays {
+  let left = random.chance(0.8) ? visibleAfterMs - 1_000 : 0;
+  const part = (probability: number) => (random.chance(probability) ? random.int(0, left) : 0);
+  let carriedOutAfterMs = part(0.6);
+  if (hasIdempotency && random.chance(0.3)) carriedOutAfterMs = left;
+  else left -= carriedOutAfterMs;
+  const commitDelayMs = part(0.3);
+  left -= commitDelayMs;
+  const listedAfterMs = restartsAtOnce ? left : part(0.7);
+  return { carriedOutAfterMs, commitDelayMs, listedAfterMs, foundAfterMs: part(0.7) };
+}
+
+export async function playPush(seed: number, mutation: Mutation = {}): Promise<PushHistory> {
   const random = new SeededRandom(seed);
-  const isDelayed = random.chance(0.25);
-  const commitDelayMs = isDelayed ? 100_000 : 0;
-  const hasIdempotency = isDelayed || random.chance(0.7);
-  random.chance(0.4);
+  const visibleAfterMs = random.pick([10_000, 30_000, 60_000]);
+  const hasIdempotency = random.chance(0.7);
+  const restartsAtOnce = random.chance(0.3);
+  const delays = delaysWithin(visibleAfterMs, { hasIdempotency, restartsAtOnce }, random);
+  const { commitDelayMs, listedAfterMs, foundAfterMs } = delays;
   const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
   const order = random.pick(['id-asc', 'id-asc', 'id-desc', 'created-asc', 'updated-desc', 'none'] as const);
   const hides = random.chance(0.3);
+  const shared = random.chance(0.5);
   const sandbox = createSandbox({
     seed,
-    // In another order every id counts: a small page can be hidden whole, and an empty page ends a read by page. The
-    // products behind it are then neither found nor, if the key is unique, created.
-    pageSize: random.int(hides && !order.startsWith('id') ? 5 : 2, 10),
+    // A small page can be hidden whole, and empty pages end a read. The products behind them are then not found.
+    pageSize: random.int(hides ? 5 : 2, 10),
     order,
     ties: random.pick(['id-asc', 'id-asc', 'each-page', 'each-response']),
     hiddenRecords: hides ? isHidden : 0,
     timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
     nullFields: random.pick(['sent', 'omitted']),
-    idempotency: hasIdempotency ? { storeRejections: random.chance(0.5) } : { replay: 'ignored' },
+    idempotency: hasIdempotency ? { storeRejections: random.chance(0.5), shared } : { replay: 'ignored' },
     allowedStatuses: ['active', 'archived'],
     timestampOffsetMs,
     commitDelayMs,
+    newRecords: { listedAfterMs, foundAfterMs },
     ids: { cast: random.chance(0.3) },
     text: random.chance(0.3)
       ? { fields: ['productNumber'], trim: true, letters: random.pick(['as-sent', 'lower', 'upper']) }
       : {},
-    lockedRecords: random.chance(0.2) ? 0.1 : 0,
+    // Booked products are the oldest ones.
+    lockedRecords: random.pick([0, 0, 0, 0.1, ['1', '2', '3']]),
     uniqueFields: random.chance(0.3) ? ['productNumber'] : [],
     uniqueStatus: random.pick([409, 422]),
   });
-  // Timestamps behind `Date` hide changes from a read that begins at `asOf`, unless the lookback covers the difference.
-  const lookbackMs = 120_000 + Math.max(0, -timestampOffsetMs);
-  const history = new Shop(sandbox, random, {
+  return await new Shops(sandbox, random, {
     mutation,
     hasIdempotency,
-    lookbackMs,
-    commitDelayMs,
-  });
-  return await history.play();
+    restartsAtOnce,
+    // Timestamps behind `Date` hide changes from a read that begins at `asOf`, unless the lookback covers the difference.
+    lookbackMs: 120_000 + Math.max(0, -timestampOffsetMs),
+    visibleAfterMs,
+    delays,
+  }).play();
 }
+
+const { waitUntilVisible } = Calls.prototype;
+const { sightOf } = Match.prototype;
+const { set } = PushMemory.prototype;
 
 interface ShopOptions {
   readonly mutation: Mutation;
   readonly hasIdempotency: boolean;
+  /** Whether pushes are killed often, and nothing happens before the next one. */
+  readonly restartsAtOnce: boolean;
   readonly lookbackMs: number;
-  readonly commitDelayMs: number;
+  readonly visibleAfterMs: number;
+  readonly delays: Delays;
 }
 
-class Shop {
+class Shops {
   readonly #sandbox: Sandbox;
   readonly #random: SeededRandom;
-  readonly #store = memoryStore();
   readonly #options: ShopOptions;
-  #rows: ProductDraft[] = [];
+  readonly #companies: readonly Company[];
+  readonly #files: readonly File[];
+  /** Whether others delete products of rows while a push runs. */
+  readonly #othersDeleteRows: boolean;
   #othersWrite = true;
+  /** The idempotency keys that earlier runs stored, and those of this one. */
+  readonly #earlierKeys = new Set<string>();
+  readonly #keys = new Set<string>();
+  /** The products that others deleted in this run. */
+  #deleted = new Set<string>();
+  readonly #duplicates = new Set<string>();
 
   constructor(sandbox: Sandbox, random: SeededRandom, options: ShopOptions) {
     this.#sandbox = sandbox;
     this.#random = random;
     this.#options = options;
+    this.#othersDeleteRows = random.chance(0.4);
+    const { keys, store, otherStore } = sandbox;
+    const memory = memoryStore();
+    const main = {
+      apiKey: keys.full,
+      products: store.products,
+      tenant: 'shop',
+      store: memory,
+      ids: new Set<string>(),
+    };
+    const other = { apiKey: keys.otherCompany, products: otherStore.products, ids: new Set<string>() };
+    // Two companies share neither a tenant of one store, nor the store of one tenant.
+    const apart = random.chance(0.5)
+      ? { tenant: 'shop', store: memoryStore() }
+      : { tenant: 'other', store: memory };
+    this.#companies = random.chance(0.25) ? [main, { ...other, ...apart }] : [main];
+    const files = [{ keyName: 'number', keys: KEYS }];
+    if (random.chance(options.restartsAtOnce ? 0.8 : 0.2)) files.push({ keyName: 'code', keys: MORE_KEYS });
+    this.#files = files.map((file) => ({ ...file, rows: [] }));
   }
 
   async play(): Promise<PushHistory> {
-    const { store } = this.#sandbox;
-    for (const key of KEYS)
-      if (this.#random.chance(0.4)) store.products.insert({ ...this.#draft(key), status: 'active' });
-    this.#showAll();
-    this.#rows = KEYS.filter(() => this.#random.chance(0.7)).map((key) => this.#draft(key));
-    this.#sandbox.onRequest(() => {
-      if (this.#othersWrite && this.#random.chance(0.2)) this.#write();
+    const random = this.#random;
+    for (const { products } of this.#companies)
+      for (const key of KEYS) if (random.chance(0.4)) products.insert(this.#existing(key));
+    await this.#showAll();
+    for (const file of this.#files)
+      file.rows = file.keys.filter(() => random.chance(0.7)).map((key) => this.#draft(key));
+    this.#sandbox.onRequest(({ method }) => {
+      if (method === 'POST') this.#findDuplicates();
+      if (this.#othersWrite && random.chance(0.2)) this.#write();
     });
-    const runs: Run[] = [];
-    for (let left = this.#random.int(1, 4); left > 0; left--) {
-      runs.push(await this.#run(true));
-      this.#sandbox.clock.advance(this.#random.pick([0, 500, 5_000, 600_000]));
+    const pushes = this.#companies.flatMap((company) =>
+      this.#files.map((file) => ({ company, file, runs: [] as Run[], clean: [] as Run[] })),
+    );
+    let next: typeof pushes = [];
+    for (let left = random.int(1, 4) + 2 * (pushes.length - 1); left > 0; left--) {
+      const chosen = next.shift() ?? random.pick(pushes);
+      const { company, file, runs } = chosen;
+      const run = await this.#run(company, file, true);
+      runs.push(run);
+      // Another file is pushed before the one whose push was killed.
+      if (wasKilled(run) && next.length === 0 && random.chance(0.5)) next = [random.pick(pushes), chosen];
+      if (this.#options.restartsAtOnce) continue;
+      await advance(random.pick([0, 0, 500, 5_000, 600_000]));
       this.#changeRows();
-      if (this.#random.chance(0.5)) this.#writeToRows(this.#random.int(1, 2));
+      if (random.chance(0.5)) await this.#writeToRows(random.int(1, 2));
     }
     this.#othersWrite = false;
-    this.#showAll();
-    const last = await this.#run(false);
-    this.#showAll();
-    const again = await this.#run(false);
-    this.#showAll();
-    return { sandbox: this.#sandbox, runs, last, again };
+    await this.#showAll();
+    for (let run = 0; run < 3; run++) {
+      for (const { company, file, clean } of pushes) clean.push(await this.#run(company, file, false));
+      await this.#showAll();
+    }
+    return {
+      pushes: pushes.map(({ company, file, runs, clean }) => {
+        const forms = new Set(file.keys.map((productNumber) => formOf({ productNumber })));
+        const products = company.products.all().filter((product) => forms.has(formOf(product)));
+        return { products, runs, clean };
+      }),
+      duplicates: [...this.#duplicates],
+    };
   }
 
-  async #run(isHarsh: boolean): Promise<Run> {
-    const { mutation, hasIdempotency, lookbackMs, commitDelayMs } = this.#options;
-    const { products } = this.#sandbox.store;
+  async #run({ apiKey, products, tenant, store }: Company, file: File, isHarsh: boolean): Promise<Run> {
+    const { mutation, hasIdempotency, restartsAtOnce, lookbackMs, visibleAfterMs } = this.#options;
+    const random = this.#random;
     const existing =
-      isHarsh && this.#random.chance(0.3)
-        ? { products: products.all().map((product) => ({ ...product }) as Product), asOf: this.#now() }
+      isHarsh && random.chance(0.3)
+        ? {
+            products: products.all().map((product) => ({ ...product }) as Product),
+            asOf: new Date(this.#sandbox.clock.now()),
+          }
         : undefined;
     if (existing !== undefined) {
-      this.#sandbox.clock.advance(300_000);
-      this.#writeToRows(this.#random.int(0, 3));
+      await advance(300_000);
+      await this.#writeToRows(random.int(0, 3));
     }
-    if (isHarsh) this.#addFaults();
-    const process = new Process(isHarsh && this.#random.chance(0.6) ? this.#death() : undefined);
+    const process = new Process(
+      isHarsh && random.chance(restartsAtOnce ? 0.8 : 0.6) ? this.#death() : undefined,
+    );
+    const late = isHarsh ? random.pick([0, 0.1, 0.4]) : 0;
     const client = createClient({
       ...this.#sandbox.clientOptions,
-      fetch: (...args) => process.call('a request', () => this.#sandbox.fetch(...args)),
-      retry: { maxAttempts: this.#random.int(1, 3), creates: hasIdempotency },
-      // What a service still carries out, or does not show yet, is visible after a timeout.
-      timeoutMs: 30_000 + commitDelayMs,
+      apiKey,
+      fetch: (...args) => this.#send(process, new Request(...args), late),
+      validation: random.pick(['throw', 'report', 'off']),
+      retry: { maxAttempts: random.int(1, 3), creates: hasIdempotency },
     });
-    const rows = [...this.#rows];
+    const rows = [...file.rows];
     const results: PushResult[] = [];
+    for (const key of this.#keys) this.#earlierKeys.add(key);
+    this.#keys.clear();
+    this.#deleted = new Set();
     this.#sandbox.clearLogs();
+    if (isHarsh) this.#addFaults();
     let report: PushReport | undefined;
     let error: unknown;
-    const work = push(mutation(client.products) as Client['products'], {
-      tenant: 'shop',
+    const { keyName } = file;
+    this.#mutate(process);
+    const watched = this.#watched(store);
+    const itsStore = process.store(mutation.store?.(watched, keyName) ?? watched);
+    const itsProducts = mutation.products?.(client.products) ?? client.products;
+    const work = push(itsProducts as Client['products'], {
+      tenant,
       rows,
       key: ({ productNumber }) => productNumber,
+      keyName,
       lookbackMs,
-      concurrency: this.#random.int(1, 4),
-      maxOutageMs: this.#random.pick([0, 10_000]),
+      visibleAfterMs,
+      concurrency: random.int(1, 4),
+      maxOutageMs: random.pick([0, 10_000]),
       signal: process.signal,
-      store: process.store(this.#store),
+      store: itsStore,
       ...(existing === undefined ? {} : { existing }),
       onResult: (result) => {
         if (process.signal.aborted) return;
@@ -248,10 +395,56 @@ class Shop {
         error = thrown;
       },
     );
-    await runToEnd(work);
+    await runUntilSettled(work);
     this.#sandbox.faults.clear();
-    const commits = this.#sandbox.journal;
-    return { rows, results, report, error, commits };
+    const commits = this.#sandbox.journal.filter(
+      ({ action, idempotencyKey }) => action !== 'create' || !this.#earlierKeys.has(idempotencyKey ?? ''),
+    );
+    return { rows, results, report, error, commits, deleted: this.#deleted };
+  }
+
+  /** Sends a request. The connection of a create can be lost, and the create carried out later. */
+  async #send(process: Process, request: Request, lateProbability: number): Promise<Response> {
+    if (request.method !== 'POST') return await process.call('a request', () => this.#sandbox.fetch(request));
+    const { url, method, headers } = request;
+    const body = await request.clone().text();
+    if (!this.#random.chance(lateProbability))
+      return await process.call('a request', () => this.#sandbox.fetch(request));
+    return await process.call('a request', () => {
+      const carryOut = () => void this.#sandbox.fetch(url, { method, headers, body }).catch(() => undefined);
+      setTimeout(carryOut, this.#random.int(0, this.#options.delays.carriedOutAfterMs));
+      throw new TypeError('fetch failed');
+    });
+  }
+
+  /** Replaces what no argument of a push reaches. */
+  #mutate(process: Process): void {
+    const { skipsWait, looks, keeps } = this.#options.mutation;
+    if (skipsWait !== undefined)
+      vi.spyOn(Calls.prototype, 'waitUntilVisible').mockImplementation(async function (this: Calls) {
+        if (!skipsWait(process.requests)) await waitUntilVisible.call(this);
+      });
+    if (looks !== undefined)
+      vi.spyOn(Match.prototype, 'sightOf').mockImplementation(function (this: Match, row) {
+        row.state = looks(row.state);
+        return sightOf.call(this, row);
+      });
+    if (keeps !== undefined)
+      vi.spyOn(PushMemory.prototype, 'set').mockImplementation(function (this: PushMemory, row, state) {
+        set.call(this, row, keeps(state));
+      });
+  }
+
+  /** A store whose idempotency keys are noticed. */
+  #watched(store: Store): Store {
+    return {
+      get: (key) => store.get(key),
+      set: (key, value) => {
+        for (const [, idempotencyKey = ''] of value.matchAll(/"idempotencyKey":"([^"]+)"/g))
+          this.#keys.add(idempotencyKey);
+        return store.set?.(key, value);
+      },
+    };
   }
 
   #death(): Death {
@@ -263,7 +456,7 @@ class Shop {
 
   #addFaults(): void {
     const { faults } = this.#sandbox;
-    const probability = this.#random.pick([0, 0.05, 0.2]);
+    const probability = this.#random.pick(this.#options.restartsAtOnce ? [0, 0, 0.05] : [0, 0.05, 0.2]);
     if (probability === 0) return;
     faults.add({ kind: 'lost-response', committed: true }, { probability });
     faults.add({ kind: 'lost-response', committed: false }, { probability });
@@ -285,47 +478,72 @@ class Shop {
     };
   }
 
-  #changeRows(): void {
-    this.#rows = this.#rows
-      .filter(() => this.#random.chance(0.95))
-      .map((row) => (this.#random.chance(0.2) ? this.#draft(row.productNumber ?? '') : row));
+  /** A product that others created. Some do not match the schema. */
+  #existing(key: string) {
+    const invalid = this.#random.chance(0.1) ? { description: 7 as never } : {};
+    return { ...this.#draft(key), status: 'active', ...invalid };
   }
 
-  /** Another writer, of products that no row has. */
+  #changeRows(): void {
+    for (const file of this.#files)
+      file.rows = file.rows
+        .filter(() => this.#random.chance(0.95))
+        .map((row) => (this.#random.chance(0.2) ? this.#draft(row.productNumber ?? '') : row));
+  }
+
+  /** Another writer, while a push may run. It creates nothing that a row has. */
   #write(): void {
-    const { products } = this.#sandbox.store;
-    const others = products.all().filter(isOfOthers);
-    if (others.length === 0 || this.#random.chance(0.5)) {
+    const { products } = this.#random.pick(this.#companies);
+    const all = products.all();
+    const mayGo = this.#othersDeleteRows ? all : all.filter(isOfOthers);
+    if (mayGo.length === 0 || this.#random.chance(0.5))
       products.insert({ productNumber: `X${this.#random.int(1, 1000)}`, name: 'other' });
-    } else products.delete(this.#random.pick(others).id);
+    else {
+      const { id } = this.#random.pick(mayGo);
+      products.delete(id);
+      this.#deleted.add(id);
+    }
   }
 
   /** Other writers, of products that rows have, while no push runs. Their writes are visible when the next one begins. */
-  #writeToRows(changes: number): void {
+  async #writeToRows(changes: number): Promise<void> {
     if (changes === 0) return;
-    this.#showAll();
+    await this.#showAll();
     for (let left = changes; left > 0; left--) {
       this.#writeToRow();
-      this.#showAll();
+      await this.#showAll();
     }
   }
 
   #writeToRow(): void {
-    const { products } = this.#sandbox.store;
+    const { products } = this.#random.pick(this.#companies);
     const key = this.#random.pick(KEYS);
-    const form = (text: unknown) => String(text).trim().toLowerCase();
-    const product = products.all().find(({ productNumber }) => form(productNumber) === form(key));
-    if (product === undefined) products.insert({ ...this.#draft(key), status: 'active' });
+    const product = products.all().find((each) => formOf(each) === formOf({ productNumber: key }));
+    if (product === undefined) products.insert(this.#existing(key));
     else if (this.#random.chance(0.5)) products.delete(product.id);
     else products.update(product.id, { name: 'changed', salePrice: '7.0000' });
   }
 
-  #showAll(): void {
-    this.#sandbox.clock.advance(this.#options.commitDelayMs);
+  /** Two products with the key of one row: nobody but a push creates a second one. */
+  #findDuplicates(): void {
+    for (const { products, ids } of this.#companies) {
+      for (const id of [...products.ids(), ...this.#sandbox.journal.map((commit) => commit.id)]) ids.add(id);
+      const first = new Map<string, string>();
+      for (const id of ids) {
+        // By its last write, whether or not requests see it.
+        const product = products.get(id);
+        if (product === undefined || isOfOthers(product)) continue;
+        const form = formOf(product);
+        if (first.has(form)) this.#duplicates.add(`${form}: products ${first.get(form)} and ${id}`);
+        else first.set(form, id);
+      }
+    }
   }
 
-  #now(): Date {
-    return new Date(this.#sandbox.clock.now());
+  /** Until everything is carried out and visible. */
+  async #showAll(): Promise<void> {
+    const { carriedOutAfterMs, commitDelayMs } = this.#options.delays;
+    await advance(carriedOutAfterMs + commitDelayMs);
   }
 }
 

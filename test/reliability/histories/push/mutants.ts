@@ -1,6 +1,6 @@
-// Push made worse in four ways that the histories must notice.
+// Push made worse in ways that the histories must notice.
 
-import { type Client, isAccountingError, newIdempotencyKey } from 'accounting-data-sdk';
+import { type Client, isAccountingError, newIdempotencyKey, type Store } from 'accounting-data-sdk';
 import type { Mutation } from './history.ts';
 
 type Products = Client['products'];
@@ -34,26 +34,82 @@ function withMethods(
   return { ...products, [RUN_SOURCE]: { ...source, writes, ...more } };
 }
 
+/** A store that writes down the open creates in another form: those of each key name. */
+function withOpen(store: Store, change: (open: Readonly<Record<string, Open>>) => object): Store {
+  return {
+    get: (key) => store.get(key),
+    set: (key, value) => {
+      const content = JSON.parse(value) as { open?: Readonly<Record<string, Open>> };
+      return store.set?.(
+        key,
+        content.open === undefined ? value : JSON.stringify({ ...content, open: change(content.open) }),
+      );
+    },
+  };
+}
+
+interface Open {
+  readonly sent: object;
+  readonly made: object;
+}
+
 /** Wrapped like the mutants, and correct: shows that the histories do not find the wrapper itself. */
-export const unchanged: Mutation = (products) => withMethods(products, () => ({}));
+export const unchanged: Mutation = {
+  products: (products) => withMethods(products, () => ({})),
+  store: (store) => withOpen(store, (open) => open),
+  skipsWait: () => false,
+};
 
 export const mutants: Readonly<Record<string, Mutation>> = {
-  'repeats a create whose outcome is unknown with another idempotency key': (original) =>
-    withMethods(original, (lenient) => ({
-      create: (draft: object, options: object) =>
-        lenient.create(draft, options).catch((error: unknown) => {
-          if (!isAccountingError(error) || error.outcome !== 'unknown') throw error;
-          return lenient.create(draft, { ...options, idempotencyKey: newIdempotencyKey() });
-        }),
-    })),
-  'compares money as text': (original) => withMethods(original, () => ({}), { fields: {} }),
-  'stops at the first row that fails': (original) =>
-    withMethods(original, (lenient) => ({ create: (...args) => lenient.create(...args).catch(stop) })),
-  'ignores what changed after asOf': (original) =>
-    withMethods(original, (lenient) => ({
-      list: (query: object, options: object) =>
-        lenient.list('updatedSince' in query ? { id: { gt: '1000000' } } : query, options),
-    })),
+  'repeats a create whose outcome is unknown with another idempotency key': {
+    products: (products) =>
+      withMethods(products, (lenient) => ({
+        create: (draft: object, options: object) =>
+          lenient.create(draft, options).catch((error: unknown) => {
+            if (!isAccountingError(error) || error.outcome !== 'unknown') throw error;
+            return lenient.create(draft, { ...options, idempotencyKey: newIdempotencyKey() });
+          }),
+      })),
+  },
+  'compares money as text': { products: (products) => withMethods(products, () => ({}), { fields: {} }) },
+  'stops at the first row that fails': {
+    products: (products) =>
+      withMethods(products, (lenient) => ({ create: (...args) => lenient.create(...args).catch(stop) })),
+  },
+  'ignores what changed after asOf': {
+    products: (products) =>
+      withMethods(products, (lenient) => ({
+        list: (query: object, options: object) =>
+          lenient.list('updatedSince' in query ? { id: { gt: '1000000' } } : query, options),
+      })),
+  },
+  'drops a create that was sent before the id of its product is stored': {
+    store: (store) =>
+      withOpen(store, (open) =>
+        Object.fromEntries(Object.entries(open).map(([name, { sent }]) => [name, { sent, made: {} }])),
+      ),
+  },
+  'forgets the open creates of another key name': {
+    store: (store, keyName) =>
+      withOpen(store, ({ [keyName]: own }) => (own === undefined ? {} : { [keyName]: own })),
+  },
+  'does not wait at the start': { skipsWait: (requests) => requests === 0 },
+  'does not wait between rounds': { skipsWait: (requests) => requests > 0 },
+  'creates a second product when it does not find the first one once': {
+    looks: (state) => (state.is === 'made' ? { ...state, misses: 1 } : state),
+  },
+  'sends a create under a new key in each round': {
+    keeps: (state) =>
+      state.is === 'sent' && state.isRepeated
+        ? { ...state, idempotencyKey: newIdempotencyKey(), isRepeated: false }
+        : state,
+  },
+  'takes the rejection of a repeat for that of the create': {
+    keeps: (state) => (state.is === 'sent' ? { ...state, isRepeated: false } : state),
+  },
+  'counts the product of an earlier create as created': {
+    keeps: (state) => (state.is === 'sent' ? { ...state, isEarlier: false } : state),
+  },
 };
 
 function stop(error: unknown): never {

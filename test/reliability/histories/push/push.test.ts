@@ -7,6 +7,8 @@ import { verdictOn } from './verdict.ts';
 
 /** Of 2,000 that were played when push was written. */
 const USUAL = 20;
+/** Histories in which each mutant must be found. */
+const MOST = 300;
 
 const playAlone = onVirtualClock(playPush);
 
@@ -15,22 +17,27 @@ test(
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);
-    const figures = { killed: 0, stopped: 0, incompleteLists: 0 };
+    const figures = { pushes: 0, killed: 0, stopped: 0, incompleteLists: 0, created: 0, open: 0 };
     await expectNoFindings(seeds, async (seed) => {
       const history = await playAlone(seed, seed % 4 === 0 ? unchanged : undefined);
-      const all = [...history.runs, history.last, history.again];
+      const all = history.pushes.flatMap(({ runs, clean }) => [...runs, ...clean]);
+      const results = all.flatMap((run) => run.results);
+      figures.pushes += all.length;
       figures.killed += all.filter(wasKilled).length;
       figures.stopped += all.filter(wasStopped).length;
       figures.incompleteLists += all.filter(({ report }) => report?.complete === 'likely').length;
+      figures.created += results.filter(({ action }) => action === 'created').length;
+      figures.open += results.filter(({ reason }) => reason?.includes('run the push again')).length;
       return verdictOn(history);
     });
     if (seeds.length > USUAL) console.info(`${seeds.length} histories:`, figures);
     if (seeds.length < USUAL) return;
     expect(figures.killed).toBeGreaterThan(3);
     expect(figures.incompleteLists).toBeGreaterThan(3);
+    expect(figures.open).toBeGreaterThan(0);
   },
 );
 
 test.each(Object.entries(mutants))('the histories show that a push %s', NO_HURRY, async (_, mutation) => {
-  await expectFinding(100, async (seed) => verdictOn(await playAlone(seed, mutation)));
+  await expectFinding(MOST, async (seed) => verdictOn(await playAlone(seed, mutation)));
 });

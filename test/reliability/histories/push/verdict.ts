@@ -1,39 +1,39 @@
 // What does not hold in a history of pushes, by the service's own journal.
 
 import { type ProductDraft, type PushResult, toDecimal } from 'accounting-data-sdk';
-import { type PushHistory, type Run, wasKilled, wasStopped } from './history.ts';
+import { formOf, type Pushes, type PushHistory, type Run, wasKilled, wasStopped } from './history.ts';
 
 /** Empty if all is well. */
-export function verdictOn({ sandbox, runs, last, again }: PushHistory): string[] {
-  const all = [...runs, last, again];
+export function verdictOn({ pushes, duplicates }: PushHistory): string[] {
+  return [...duplicates, ...pushes.flatMap(pushesThatBreak)];
+}
+
+function pushesThatBreak({ products, runs, clean }: Pushes): string[] {
+  const [before, last] = clean.slice(-2) as [Run, Run];
   return [
-    ...all.flatMap((run, n) => runThatBreaks(run).map((what) => `run ${n + 1}: ${what}`)),
-    ...[last, again].flatMap((run) =>
-      run.error === undefined ? [] : [`a quiet run rejected: ${run.error}`],
+    ...[...runs, ...clean].flatMap((run, n) => runThatBreaks(run).map((what) => `run ${n + 1}: ${what}`)),
+    ...clean.flatMap(({ error }) => (error === undefined ? [] : [`a quiet run rejected: ${error}`])),
+    ...last.commits.flatMap(({ action, id }) =>
+      wasUnseen(before, last, id) ? [] : [`an unnecessary ${action} of ${id}`],
     ),
-    ...again.commits.flatMap(({ action, id }) =>
-      wasUnseen(last, again, id) ? [] : [`an unnecessary ${action} of ${id}`],
-    ),
-    ...endThatBreaks(sandbox.store.products.all(), last, again),
+    ...endThatBreaks(products, before, last),
   ];
 }
 
-/** Whether a product is of a row for which the last run found no product: its list was not complete, and now it may be. */
-function wasUnseen(last: Run, again: Run, id: string): boolean {
-  const key = again.results.find((result) => result.id === id)?.key;
-  return last.results.some((result) => result.key === key && isUnseen(result, last));
+/** Whether a product is of a row for which the run before found no product: its list was not complete, and now it may be. */
+function wasUnseen(before: Run, last: Run, id: string): boolean {
+  const key = last.results.find((result) => result.id === id)?.key;
+  return before.results.some((result) => result.key === key && isUnseen(result, before));
 }
 
 /** Whether a row was not created because the list repeats products, so that it also misses some. */
 function isUnseen({ action, error }: PushResult, { report }: Run): boolean {
-  if (action !== 'failed' || report?.complete !== 'likely') return false;
-  // The create of an earlier run is not sent under another key either.
-  return error?.code === 'unexpected_response' || (error?.code === 'unknown_problem' && error.status === 409);
+  return action === 'failed' && report?.complete === 'likely' && error?.code === 'unexpected_response';
 }
 
 /** Every key exists once with the values of its row, or the row was reported as failed. */
-function endThatBreaks(products: readonly object[], last: Run, again: Run): string[] {
-  const { rows, results } = again;
+function endThatBreaks(products: readonly object[], before: Run, last: Run): string[] {
+  const { rows, results } = last;
   return rows.flatMap((row) => {
     const key = row.productNumber;
     const found = products.filter((product) => formOf(product) === formOf(row));
@@ -44,19 +44,14 @@ function endThatBreaks(products: readonly object[], last: Run, again: Run): stri
       const isHandled = action === 'failed' || (isRespelt && action === 'conflict');
       return isHandled ? [] : [`${key}: an invalid row was ${action}`];
     }
-    const isMissed = result !== undefined && isUnseen(result, again);
+    const isMissed = result !== undefined && isUnseen(result, last);
     if (isMissed && found.length === 0) return [];
     if (found.length !== 1) return [`${key}: ${found.length} products`];
     const isLocked = action === 'failed' && result?.error?.code === 'forbidden';
     if (isMissed || isLocked || (isRespelt && action === 'conflict')) return [];
-    const isWritten = action === 'unchanged' || wasUnseen(last, again, (found[0] as { id: string }).id);
+    const isWritten = action === 'unchanged' || wasUnseen(before, last, (found[0] as { id: string }).id);
     return isWritten && isAsRow(found[0] as ProductDraft, row) ? [] : [`${key}: ${action}, but differs`];
   });
-}
-
-/** The key of a product or a row in the form in which some services store it. */
-function formOf(product: object): string {
-  return ((product as ProductDraft).productNumber ?? '').trim().toLowerCase();
 }
 
 function isAsRow(product: ProductDraft, row: ProductDraft): boolean {
@@ -70,7 +65,7 @@ function isAsRow(product: ProductDraft, row: ProductDraft): boolean {
 
 /** A report agrees with the journal. */
 function runThatBreaks(run: Run): string[] {
-  const { rows, results, report, commits } = run;
+  const { rows, results, report, commits, deleted } = run;
   if (report === undefined && !wasKilled(run) && !wasStopped(run)) return [`rejected with ${run.error}`];
   const broken: string[] = [];
   const isWhole = report !== undefined;
@@ -85,12 +80,12 @@ function runThatBreaks(run: Run): string[] {
 
   const reported = new Set(
     results.flatMap(({ action, id }) =>
-      ['created', 'updated', 'failed', 'conflict', 'unchanged'].includes(action) ? [id] : [],
+      ['created', 'updated', 'failed', 'conflict'].includes(action) ? [id] : [],
     ),
   );
   const mayBeDone = results.some(({ error }) => error?.outcome === 'unknown' || error?.outcome === 'applied');
   for (const { action, id } of commits) {
-    if (isWhole && !reported.has(id) && !mayBeDone)
+    if (isWhole && !reported.has(id) && !deleted.has(id) && !mayBeDone)
       broken.push(`product ${id}: ${action} is not in the report`);
   }
   return broken;
@@ -103,19 +98,20 @@ function resultThatBreaks(
   const of = commits.filter((commit) => commit.id === id);
   // A product that no read showed gets every field, and then null in those that were cleared.
   const sent = of.flatMap((commit) => (commit.action === 'update' ? commit.fields : []));
-  if (action === 'updated' && !sameNames([...new Set(sent)], fields)) return [`${key}: was not updated`];
+  if (action === 'created' && !of.some((commit) => commit.action === 'create'))
+    return [`${key}: created, but product ${id} is not of this run`];
+  // An update that was lost may have been unnecessary: what an earlier run wrote can be visible late.
+  if (action === 'updated' && !sent.every((name) => fields.includes(name)))
+    return [`${key}: ${sent} were sent, but ${fields} reported`];
   // A product whose key came back changed was created, and updated if no read showed it.
   const allowed = reason?.includes('stored another key') ? ['create', 'update'] : ['create'];
-  // The create of an earlier run that this one finished counts as unchanged.
-  const written = of.filter((commit) => !allowed.includes(commit.action));
+  const written = action === 'conflict' ? of.filter((commit) => !allowed.includes(commit.action)) : of;
   if ((action === 'unchanged' || action === 'conflict') && written.length > 0)
     return [`${key}: ${action}, but written`];
   const isDone = of.some((commit) => commit.action === 'update');
+  // A row that is still open has the error of its last call, and an earlier one may have been carried out.
+  if (reason?.includes('run the push again')) return [];
   if (action === 'failed' && error?.outcome === 'rejected' && isDone)
     return [`${key}: rejected, but written`];
   return [];
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return String([...a].sort()) === String([...b].sort());
 }
