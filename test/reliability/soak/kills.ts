@@ -1,6 +1,6 @@
 /**
  * Kills connectors with SIGKILL at random moments while a writer changes, deletes and creates records: one that writes
- * its own tables, and the targets SQLite and PostgreSQL. KILLS sets another number than 200, of which PostgreSQL gets
+ * its own tables, the targets SQLite and PostgreSQL; and pushes, which are started again at once. KILLS sets another number than 200, of which PostgreSQL gets
  * half; SEED another beginning; DATABASE=sqlite or postgres only one target.
  */
 import { execFileSync } from 'node:child_process';
@@ -9,17 +9,22 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../../support/start-postgres.ts';
-import { copyOf, type Killed, killOften, readSqlite } from './kill/kill.ts';
+import { copyOf, type Killed, type KillVerdict, killOften, readSqlite } from './kill/kill.ts';
+import { killPushes } from './kill/kill-pushes.ts';
 
 const KILLS = Number(process.env.KILLS ?? 200);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-async function soak(name: string, killed: Killed, kills: number): Promise<boolean> {
+async function soak(
+  name: string,
+  kill: (options: { kills: number; seed: number }) => Promise<KillVerdict>,
+  wanted = KILLS,
+): Promise<boolean> {
   const startedAt = Date.now();
-  const { begun, findings } = await killOften(killed, { kills, seed: SEED });
+  const { kills, begun, findings } = await kill({ kills: wanted, seed: SEED });
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
   console.log(
-    `${name}, seed ${SEED}: ${kills} kills, ${begun} of them with a copy begun; ${findings.length} findings, ${seconds} s`,
+    `${name}, seed ${SEED}: ${kills} kills, ${begun} of them after it began to write; ${findings.length} findings, ${seconds} s`,
   );
   for (const line of findings.slice(0, 20)) console.log(`  ${line}`);
   return findings.length === 0;
@@ -29,7 +34,8 @@ async function soakSqlite(writer: Killed['writer']): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'soak-kills-'));
   const to = join(folder, 'books.sqlite');
   try {
-    return await soak(`${writer} in SQLite`, { writer, to, read: readSqlite(to) }, KILLS);
+    const killed = { writer, to, read: readSqlite(to) };
+    return await soak(`${writer} in SQLite`, (options) => killOften(killed, options));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -69,14 +75,17 @@ async function soakPostgres(): Promise<boolean> {
   };
   try {
     const killed = { writer: 'target', to: server.url, modules, read } as const;
-    return await soak('target in PostgreSQL', killed, Math.ceil(KILLS / 2));
+    return await soak('target in PostgreSQL', (options) => killOften(killed, options), Math.ceil(KILLS / 2));
   } finally {
     await pool.end();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-export const soakKills = (): Promise<boolean> => soakSqlite('own tables');
+export async function soakKills(): Promise<boolean> {
+  const inTables = await soakSqlite('own tables');
+  return (await soak('pushes', killPushes)) && inTables;
+}
 
 export async function soakTargets(): Promise<boolean> {
   const { DATABASE } = process.env;

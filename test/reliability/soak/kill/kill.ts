@@ -11,33 +11,34 @@ export type Killed = Pick<Task, 'writer' | 'to' | 'modules'> & { readonly read: 
 
 export interface KillVerdict {
   readonly kills: number;
-  /** Of these kills, how many left a copy that had begun. */
+  /** Of these kills, how many left something that had begun. */
   readonly begun: number;
   /** What is wrong: after a death, after a sync of what changed, and after a full one, deletions included. */
   readonly findings: readonly string[];
 }
 
-/** The connector in one file: a process of it starts much faster than one of its sources. Each worker has its own. */
-const program = fileURLToPath(
-  new URL(
-    `../../../../node_modules/.cache/connector-${process.env.VITEST_POOL_ID ?? 'alone'}.mjs`,
-    import.meta.url,
-  ),
-);
-
-/** Kills syncs at random moments, while a writer changes, deletes and creates records. */
-export async function killOften(
-  { read, ...killed }: Killed,
-  { kills: wanted, seed, records = 300 }: { kills: number; seed: number; records?: number },
-): Promise<KillVerdict> {
+/** A program in one file: a process of it starts much faster than one of its sources. Each worker has its own. */
+export async function programOf(name: 'connector' | 'pusher'): Promise<string> {
+  const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const worker = process.env.VITEST_POOL_ID ?? 'alone';
+  const program = pathOf(`../../../../node_modules/.cache/${name}-${worker}.mjs`);
   await build({
-    entryPoints: [fileURLToPath(new URL('./connector.ts', import.meta.url))],
+    entryPoints: [pathOf(`./${name}.ts`)],
     outfile: program,
     bundle: true,
     platform: 'node',
     format: 'esm',
     logLevel: 'error',
   });
+  return program;
+}
+
+/** Kills syncs at random moments, while a writer changes, deletes and creates records. */
+export async function killOften(
+  { read, ...killed }: Killed,
+  { kills: wanted, seed, records = 300 }: { kills: number; seed: number; records?: number },
+): Promise<KillVerdict> {
+  const program = await programOf('connector');
   const changing = new ChangingRecords(seed, records);
   const { random } = changing;
   await using sandbox = changing.sandbox;

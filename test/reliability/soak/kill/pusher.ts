@@ -1,0 +1,30 @@
+import { createClient, type ProductDraft, push } from 'accounting-data-sdk';
+import { fileStore } from 'accounting-data-sdk/node';
+
+/** The task of a push: so many rows, which differ by their number. */
+export interface Task {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The folder of its store. */
+  readonly folder: string;
+  readonly rows: number;
+  readonly visibleAfterMs: number;
+}
+
+export function rowsOf({ rows }: Pick<Task, 'rows'>): ProductDraft[] {
+  return Array.from({ length: rows }, (_, n) => ({ productNumber: `K-${n}`, name: `Name ${n}` }));
+}
+
+// Run as a program, which is killed. Its argument is the task.
+if (process.argv[1] === import.meta.filename) {
+  const task = JSON.parse(process.argv[2] ?? '') as Task;
+  const { baseUrl, apiKey, folder, visibleAfterMs } = task;
+  const report = await push(createClient({ baseUrl, apiKey }).products, {
+    tenant: 'acme',
+    rows: rowsOf(task),
+    key: 'productNumber',
+    store: fileStore(folder),
+    visibleAfterMs,
+  });
+  if (report.counts.failed > 0) process.exitCode = 1;
+}
