@@ -25,16 +25,24 @@ export class Match {
   #lacking = 0;
   /** A product whose key cannot be read, so that any row can mean it. */
   #unreadable: string | undefined;
+  /** Products without an id that can be read, by key. */
+  readonly #withoutId = new Map<string, string>();
 
   constructor(options: ResolvedPushOptions, rows: Rows) {
     this.#options = options;
     this.#rows = rows;
     this.missing = new MissingProducts(options, rows);
     for (const row of rows.byKey.values()) {
-      row.forget();
       addTo(this.#byForm, folded(row.key), row);
-      if (row.state.is === 'made') addTo(this.#byId, row.state.id, row);
+      this.expect(row);
     }
+  }
+
+  /** Forgets what was seen of a row, and takes the next product that has its known id as its own. */
+  expect(row: PushRow): void {
+    row.forget();
+    const { state } = row;
+    if (state.is === 'made' && !this.#byId.get(state.id)?.includes(row)) addTo(this.#byId, state.id, row);
   }
 
   add({ records, sent, invalid, restarted, repeatedAgain }: ExistingPage): void {
@@ -65,12 +73,16 @@ export class Match {
 
   /** The rows whose known product no response showed. */
   unseen(): readonly PushRow[] {
-    return [...this.#byId.values()].flat().filter(({ id }) => id === undefined);
+    return this.#claimants.filter(({ id, state }) => id === undefined && state.is === 'made');
   }
 
   /** The rows whose known product has another key now. */
   renumbered(): readonly PushRow[] {
-    return [...this.#byId.values()].flat().filter(({ foundBy }) => foundBy === 'id');
+    return this.#claimants.filter(({ foundBy }) => foundBy === 'id');
+  }
+
+  get #claimants(): readonly PushRow[] {
+    return [...this.#byId.values()].flat();
   }
 
   /** What was seen of a row; `reason` says why it is not clear which product it means. */
@@ -93,7 +105,7 @@ export class Match {
 
   /** The product that may be that of the row, but cannot be read. */
   unreadableFor(row: PushRow): string | undefined {
-    return row.unreadable ?? this.#unreadable;
+    return this.#withoutId.get(row.key) ?? this.#unreadable;
   }
 
   /** Why it is not clear which product a row means; undefined if it is. */
@@ -167,10 +179,7 @@ export class Match {
     }
     if (key !== undefined && typeof key !== 'string') this.#unreadable ??= name;
     else if (id !== undefined) this.addProduct({ record: { ...(sent as AnyProduct), id }, row: sent }, false);
-    else if (key !== undefined) {
-      const row = this.#rows.byKey.get(key);
-      if (row !== undefined) row.unreadable = name;
-    }
+    else if (key !== undefined) this.#withoutId.set(key, name);
   }
 
   #keyOf(product: Read<AnyProduct>): string | undefined {

@@ -102,13 +102,13 @@ export class PushMemory {
     if (state.is === 'none' && (ids.delete(key) || this.#made.delete(key))) this.#changed.add(part);
   }
 
-  /** The keys, other than this one, whose product had this id when it was last pushed. */
-  async otherKeysOf(id: string, key: string): Promise<readonly string[]> {
-    const keys: string[] = [];
-    for (const part of PARTS) {
-      for (const [other, itsId] of await this.#readPart(part))
-        if (itsId === id && other !== key) keys.push(other);
-    }
+  /** For each of these ids, the keys whose product had it when it was last pushed. */
+  async keysOf(ids: Iterable<string>): Promise<ReadonlyMap<string, readonly string[]>> {
+    const keys = new Map<string, string[]>();
+    for (const id of ids) keys.set(id, []);
+    if (keys.size === 0) return keys;
+    for (const part of PARTS)
+      for (const [key, id] of this.#parts.get(part) ?? (await this.#readPart(part))) keys.get(id)?.push(key);
     return keys;
   }
 

@@ -56,6 +56,8 @@ interface Plan {
   readonly settled: readonly (readonly [PushRow, Outcome])[];
   readonly creates: readonly PushRow[];
   readonly updates: readonly PushRow[];
+  /** Rows that wait for another look. */
+  readonly open: readonly PushRow[];
   readonly missing: readonly Missing[];
 }
 
@@ -81,13 +83,13 @@ export class Rounds {
     const first = await this.#firstPlan();
     if (first === undefined) return;
     this.#settleAll(first);
-    results.begin('write', first.creates.length + first.updates.length + first.missing.length);
+    results.begin('write', this.#open.size + first.missing.length);
     try {
       await this.#write(first);
       for (let round = 2; this.#open.size > 0 && round <= MAX_ROUNDS; round++) {
         await memory.save();
         await calls.waitUntilVisible();
-        await this.#lookAgain();
+        await this.#look();
         const plan = this.#plan();
         this.#settleAll(plan);
         await this.#write(plan);
@@ -104,7 +106,7 @@ export class Rounds {
 
   /** The plan of the first round, confirmed; undefined if nothing may be written. */
   async #firstPlan(): Promise<Plan | undefined> {
-    const { options, results } = this.#work;
+    const { memory, options, results } = this.#work;
     const plan = await this.#read(options.existing);
     const counts = { ...results.report().counts };
     for (const [, { action }] of plannedResults(plan)) counts[action] += 1;
@@ -117,6 +119,8 @@ export class Rounds {
     options.signal?.throwIfAborted();
     if (monotonicMs() - askedAt <= LONG_QUESTION_MS) return plan;
     const confirmed = new Set(plan.missing.map(({ id }) => id));
+    // Both looks are in one round: a product that lags behind is missed once.
+    for (const row of this.#open) if (row.state.is === 'made') memory.set(row, { ...row.state, misses: 0 });
     const again = await this.#read(undefined);
     return { ...again, missing: again.missing.filter(({ id }) => confirmed.has(id)) };
   }
@@ -125,37 +129,38 @@ export class Rounds {
   async #read(existing: ResolvedPushOptions['existing']): Promise<Plan> {
     const { results } = this.#work;
     results.begin('read');
-    await this.#readList(existing);
-    await this.#lookUp(this.#match.unseen());
-    await this.#checkRenumbered();
+    await this.#readList(existing, (records) => results.advance(records));
+    await this.#lookUp();
     return this.#plan(this.#match.missing.checked(this.#uncertainForms()));
   }
 
   /** A later round reads the list only to find the product of a create. */
-  async #lookAgain(): Promise<void> {
+  async #look(): Promise<void> {
     if (this.#isAnySent()) await this.#readList(undefined);
-    const open = [...this.#open].filter(
-      ({ id, state }) => state.is === 'made' && (id === undefined || !this.#isAnySent()),
-    );
-    for (const row of open) row.forget();
-    await this.#lookUp(open);
+    else for (const row of this.#open) this.#match.expect(row);
+    await this.#lookUp();
   }
 
-  async #readList(existing: ResolvedPushOptions['existing']): Promise<void> {
-    const { options, results, rows } = this.#work;
+  async #readList(
+    existing: ResolvedPushOptions['existing'],
+    onPage: (records: number) => void = () => undefined,
+  ): Promise<void> {
+    const { options, rows } = this.#work;
     this.#match = new Match(options, rows);
     for await (const page of existingProducts(this.#work, existing)) {
       this.#match.add(page);
-      results.advance(page.records.length);
+      onPage(page.records.length);
     }
   }
 
-  /** Gets the products of rows by their ids. */
-  async #lookUp(rows: readonly PushRow[]): Promise<void> {
-    await this.#forEach(rows, async (row) => {
+  /** Gets the known products that were not seen. */
+  async #lookUp(): Promise<void> {
+    const unseen = this.#match.unseen().filter((row) => this.#open.has(row));
+    await this.#forEach(unseen, async (row) => {
       const found = await this.#lookUpOne(row);
       if (found !== undefined) this.#match.addProduct(found);
     });
+    await this.#checkRenumbered();
   }
 
   /** The known product of a row; undefined if it does not exist, or cannot be read, as the row says then. */
@@ -176,12 +181,14 @@ export class Rounds {
   /** The number of a product was changed upstream, or it was pushed under another key since. */
   async #checkRenumbered(): Promise<void> {
     const { memory, rows } = this.#work;
-    for (const row of this.#match.renumbered()) {
+    const renumbered = this.#match.renumbered().filter((row) => this.#open.has(row));
+    const keysOf = await memory.keysOf(renumbered.map(({ id }) => id as string));
+    for (const row of renumbered) {
       const { id, otherKey = '' } = row;
       const owner = rows.byKey.get(otherKey);
       // Two rows for one product: in conflict, unless it is known as that of the other one.
       if (owner !== undefined && (owner.state.is !== 'made' || owner.state.id !== id)) continue;
-      const others = await memory.otherKeysOf(id as string, row.key);
+      const others = (keysOf.get(id as string) ?? []).filter((key) => key !== row.key);
       if (others.includes(otherKey)) {
         row.forget();
         memory.set(row, NONE);
@@ -206,6 +213,7 @@ export class Rounds {
     const settled: [PushRow, Outcome][] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
+    const open: PushRow[] = [];
     for (const row of this.#open) {
       const { sight, reason = '' } = this.#match.sightOf(row);
       const { state, step } = afterLook(row.state, sight);
@@ -218,13 +226,13 @@ export class Rounds {
           if (row.fields.length > 0) updates.push(row);
           else settled.push([row, doneOf(row, state as Made)]);
         },
-        open: () => undefined,
+        open: () => open.push(row),
         send: () => creates.push(row),
       };
       steps[step]();
       memory.set(row, state);
     }
-    return { settled, creates, updates, missing };
+    return { settled, creates, updates, open, missing };
   }
 
   #settleAll({ settled }: Plan): void {
@@ -282,6 +290,8 @@ export class Rounds {
     if (this.#hasChangedKey(row, created)) return;
     if (next.step === 'created') return this.#settle(row, { action: 'created', id: end.id });
     const found = await this.#lookUpOne(row);
+    // The next round decides about a product that has another key by now.
+    if (found !== undefined && this.#work.options.keyOf(found) !== row.key) return;
     if (found === undefined) {
       // One look may come from a copy of the data that lags behind: the next round looks again.
       const { state: seen } = afterLook(row.state, { products: 'none', mayLack: false, made: row.lookUp });
@@ -415,10 +425,12 @@ function* plannedResults({
   settled,
   creates,
   updates,
+  open,
   missing,
 }: Plan): Generator<readonly [Subject, Outcome], void> {
   yield* settled;
-  for (const row of creates) yield [row, { action: 'created' }];
+  // The product of an open row seems to be deleted.
+  for (const row of [...creates, ...open]) yield [row, { action: 'created' }];
   for (const row of updates) yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];
   for (const { id, key, patch } of missing) {
     const fields = Object.keys(patch ?? {});

@@ -44,8 +44,6 @@ export class PushRow {
   conflict: string | undefined;
   /** A product that may have its key in another spelling. */
   similar: { readonly id: string; readonly key: string } | undefined;
-  /** A product that has its key, but no id that can be read. */
-  unreadable: string | undefined;
 
   constructor({ key, index, row }: KeyedRow, draft: string, drafts: DraftBuffer) {
     this.key = key;
@@ -65,7 +63,6 @@ export class PushRow {
     this.lookUp = undefined;
     this.conflict = undefined;
     this.similar = undefined;
-    this.unreadable = undefined;
   }
 
   /** The normalised draft as JSON. */

@@ -195,6 +195,20 @@ test('a push with dryRun reports what it would do with each row, and writes noth
   expect(commits).toEqual([]);
 });
 
+test('a push with dryRun, and confirm, report a product as created that was deleted since it was pushed', async () => {
+  const { run, sandbox } = setUp();
+  await run([{ productNumber: 'A' }]);
+  sandbox.store.products.delete('1');
+  expect((await run([{ productNumber: 'A' }], { dryRun: true })).done).toEqual(['A created']);
+  let planned: number | undefined;
+  const confirm = ({ created }: { created: number }) => {
+    planned = created;
+    return false;
+  };
+  expect((await run([{ productNumber: 'A' }], { confirm })).done).toEqual(['A created']);
+  expect(planned).toBe(1);
+});
+
 test('a push sends no second write if a created product comes back with another value', async () => {
   const { run } = setUp([], { sandbox: { text: { fields: ['name'], trim: true } } });
   // The first new product of a run is read and compared.

@@ -540,3 +540,80 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
   expect(await waited(true)).toEqual([['A created'], 0]);
   expect(await waited(false)).toEqual([['A unchanged'], 70_000]);
 });
+
+test('a push does not renumber a product that got the key of another row since a killed run created it', async () => {
+  const setUp = setUpPush();
+  const { sandbox, run } = setUp;
+  await pushAndDie(setUp, [A], true);
+  sandbox.store.products.update('1', { productNumber: 'B' });
+  const { results } = await run([A, { productNumber: 'B', name: 'Chair' }]);
+  expect(results).toMatchObject([
+    { key: 'B', action: 'updated', id: '1' },
+    { key: 'A', action: 'created', id: '2' },
+  ]);
+  expect(numbersOf(sandbox)).toEqual(['B', 'A']);
+});
+
+test('a push counts the looks before and after a long confirm as one', async () => {
+  const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 20_000 } });
+  expect((await run([A])).done).toEqual(['A created']);
+  const confirm = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    return true;
+  };
+  expect((await run([A], { confirm })).done).toEqual(['A unchanged']);
+  sandbox.clock.advance(20_000);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('a push does not create a deleted product again if the list has one with its key, but without an id', async () => {
+  const { sandbox } = setUpPush();
+  const fetch: typeof sandbox.fetch = async (input, init) => {
+    const response = await sandbox.fetch(input, init);
+    return new Response((await response.text()).replaceAll('"id":"2"', '"id":{}'), response);
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  expect((await run([A])).done).toEqual(['A created']);
+  sandbox.store.products.delete('1');
+  sandbox.store.products.insert({ ...A });
+  expect((await run([A])).done).toEqual(['A failed']);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('a push finds out that a product was pushed under another key, even if the first look does not show it', async () => {
+  const { sandbox } = setUpPush();
+  let isHidden = false;
+  const fetch: typeof sandbox.fetch = async (input, init) => {
+    if (init?.method !== 'GET' || !isHidden) return sandbox.fetch(input, init);
+    if (!String(input).includes(`${CREATE}/`)) return Response.json([]);
+    isHidden = false;
+    return Response.json({ type: 'not_found', title: 'Not found', status: 404 }, { status: 404 });
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  await run([A]);
+  sandbox.store.products.update('1', { productNumber: 'B' });
+  await run([{ productNumber: 'B', name: 'Desk' }]);
+  isHidden = true;
+  expect((await run([A])).done).toEqual(['A created']);
+  expect(numbersOf(sandbox)).toEqual(['B', 'A']);
+});
+
+test('a push reads each part of its store once to find out where many renumbered products belong', async () => {
+  const entries = new Map<string, string>();
+  let reads = 0;
+  const store = {
+    get: (key: string) => {
+      reads += 1;
+      return entries.get(key);
+    },
+    set: (key: string, value: string) => void entries.set(key, value),
+  };
+  const { sandbox, run } = setUpPush();
+  const rows = Array.from({ length: 40 }, (_, n) => ({ productNumber: `P-${n}` }));
+  await run(rows, { store });
+  for (const id of sandbox.store.products.ids())
+    sandbox.store.products.update(id, { productNumber: `Q-${id}` });
+  reads = 0;
+  expect((await run(rows, { store })).report.counts).toMatchObject({ updated: 40 });
+  expect(reads).toBeLessThan(40);
+});

@@ -217,6 +217,19 @@ test('a push calls onProgress with its phase and how many rows or writes are don
   expect(seen.filter(({ phase }) => phase === 'rows').map(({ done }) => done)).toEqual([1_000, 2_000]);
 });
 
+test('onProgress reports no more writes than their total, even if a later round reads the products again', async () => {
+  const { run, sandbox } = setUpPush(rows(30), {
+    sandbox: { idempotency: { replay: 'ignored' } },
+    client: { retry: { creates: false }, timeoutMs: 5_000 },
+  });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  const seen: PushProgress[] = [];
+  await run([{ productNumber: 'NEW' }], { onProgress: (progress) => void seen.push(progress) });
+  const writes = seen.filter(({ phase }) => phase === 'write');
+  for (const { done, total = 0 } of writes) expect(done).toBeLessThanOrEqual(total);
+  expect(writes.at(-1)).toMatchObject({ done: 1, total: 1 });
+});
+
 const failure = new Error('the screen is gone');
 const fails = () => {
   throw failure;
