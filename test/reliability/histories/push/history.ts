@@ -166,20 +166,12 @@ interface Delays {
   readonly foundAfterMs: number;
 }
 
-/**
- * Together shorter than `visibleAfterMs`. If the service recognises an idempotency key, a create may be carried out later:
- * it is repeated once under its key.
- */
-function delaysWithin(
-  visibleAfterMs: number,
-  { hasIdempotency, restartsAtOnce }: Pick<ShopOptions, 'hasIdempotency' | 'restartsAtOnce'>,
-  random: SeededRandom,
-): Delays {
+/** Together shorter than `visibleAfterMs`, as the guide demands. */
+function delaysWithin(visibleAfterMs: number, restartsAtOnce: boolean, random: SeededRandom): Delays {
   let left = random.chance(0.8) ? visibleAfterMs - 1_000 : 0;
   const part = (probability: number) => (random.chance(probability) ? random.int(0, left) : 0);
-  let carriedOutAfterMs = part(0.6);
-  if (hasIdempotency && random.chance(0.3)) carriedOutAfterMs = left;
-  else left -= carriedOutAfterMs;
+  const carriedOutAfterMs = part(0.6);
+  left -= carriedOutAfterMs;
   const commitDelayMs = part(0.3);
   left -= commitDelayMs;
   const listedAfterMs = restartsAtOnce ? left : part(0.7);
@@ -191,7 +183,7 @@ export async function playPush(seed: number, mutation: Mutation = {}): Promise<P
   const visibleAfterMs = random.pick([10_000, 30_000, 60_000]);
   const hasIdempotency = random.chance(0.7);
   const restartsAtOnce = random.chance(0.3);
-  const delays = delaysWithin(visibleAfterMs, { hasIdempotency, restartsAtOnce }, random);
+  const delays = delaysWithin(visibleAfterMs, restartsAtOnce, random);
   const { commitDelayMs, listedAfterMs, foundAfterMs } = delays;
   const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
   const order = random.pick(['id-asc', 'id-asc', 'id-desc', 'created-asc', 'updated-desc', 'none'] as const);
