@@ -1,78 +1,170 @@
 import { type Client, isAccountingError, type StopAfter, sync } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
-import { type ConstructorOptions, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, type JobInsert, PgBoss } from 'pg-boss';
+import { Parked } from './parked.ts';
+import { type Mode, slotOf } from './schedule.ts';
 
-const SYNC = 'sync';
+export const SYNC = 'sync';
+/** The dead-letter queue: jobs that no retry can cure. */
+export const FAILED = 'sync_failed';
+const PLAN = 'plan';
 
-interface Job {
+const DAY_SECONDS = 86_400;
+
+export interface Job {
   readonly tenant: string;
+  readonly mode: Mode;
+}
+
+/** Where a company's data is, and the key that reads it. */
+export interface Company {
+  readonly apiKey: string;
+  readonly client: Client;
 }
 
 export interface WorkOptions {
   readonly connection: PostgresConnection;
-  readonly clientOf: (tenant: string) => Client;
+  /** Called for each job, so that a new key is used at once: read your secret store here. */
+  readonly companyOf: (tenant: string) => Company | Promise<Company>;
   /** The limit of one job: a large company then queues again, behind the others. */
   readonly stopAfter: StopAfter;
   /** Jobs at a time on this machine. */
   readonly atOnce: number;
+  /** Ends the jobs of this machine: each is queued again, for another machine. */
+  readonly signal?: AbortSignal;
   readonly onJob?: (tenant: string, result: Result) => void;
 }
 
 /** The result of a job, which pg-boss stores as its output. */
-export interface Result {
-  readonly records: number;
-  readonly paused: boolean;
-  /** The code of an error that a retry cannot cure, such as a revoked key. */
-  readonly problem?: string;
-}
+export type Result =
+  | { readonly status: 'stopped' | 'parked' }
+  | { readonly status: 'paused'; readonly records: number; readonly resumeAfterMs: number }
+  | { readonly status: 'synced'; readonly records: number }
+  | {
+      readonly status: 'failed';
+      /** The code of the first error, such as `unauthenticated`. */
+      readonly code: string;
+      readonly message: string;
+      readonly retryable: boolean;
+    };
 
 export async function startQueue(options: ConstructorOptions): Promise<PgBoss> {
-  const boss = new PgBoss({ ...options, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 });
+  const boss = new PgBoss({ superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, ...options });
   boss.on('error', (error) => console.error(error.message));
   await boss.start();
+  await boss.createQueue(FAILED);
   // For each tenant at most one job that waits and one that runs: the one that waits resumes the other.
-  await boss.createQueue(SYNC, {
-    policy: 'stately',
+  const settings = {
     heartbeatSeconds: 30,
     retryLimit: 8,
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 300,
-  });
+    deadLetter: FAILED,
+    deleteAfterSeconds: DAY_SECONDS,
+  };
+  await boss.createQueue(SYNC, { policy: 'stately', ...settings });
+  await boss.createQueue(PLAN, { policy: 'stately', deleteAfterSeconds: DAY_SECONDS });
   return boss;
 }
 
+/**
+ * Plans the jobs of all companies every hour. However many machines start this, and however often, there is one schedule
+ * and one of them plans.
+ */
+export async function planHourly(
+  boss: PgBoss,
+  tenants: () => Iterable<string> | Promise<Iterable<string>>,
+): Promise<void> {
+  await boss.schedule(PLAN, '0 * * * *', null, { missed: 'once' });
+  await boss.work(PLAN, async () => planAll(boss, await tenants()));
+}
+
+/** Adds the job of this hour for each tenant that has none waiting, with one statement for each thousand. */
+export async function planAll(boss: PgBoss, tenants: Iterable<string>, now = new Date()): Promise<void> {
+  const jobs = Array.from(tenants, (tenant) => {
+    const { mode, startAfter } = slotOf(tenant, now);
+    return jobOf({ tenant, mode }, startAfter);
+  });
+  for (let start = 0; start < jobs.length; start += 1_000) {
+    await boss.insert(SYNC, jobs.slice(start, start + 1_000));
+  }
+}
+
 /** Adds a job for a tenant that has none waiting. */
-export async function plan(boss: PgBoss, tenant: string): Promise<void> {
-  await boss.send(SYNC, { tenant } satisfies Job, { singletonKey: tenant, group: { id: tenant } });
+export async function plan(boss: PgBoss, job: Job, startAfter = new Date()): Promise<void> {
+  await boss.insert(SYNC, [jobOf(job, startAfter)]);
+}
+
+function jobOf(job: Job, startAfter: Date): JobInsert<Job> {
+  const { tenant, mode } = job;
+  // A full read is queued even if a job for changes waits.
+  const singletonKey = mode === 'full' ? `${tenant} full` : tenant;
+  return { data: job, singletonKey, group: { id: tenant }, startAfter };
 }
 
 /** Works on jobs until the queue is stopped. Over all machines one job of a tenant at a time, because its key has one quota. */
 export async function work(boss: PgBoss, options: WorkOptions): Promise<void> {
-  const settings = { localConcurrency: options.atOnce, groupConcurrency: 1, pollingIntervalSeconds: 0.5 };
-  await boss.work<Job, Result | undefined>(SYNC, settings, async ([job]) => {
-    if (job === undefined) return undefined;
-    const { tenant } = job.data;
-    const result = await copy(tenant, options, job.signal);
+  const parked = await Parked.open(options.connection);
+  const settings = {
+    localConcurrency: options.atOnce,
+    groupConcurrency: 1,
+    pollingIntervalSeconds: 0.5,
+    perJobResults: true,
+  } as const;
+  await boss.work<Job>(SYNC, settings, async ([job]) => {
+    if (job === undefined) return [];
+    const result = await copy(job.data, options, parked, job.signal);
     // Before this job ends: if the machine dies in between, this one is retried and resumes as well.
-    if (result.paused) await plan(boss, tenant);
-    options.onJob?.(tenant, result);
-    return result;
+    if (result.status === 'stopped') await plan(boss, job.data);
+    if (result.status === 'paused') {
+      await plan(boss, job.data, new Date(Date.now() + result.resumeAfterMs));
+    }
+    options.onJob?.(job.data.tenant, result);
+    return [{ id: job.id, status: outcomeOf(result), output: result }];
   });
 }
 
-/** A retryable error is thrown, so that the queue tries again; any other becomes a result. */
+/** The queue retries a retryable error, and moves any other to the dead-letter queue. */
+function outcomeOf(result: Result): 'completed' | 'failed' | 'deadletter' {
+  if (result.status !== 'failed') return 'completed';
+  return result.retryable ? 'failed' : 'deadletter';
+}
+
 async function copy(
-  tenant: string,
-  { connection, clientOf, stopAfter }: WorkOptions,
-  signal: AbortSignal,
+  { tenant, mode }: Job,
+  { connection, companyOf, stopAfter, signal: stop }: WorkOptions,
+  parked: Parked,
+  jobSignal: AbortSignal,
 ): Promise<Result> {
+  const { apiKey, client } = await companyOf(tenant);
+  if (await parked.has(tenant, apiKey)) return { status: 'parked' };
+  const signal = stop === undefined ? jobSignal : AbortSignal.any([jobSignal, stop]);
   try {
     const target = postgresTarget(connection);
-    const { records, paused } = await sync(clientOf(tenant), { tenant, target, stopAfter, signal });
-    return { records, paused };
+    const { records, paused, resumeAfterMs } = await sync(client, {
+      tenant,
+      target,
+      mode,
+      stopAfter,
+      signal,
+    });
+    return paused ? { status: 'paused', records, resumeAfterMs } : { status: 'synced', records };
   } catch (error) {
-    if (!isAccountingError(error) || error.retryable) throw error;
-    return { records: 0, paused: false, problem: error.code };
+    if (stop?.aborted) return { status: 'stopped' };
+    if (!isAccountingError(error)) throw error;
+    const reasons = isAccountingError(error, 'sync_failed')
+      ? error.errors.map((each) => each.error)
+      : [error];
+    const rejected = reasons.find((reason) => isAccountingError(reason, 'unauthenticated'));
+    if (rejected !== undefined) await parked.add(tenant, apiKey);
+    const first = rejected ?? reasons[0];
+    const code = isAccountingError(first) ? first.code : error.code;
+    return {
+      status: 'failed',
+      code,
+      message: error.message,
+      retryable: rejected === undefined && error.retryable,
+    };
   }
 }
