@@ -99,7 +99,10 @@ export class PushMemory {
       this.#changed.add(part);
       if (before.is === 'sent') this.#made.set(key, state.id);
     }
-    if (state.is === 'none' && (ids.delete(key) || this.#made.delete(key))) this.#changed.add(part);
+    if (state.is === 'none') {
+      this.#made.delete(key);
+      if (ids.delete(key)) this.#changed.add(part);
+    }
   }
 
   /** For each of these ids, the keys whose product had it when it was last pushed. */

@@ -180,14 +180,11 @@ export class Rounds {
 
   /** The number of a product was changed upstream, or it was pushed under another key since. */
   async #checkRenumbered(): Promise<void> {
-    const { memory, rows } = this.#work;
+    const { memory } = this.#work;
     const renumbered = this.#match.renumbered().filter((row) => this.#open.has(row));
     const keysOf = await memory.keysOf(renumbered.map(({ id }) => id as string));
     for (const row of renumbered) {
       const { id, otherKey = '' } = row;
-      const owner = rows.byKey.get(otherKey);
-      // Two rows for one product: in conflict, unless it is known as that of the other one.
-      if (owner !== undefined && (owner.state.is !== 'made' || owner.state.id !== id)) continue;
       const others = (keysOf.get(id as string) ?? []).filter((key) => key !== row.key);
       if (others.includes(otherKey)) {
         row.forget();

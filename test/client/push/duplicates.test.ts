@@ -617,3 +617,12 @@ test('a push reads each part of its store once to find out where many renumbered
   expect((await run(rows, { store })).report.counts).toMatchObject({ updated: 40 });
   expect(reads).toBeLessThan(40);
 });
+
+test('a push prefers the product that has the key, even if the list shows the one in its store later', async () => {
+  const { sandbox, run } = setUpPush([{ productNumber: 'first' }]);
+  await run([A]);
+  sandbox.store.products.update('2', { productNumber: 'renumbered' });
+  sandbox.store.products.update('1', { productNumber: 'A' });
+  expect((await run([A])).results).toMatchObject([{ action: 'updated', id: '1' }]);
+  expect(numbersOf(sandbox)).toEqual(['A', 'renumbered']);
+});

@@ -216,3 +216,146 @@ test('a push shares the list of running pushes with every copy of the package in
   runsOfProcess().delete(name);
   expect((await run([DESK])).done).toEqual(['1001 unchanged']);
 });
+
+test.each(['throws before a call', 'throws after a call', 'is fine, and a signal stops the push'])(
+  'a push continues one whose store %s, wherever that happens',
+  async (how) => {
+    const rows = ['A', 'B', '__proto__', 'constructor'].map((productNumber) => ({
+      productNumber,
+      name: 'x',
+    }));
+    for (let nth = 1, isStopped = true; isStopped; nth++) {
+      const { run, sandbox } = setUpPush([{ productNumber: 'A' }, { productNumber: 'old' }], {
+        sandbox: { commitDelayMs: 5_000 },
+      });
+      sandbox.clock.advance(5_000);
+      const entries = new Map<string, string>();
+      const controller = new AbortController();
+      let count = 0;
+      isStopped = false;
+      const step = (when: string) => {
+        if (!how.startsWith(when) || ++count !== nth) return;
+        isStopped = true;
+        if (when !== 'is') throw new Error('The disk is full.');
+        controller.abort(new Error('stopped'));
+      };
+      const call = <V>(work: () => V): V => {
+        step('throws before');
+        const value = work();
+        step('throws after');
+        return value;
+      };
+      const store = {
+        get: (key: string) => call(() => entries.get(key)),
+        set: (key: string, value: string) => call(() => void entries.set(key, value)),
+      };
+      sandbox.onRequest(() => step('is'));
+      const options = { missing: 'delete', concurrency: 2 } as const;
+      const first = run(rows, { ...options, store, signal: controller.signal });
+      await first.catch(() => undefined);
+      const { report } = await run(rows, { ...options, store: entries });
+      expect(report.counts).toMatchObject({ failed: 0, conflict: 0 });
+      sandbox.clock.advance(5_000);
+      const numbers = sandbox.store.products.all().map(({ productNumber }) => productNumber);
+      expect(numbers.sort()).toEqual(['A', 'B', '__proto__', 'constructor']);
+    }
+  },
+);
+
+test('two pushes of two processes that begin at any time with one store create each product once', async () => {
+  const rows = ['A', 'B', 'C'].map((productNumber) => ({ productNumber }));
+  for (let nth = 1, hasBegun = true; hasBegun; nth++) {
+    const { run, sandbox } = setUpPush();
+    const entries = new Map<string, string>();
+    let requests = 0;
+    let second: Promise<unknown> | undefined;
+    sandbox.onRequest(() => {
+      if (++requests !== nth) return;
+      // Another process does not know the pushes of this one.
+      runsOfProcess().clear();
+      second = run(rows, { store: entries }).catch((error: unknown) => error);
+    });
+    await run(rows, { store: entries }).catch((error: unknown) =>
+      expect(error).toMatchObject({ code: 'concurrent_run' }),
+    );
+    hasBegun = second !== undefined;
+    await second;
+    expect((await run(rows, { store: entries })).report.counts.failed).toBe(0);
+    expect(sandbox.store.products.all()).toHaveLength(3);
+  }
+});
+
+test('a push that stops keeps the creates of a killed push that it did not repeat', async () => {
+  const entries = new Map<string, string>();
+  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
+  const rows = [DESK, { productNumber: '1002' }];
+  const killed = new AbortController();
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
+  let posts = 0;
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && ++posts === 2) setTimeout(() => killed.abort(new Error('killed')));
+  });
+  await caught(run(rows, { ...ONCE, store: entries, signal: killed.signal }));
+  stop();
+  sandbox.faults.clear();
+  const denied = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
+  sandbox.faults.add(denied, { method: 'POST', times: 1 });
+  await caught(run(rows, { store: entries, concurrency: 1 }));
+  for (const key of ['1001', '1002']) expect(entries.get(HEAD)).toContain(`"${key}":{"idempotencyKey"`);
+  expect((await run(rows, { store: entries })).done).toEqual(['1001 unchanged', '1002 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('a push stores the ids of a round before it waits for the next', async () => {
+  const entries = new Map<string, string>();
+  const { run, sandbox } = setUpPush([], {
+    client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 5_000 },
+  });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  let stored = '';
+  let posts = 0;
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') posts += 1;
+    else if (posts === 2) stored ||= [...entries.values()].join('');
+  });
+  const rows = [DESK, { productNumber: '1002' }];
+  expect((await run(rows, { store: entries, concurrency: 1 })).report.counts).toMatchObject({ created: 2 });
+  expect(stored).toContain('"1001":{"idempotencyKey"');
+  expect(stored).toContain('"1002":"2"');
+  expect(stored).not.toContain('"1002":{');
+});
+
+test.each([
+  ['updates', { ...DESK, name: 'Table' }, {}],
+  ['deletes', DESK, { missing: 'delete' }],
+] as const)(
+  'a push %s nothing if another process wrote to its store since it began',
+  async (_, row, options) => {
+    const entries = new Map<string, string>();
+    const { run, sandbox } = setUpPush([{ productNumber: 'old' }]);
+    await run([DESK], { store: entries });
+    const confirm = () => {
+      entries.set(HEAD, (entries.get(HEAD) ?? '').replace(/"by":"[^"]*"/, '"by":"another"'));
+      return true;
+    };
+    const error = await caught(run([row], { store: entries, confirm, ...options }));
+    expect(error).toMatchObject({ code: 'concurrent_run' });
+    expect(sandbox.journal).toEqual([]);
+  },
+);
+
+test('a push repeats a create of a killed push under its key, although the connection was refused at first', async () => {
+  const entries = new Map<string, string>();
+  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  const killed = new AbortController();
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method === 'POST') setTimeout(() => killed.abort(new Error('killed')));
+  });
+  await caught(run([DESK], { ...ONCE, store: entries, signal: killed.signal }));
+  stop();
+  sandbox.faults.clear();
+  sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST', times: 1 });
+  expect((await run([DESK], { store: entries, retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
