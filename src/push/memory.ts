@@ -48,6 +48,8 @@ export class PushMemory {
   readonly #sent = new Map<string, Sent>();
   /** The ids of creates that are in no other entry yet. */
   readonly #made = new Map<string, string>();
+  /** Digests of the API keys that wrote: see `reading/company.ts`. */
+  company: string | undefined;
   /** The content of the entry that the store has. */
   #stored = '';
   /** The ids of each part that was read. */
@@ -67,6 +69,7 @@ export class PushMemory {
     const { keyName, storeKey } = this.#options;
     const head = await this.#read(storeKey);
     this.#lastBy = head?.by;
+    this.company = typeof head?.company === 'string' ? head.company : undefined;
     const all = head?.open ?? {};
     if (!isObject(all) || !Object.values(all).every(isOpen)) throw damagedValue(storeKey);
     this.#others = Object.entries(all).filter(([name]) => name !== keyName);
@@ -150,14 +153,15 @@ export class PushMemory {
     const own: Open = { sent: Object.fromEntries(sent), made: Object.fromEntries(this.#made) };
     const isEmpty = this.#sent.size + this.#made.size === 0;
     const { keyName } = this.#options;
-    return JSON.stringify(Object.fromEntries([...this.#others, ...(isEmpty ? [] : [[keyName, own]])]));
+    const open = Object.fromEntries([...this.#others, ...(isEmpty ? [] : [[keyName, own]])]);
+    return JSON.stringify({ company: this.company, open });
   }
 
   async #saveHead(): Promise<void> {
     await this.#checkMark();
     const content = this.#content();
     const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope, by: this.#by });
-    await this.#write(this.#options.storeKey, `${head.slice(0, -1)},"open":${content}}`);
+    await this.#write(this.#options.storeKey, `${head.slice(0, -1)},${content.slice(1)}`);
     this.#lastBy = this.#by;
     this.#stored = content;
   }

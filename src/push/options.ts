@@ -141,6 +141,13 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions {
    * some. `'fail'` fails these rows, `'create'` creates their products. Default: `'fail'`.
    */
   incompleteList?: 'fail' | 'create' | undefined;
+  /**
+   * Accepts an API key whose company cannot be told from what the store remembers. With a key that the store does not
+   * know, up to five remembered products are requested by their ids: one that still has its natural key shows that the
+   * company is the same. If none has, the push rejects with `invalid_input`. Pass `true` once for a new key of the same
+   * company. Default: false.
+   */
+  sameCompany?: boolean | undefined;
   /** Reports what would be written, and writes nothing. Default: false. */
   dryRun?: boolean | undefined;
   /**
@@ -176,6 +183,7 @@ export const PUSH_OPTIONS: OptionNames<PushOptions<unknown, unknown, unknown>> =
   missing: true,
   maxCandidates: true,
   incompleteList: true,
+  sameCompany: true,
   dryRun: true,
   confirm: true,
   concurrency: true,
@@ -214,6 +222,7 @@ export interface ResolvedPushOptions {
   readonly maxCandidates: number | undefined;
   readonly maxOutageMs: number;
   readonly incompleteList: 'fail' | 'create';
+  readonly sameCompany: boolean;
   readonly dryRun: boolean;
   readonly confirm: (counts: PushReport['counts']) => boolean | Promise<boolean>;
   readonly concurrency: number;
@@ -236,6 +245,7 @@ export function resolvePushOptions(
   checkOptionNames(options, PUSH_OPTIONS, { of: 'push' });
   const { rows, key, existing, store, missing = 'keep', maxCandidates, lookbackMs = 120_000 } = options;
   const {
+    sameCompany = false,
     dryRun = false,
     confirm = () => true,
     incompleteList = 'fail',
@@ -272,6 +282,7 @@ export function resolvePushOptions(
   if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
   checkFiniteMs(lookbackMs, 'lookbackMs');
   checkTimeZone(options.serviceTimeZone);
+  checkFlag(sameCompany, 'sameCompany');
   checkFlag(dryRun, 'dryRun');
   checkWhole(concurrency, 'concurrency', 1);
   const list = resolveReadOptions(options);
@@ -300,6 +311,7 @@ export function resolvePushOptions(
     maxCandidates,
     maxOutageMs,
     incompleteList,
+    sameCompany,
     dryRun,
     confirm,
     concurrency,

@@ -3,6 +3,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
+import { admitKey, type CompanyMatch } from '../reading/company.ts';
 import { type RecordIn, runSource } from '../reading/source.ts';
 import { Calls } from './calls.ts';
 import { PushMemory } from './memory.ts';
@@ -15,7 +16,7 @@ import {
   resolvePushOptions,
 } from './options.ts';
 import { Results } from './results.ts';
-import { Rounds } from './rounds.ts';
+import { Rounds, type Work } from './rounds.ts';
 import { readRows } from './rows.ts';
 import { beginRun } from './runs.ts';
 
@@ -45,7 +46,8 @@ export type PatchIn<Collection> = Collection extends {
  *
  * @throws PushError if the push stopped: the key was rejected (401) or lacks a scope, the service was down for
  * `maxOutageMs`, or rows, store or list could not be read. ReconcileAbortedError if too many products are missing.
- * ConcurrentRunError if another push of the tenant is running. InvalidInputError for invalid options. The signal's own
+ * ConcurrentRunError if another push of the tenant is running. InvalidInputError for invalid options, and for the API key
+ * of another company than the one that the store was written for. The signal's own
  * reason if it stopped the push.
  */
 export async function push<Collection extends PushTarget<{ id: string }, never, never>>(
@@ -70,6 +72,7 @@ async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promi
     if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;
     if (isAccountingError(error, 'concurrent_run') || isAccountingError(error, 'reconcile_aborted'))
       throw error;
+    if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') throw error;
     throw new PushError(results.report(), error);
   } finally {
     end();
@@ -86,5 +89,30 @@ async function run(products: AnyTarget, { options, results }: Run): Promise<void
   const memory = new PushMemory({ ...options, baseUrl: products.baseUrl });
   await memory.load(rows);
   const calls = new Calls(products, options, results);
+  const admitted = await admitKey(memory.company, {
+    ...options,
+    digestOf: (salt) => runSource(products).keyDigest(salt),
+    compare: () => compareCompany({ rows, calls, options }),
+  });
+  memory.company = admitted ?? memory.company;
   await new Rounds({ products, options, results, rows, memory, calls }).run();
+}
+
+/** Remembered products that are requested to find out whether the store was written for this company. */
+const MOST_COMPARED = 5;
+
+async function compareCompany({
+  rows,
+  calls,
+  options,
+}: Pick<Work, 'rows' | 'calls' | 'options'>): Promise<CompanyMatch> {
+  const known: { readonly key: string; readonly id: string }[] = [];
+  for (const { key, state } of rows.byKey.values()) {
+    if (state.is === 'made' && known.push({ key, id: state.id }) === MOST_COMPARED) break;
+  }
+  for (const { key, id } of known) {
+    const found = await calls.lookUp(id);
+    if (found.record !== undefined && options.keyOf(found) === key) return 'same';
+  }
+  return known.length === 0 ? 'nothing_known' : 'none_same';
 }

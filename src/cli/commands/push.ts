@@ -15,7 +15,6 @@ import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/option-names.ts';
 import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
-import { checkCompany } from '../company.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -123,24 +122,16 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
     ignoreColumns: (flags.ignoreColumns ?? '').split(',').map((name) => name.trim()),
     stdin: io.stdin,
   });
-  const { client, keyDigest, sync: fitting } = await connect(io, flags);
+  const { client, sync: fitting } = await connect(io, flags);
   const { pagination } = (await profileOf(io, flags)).client;
   const { tenant = 'default' } = flags;
   const store = await stateIn(resolve(io.cwd ?? '.', flags.state ?? STATE_FOLDER), flags.dryRun === true);
   const isDryRun = flags.dryRun ?? false;
-  const { sameCompany = false } = flags;
-  const remember = await checkCompany(store, { tenant, keyDigest, sameCompany });
   const results = new RowResults(resultsPath);
-  const isConfirmed = async (planned: Counts) => {
+  const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated + planned.deleted === 0) return true;
     return (await io.prompt?.confirm(`${summary(planned, WILL)}; continue?`, io.signal)) ?? false;
-  };
-  const confirm = async (planned: Counts) => {
-    if (!(await isConfirmed(planned))) return false;
-    // Not before: only a key that could read belongs to the company.
-    await remember();
-    return true;
   };
   try {
     const report = await push(client.products, {
@@ -152,6 +143,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
       store,
       missing: flags.missing === 'deactivate' ? () => ({ isInactive: true }) : flags.missing,
       maxCandidates: flags.maxCandidates,
+      sameCompany: flags.sameCompany,
       dryRun: isDryRun,
       concurrency: flags.concurrency,
       maxOutageMs: flags.maxOutage,
@@ -299,6 +291,13 @@ function progressText({ phase, done, total, waiting }: PushProgress): string {
 
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
 function withCause(error: unknown): unknown {
+  if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') {
+    return new CommandFailure('The state was written with the API key of another company.', {
+      advice:
+        'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
+      exitCode: EXIT.file,
+    });
+  }
   if (!isAccountingError(error, 'push_failed')) return error;
   const { cause } = error;
   const failure = failureOf(cause);
