@@ -359,3 +359,16 @@ test('a push repeats a create of a killed push under its key, although the conne
   expect((await run([DESK], { store: entries, retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
+
+test('a push keeps the ids of creates that a killed push did not move to their parts', async () => {
+  const entries = new Map<string, string>();
+  const { run } = setUpPush();
+  await run([DESK], { store: entries });
+  for (const key of [...entries.keys()]) if (key !== HEAD) entries.delete(key);
+  const made = '"open":{"key":{"sent":{},"made":{"1001":"1"}}}';
+  entries.set(HEAD, (entries.get(HEAD) ?? '').replace('"open":{}', made));
+  expect(entries.get(HEAD)).toContain(made);
+  await run([DESK, { productNumber: '1002' }], { store: entries });
+  expect(entries.get(HEAD)).toContain('"open":{}');
+  expect([...entries.values()].join('')).toContain('"1001":"1"');
+});
