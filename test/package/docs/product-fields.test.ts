@@ -39,7 +39,7 @@ title: Product fields
 
 # Product fields
 
-After this page you know each field of a product that you can read and write. The service adds \`id\`, \`createdAt\` and \`updatedAt\`, which cannot be written. Every other field may be \`null\` or missing in a response. The API documentation shows no lengths, required fields or allowed values; fields that it does not show are kept.
+These are the fields of a product that you can read and write. The service adds \`id\`, \`createdAt\` and \`updatedAt\`, which cannot be written. Every other field may be \`null\` or missing in a response. The API documentation shows no lengths, required fields or allowed values; fields that it does not show are kept.
 
 ${HEAD}${rowsOf('products').join('')}${others.join('')}`;
   await expect(guide).toMatchFileSnapshot('../../../src/guides/product-fields.md');
