@@ -53,8 +53,10 @@ const guides: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'First steps', link: '/first-steps' },
       { text: 'Options', link: '/options' },
+      { text: 'Runtimes', link: '/runtimes' },
       { text: 'The service at a glance', link: '/service' },
       { text: 'Frequently asked questions', link: '/faq' },
+      { text: 'Troubleshooting', link: '/troubleshooting' },
     ],
   },
   {
