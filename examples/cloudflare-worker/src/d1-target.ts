@@ -6,6 +6,7 @@ const SCHEMA = [
     tenant text, collection text, id text, data text not null, primary key (tenant, collection, id))`,
   'create table if not exists checkpoint (key text primary key, value text not null)',
   'create table if not exists lease (tenant text primary key, until integer not null)',
+  'create table if not exists pause (tenant text primary key, until integer not null)',
 ];
 
 /** Longer than Cloudflare lets a scheduled run live, so that no run is still working when its lease ends. */
@@ -78,4 +79,20 @@ export function d1Target(db: D1): SyncTarget {
 
 export async function createTables(db: D1): Promise<void> {
   await db.batch(SCHEMA.map((statement) => db.prepare(statement)));
+}
+
+/** Until when the service asked this tenant to wait: a timestamp in ms, 0 if it did not. */
+export async function pausedUntil(db: D1, tenant: string): Promise<number> {
+  const row = await db
+    .prepare('select until from pause where tenant = ?1')
+    .bind(tenant)
+    .first<{ until: number }>();
+  return row?.until ?? 0;
+}
+
+export async function setPause(db: D1, tenant: string, until: number): Promise<void> {
+  await db
+    .prepare('insert into pause values (?1, ?2) on conflict (tenant) do update set until = excluded.until')
+    .bind(tenant, until)
+    .run();
 }

@@ -6,6 +6,8 @@ export interface Env {
   readonly ACCOUNTING_API_KEY: string;
   /** Requests to the service in one run. Each plan of Cloudflare has a limit for one invocation. */
   readonly MAX_REQUESTS?: string;
+  /** How long one run may take, in ms. Default: ten minutes, of the fifteen that a scheduled run may live. */
+  readonly MAX_MS?: string;
 }
 
 /** The part of a D1 database that is used here. */

@@ -58,6 +58,21 @@ test('sends at most MAX_REQUESTS requests in a run, and continues in the next', 
   await close();
 });
 
+test('sends nothing until the time for which the service asked to wait', async () => {
+  const { sandbox, local, close } = await open();
+  sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 3_600 });
+  assert.equal(await local.run(), 'ok');
+  const sent = sandbox.count();
+  assert.ok(sent > 0);
+  const row = await local.db.prepare('select until from pause').first<{ until: number }>();
+  const minutes = ((row?.until ?? 0) - Date.now()) / 60_000;
+  assert.ok(minutes > 55 && minutes < 61, `${minutes} minutes`);
+
+  assert.equal(await local.run(), 'ok');
+  assert.equal(sandbox.count(), sent);
+  await close();
+});
+
 test('lets no second run in while one is under way, until its lease has ended', async () => {
   const { sandbox, local, close } = await open();
   await local.counts();
