@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { type Local, startLocal } from '../src/local.ts';
 
 const COLLECTIONS = ['accounts', 'products', 'budgets', 'budgetLines'] as const;
 
-async function open(maxRequests?: number) {
+async function open(t: TestContext, maxRequests?: number) {
   const sandbox = createSandbox({ records: { accounts: 120, products: 60, budgets: 20, budgetLines: 60 } });
   await sandbox.listen();
   const { baseUrl, apiKey } = sandbox.clientOptions;
   const local = await startLocal({ baseUrl, apiKey, ...(maxRequests !== undefined && { maxRequests }) });
-  const close = async () => {
+  // An open server would keep the process of a failed test alive.
+  t.after(async () => {
     await local[Symbol.asyncDispose]();
     await sandbox.close();
-  };
-  return { sandbox, local, close };
+  });
+  return { sandbox, local };
 }
 
 async function copied({ db }: Local): Promise<string[]> {
@@ -29,8 +30,8 @@ const inBooks = ({ store }: Sandbox) =>
     store[name].all().map((record) => `${name} ${JSON.stringify(record)}`),
   ).sort();
 
-test('copies everything, then what changed, to the last digit', async () => {
-  const { sandbox, local, close } = await open();
+test('copies everything, then what changed, to the last digit', async (t) => {
+  const { sandbox, local } = await open(t);
   assert.equal(await local.run(), 'ok');
   assert.deepEqual(await copied(local), inBooks(sandbox));
   assert.deepEqual(await local.counts(), { accounts: 120, budgetLines: 60, budgets: 20, products: 60 });
@@ -39,13 +40,12 @@ test('copies everything, then what changed, to the last digit', async () => {
   sandbox.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
   assert.equal(await local.run(), 'ok');
   assert.deepEqual(await copied(local), inBooks(sandbox));
-  const read = sandbox.requests.reduce((sum, { records = 0 }) => sum + records, 0);
-  assert.equal(read, 1);
-  await close();
+  const read = new Set(sandbox.requests.flatMap(({ ids = [] }) => ids));
+  assert.equal(read.size, 1);
 });
 
-test('sends at most MAX_REQUESTS requests in a run, and continues in the next', async () => {
-  const { sandbox, local, close } = await open(10);
+test('sends at most MAX_REQUESTS requests in a run, and continues in the next', async (t) => {
+  const { sandbox, local } = await open(t, 10);
   const runs: number[] = [];
   while (runs.length < 20 && (await copied(local).catch(() => [])).length < 260) {
     const before = sandbox.count();
@@ -55,11 +55,10 @@ test('sends at most MAX_REQUESTS requests in a run, and continues in the next', 
   assert.deepEqual(await copied(local), inBooks(sandbox));
   assert.ok(runs.length > 1, `${runs.length} runs`);
   assert.ok(Math.max(...runs) <= 10, `${runs} requests`);
-  await close();
 });
 
-test('sends nothing until the time for which the service asked to wait', async () => {
-  const { sandbox, local, close } = await open();
+test('sends nothing until the time for which the service asked to wait', async (t) => {
+  const { sandbox, local } = await open(t);
   sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 3_600 });
   assert.equal(await local.run(), 'ok');
   const sent = sandbox.count();
@@ -70,11 +69,10 @@ test('sends nothing until the time for which the service asked to wait', async (
 
   assert.equal(await local.run(), 'ok');
   assert.equal(sandbox.count(), sent);
-  await close();
 });
 
-test('lets no second run in while one is under way, until its lease has ended', async () => {
-  const { sandbox, local, close } = await open();
+test('lets no second run in while one is under way, until its lease has ended', async (t) => {
+  const { sandbox, local } = await open(t);
   await local.counts();
   await local.db
     .prepare("insert into lease values ('company', ?1)")
@@ -89,11 +87,10 @@ test('lets no second run in while one is under way, until its lease has ended', 
     .run();
   assert.equal(await local.run(), 'ok');
   assert.deepEqual(await copied(local), inBooks(sandbox));
-  await close();
 });
 
-test('writes rows and checkpoint together or not at all, and releases the lease when a run fails', async () => {
-  const { sandbox, local, close } = await open();
+test('writes rows and checkpoint together or not at all, and releases the lease when a run fails', async (t) => {
+  const { sandbox, local } = await open(t);
   await local.counts();
   await local.db
     .prepare(
@@ -106,5 +103,4 @@ test('writes rows and checkpoint together or not at all, and releases the lease 
   await local.db.prepare('drop trigger full').run();
   assert.equal(await local.run(), 'ok');
   assert.deepEqual(await copied(local), inBooks(sandbox));
-  await close();
 });
