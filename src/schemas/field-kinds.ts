@@ -36,8 +36,10 @@ export const fieldKinds = {
   money: {
     json: 'string',
     pattern: MONEY,
+    /** The one form in which two amounts are compared. */
     form: moneyForm,
     expected: 'money, a decimal string',
+    /** What is wrong with a value that is no amount. */
     problem: moneyProblem,
     example: '129.0000',
   },

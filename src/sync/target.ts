@@ -71,7 +71,14 @@ export interface OpenTarget {
       }
     | undefined;
   /** What tells the company from others: a string that the target only keeps. */
-  readonly company?: { get(): Promise<string | undefined>; set(value: string): Promise<unknown> } | undefined;
+  readonly company?:
+    | {
+        /** What was last set; undefined if nothing was. */
+        get(): Promise<string | undefined>;
+        /** Keeps it. */
+        set(value: string): Promise<unknown>;
+      }
+    | undefined;
   /** These records, as far as the copy has them: for `verify`, `refresh` and the guard against another company's key. */
   rows?(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
   /**
