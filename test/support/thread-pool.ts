@@ -1,7 +1,10 @@
 import { createHook } from 'node:async_hooks';
 
-/** Work on the thread pool, as async_hooks names it: crypto.subtle, fs and dns. `HTTPCLIENTREQUEST` is none of it. */
-const THREAD_POOL = /^(?!HTTP)\w+REQUEST$|^FSREQ|^FILEHANDLECLOSEREQ$|^GETADDRINFOREQWRAP$/;
+/**
+ * Work on the thread pool, as async_hooks names it: crypto.subtle, fs and dns. `HTTPCLIENTREQUEST` is something else, and
+ * `RANDOMBYTESREQUEST` is what getRandomValues does at once: async_hooks sees its end only in a garbage collection.
+ */
+const THREAD_POOL = /^(?!HTTP|RANDOM)\w+REQUEST$|^FSREQ|^FILEHANDLECLOSEREQ$|^GETADDRINFOREQWRAP$/;
 
 const pending = new Set<number>();
 

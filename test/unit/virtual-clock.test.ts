@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { threadPoolIsBusy } from '../support/thread-pool.ts';
 import { advance, runToEnd, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -25,4 +26,9 @@ test('an advance of the virtual clock waits for the thread pool', async () => {
   const hashed = hash();
   await advance(1_000);
   expect(await stateOf(hashed)).toBe('resolved');
+});
+
+test('the virtual clock does not wait for getRandomValues, which ends at once', () => {
+  globalThis.crypto.getRandomValues(new Uint8Array(8));
+  expect(threadPoolIsBusy()).toBe(false);
 });

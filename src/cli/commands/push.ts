@@ -38,6 +38,7 @@ interface Flags extends ConnectFlags {
   readonly state?: string;
   readonly repeatCreates: boolean;
   readonly concurrency: number;
+  readonly visibleAfter?: number;
   readonly maxOutage?: number;
 }
 
@@ -99,6 +100,11 @@ export function addPush(program: Command, io: Io): void {
       )
       .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
       .option(
+        '--visible-after <time>',
+        'how long the service takes to show a new product: 5s, 2m (default: 30s)',
+        duration,
+      )
+      .option(
         '--max-outage <time>',
         'how long to wait for a service that is down: 90s, 5m, 0 (default: 2m)',
         duration,
@@ -146,6 +152,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
       sameCompany: flags.sameCompany,
       dryRun: isDryRun,
       concurrency: flags.concurrency,
+      visibleAfterMs: flags.visibleAfter,
       maxOutageMs: flags.maxOutage,
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,

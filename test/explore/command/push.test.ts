@@ -364,7 +364,7 @@ describe('a row whose create was lost while the service says that it is still ru
     const headers = { 'Content-Type': 'application/problem+json' };
     const running = { kind: 'rewrite', committed: false, status: 409, headers, body } as const;
     sandbox.faults.add(running, { method: 'POST', times: Number.POSITIVE_INFINITY });
-    const { code, log } = await push('--yes', '--max-outage', '1s');
+    const { code, log } = await push('--yes', '--max-outage', '1s', '--visible-after', '1s');
     expect(code).toBe(9);
     expect(log).toContain('1 of 1 row was not written');
     expect(log).toMatch(/^line 2, A: \w+: .*409 .*run the push again/m);
@@ -384,7 +384,8 @@ test('push rejects the state of another API key until --same-company accepts it'
   const other = await push(sandbox.keys.otherCompany, ...tenant);
   expect(other).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
   expect(sandbox.count(({ method }) => method !== 'GET')).toBe(0);
-  expect((await push(sandbox.keys.otherCompany, ...tenant, '--same-company')).code).toBe(0);
+  const accepted = ['--same-company', '--visible-after', '10ms'];
+  expect((await push(sandbox.keys.otherCompany, ...tenant, ...accepted)).code).toBe(0);
   expect((await push(sandbox.keys.otherCompany, ...tenant)).code).toBe(0);
 });
 
