@@ -1,7 +1,7 @@
 /**
  * Kills connectors with SIGKILL at random moments while a writer changes, deletes and creates records: one that writes
- * its own tables, the targets SQLite and PostgreSQL; and pushes, which are started again at once. KILLS sets another number than 200, of which PostgreSQL gets
- * half; SEED another beginning; DATABASE=sqlite or postgres only one target.
+ * its own tables, the targets SQLite and PostgreSQL; and pushes, which are started again at once. KILLS sets another
+ * number than 200, of which each target gets half; SEED another beginning; DATABASE=sqlite or postgres only one target.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +35,8 @@ async function soakSqlite(writer: Killed['writer']): Promise<boolean> {
   const to = join(folder, 'books.sqlite');
   try {
     const killed = { writer, to, read: readSqlite(to) };
-    return await soak(`${writer} in SQLite`, (options) => killOften(killed, options));
+    const kills = writer === 'target' ? KILLS / 2 : KILLS;
+    return await soak(`${writer} in SQLite`, (options) => killOften(killed, options), kills);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -75,7 +76,7 @@ async function soakPostgres(): Promise<boolean> {
   };
   try {
     const killed = { writer: 'target', to: server.url, modules, read } as const;
-    return await soak('target in PostgreSQL', (options) => killOften(killed, options), Math.ceil(KILLS / 2));
+    return await soak('target in PostgreSQL', (options) => killOften(killed, options), KILLS / 2);
   } finally {
     await pool.end();
     rmSync(folder, { recursive: true, force: true });

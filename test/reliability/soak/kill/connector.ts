@@ -1,7 +1,15 @@
 import { createRequire } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Client, createClient, isAccountingError, reconcile, sync } from 'accounting-data-sdk';
+import {
+  type Client,
+  createClient,
+  isAccountingError,
+  reconcile,
+  type SyncTarget,
+  sync,
+  verify,
+} from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { COLLECTIONS } from './changing-records.ts';
 
@@ -16,6 +24,8 @@ export interface Task {
   /** A file beside the node_modules that have `pg`. */
   readonly modules?: string | undefined;
   readonly mode: 'full' | 'incremental';
+  /** A target only: requests after which the sync pauses. */
+  readonly stopAfter?: number | undefined;
 }
 
 const options = { tenant: 'acme', collections: COLLECTIONS } as const;
@@ -72,21 +82,45 @@ interface Pool extends PostgresConnection {
   end(): Promise<void>;
 }
 
-async function syncIntoTarget(client: Client, { to, mode, modules = '' }: Task): Promise<void> {
-  const { Pool } = (to.startsWith('postgres:') ? createRequire(modules)('pg') : {}) as {
-    Pool?: new (options: object) => Pool;
-  };
-  const pool = Pool && new Pool({ connectionString: to });
-  await sync(client, {
-    ...options,
-    target: pool === undefined ? sqliteTarget(to) : postgresTarget(pool),
-    mode,
-    // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
-    lookbackMs: 1_000,
-    // Full runs that are killed find no deletions, so many can be waiting for the one that is not.
-    maxCandidates: 1_000_000,
-  });
-  await pool?.end();
+/** Brings the copy in a target up to date, or as far as `stopAfter` allows. */
+async function syncIntoTarget(client: Client, { mode, stopAfter, ...task }: Task): Promise<void> {
+  await withTarget(task, (target) =>
+    sync(client, {
+      ...options,
+      target,
+      mode,
+      stopAfter: stopAfter === undefined ? undefined : { requests: stopAfter },
+      // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
+      lookbackMs: 1_000,
+      // Runs that are killed apply no deletions, so many can be waiting for the one that is not.
+      maxCandidates: 1_000_000,
+    }),
+  );
+}
+
+/** What `verify` finds wrong in the copy in a target. */
+export async function differencesOf(task: Omit<Task, 'mode'>): Promise<readonly string[]> {
+  const client = createClient({ baseUrl: task.baseUrl, apiKey: task.apiKey });
+  const report = await withTarget(task, (target) => verify(client, { ...options, target }));
+  return report.collections.flatMap(({ collection, missing, different, extra, changedSince }) =>
+    Object.entries({ missing, different, extra, changedSince }).flatMap(([what, ids]) =>
+      ids.map((id) => `verify: ${collection} ${id} ${what}`),
+    ),
+  );
+}
+
+async function withTarget<V>(
+  { to, modules = '' }: Pick<Task, 'to' | 'modules'>,
+  work: (target: SyncTarget) => Promise<V>,
+): Promise<V> {
+  if (!to.startsWith('postgres:')) return await work(sqliteTarget(to));
+  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
+  const pool = new Pool({ connectionString: to });
+  try {
+    return await work(postgresTarget(pool));
+  } finally {
+    await pool.end();
+  }
 }
 
 // Run as a program, which is killed. Its argument is the task.

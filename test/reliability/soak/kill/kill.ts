@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../../support/kill-at-random.ts';
 import { ChangingRecords, type Copy } from './changing-records.ts';
-import { connect, type Task } from './connector.ts';
+import { connect, differencesOf, type Task } from './connector.ts';
 
 /** What is killed, and how its copy is read. */
 export type Killed = Pick<Task, 'writer' | 'to' | 'modules'> & { readonly read: () => Promise<Copy> };
@@ -45,7 +45,9 @@ export async function killOften(
   await sandbox.listen();
   const task = { ...killed, baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full };
   const runAndKill = (mode: Task['mode'], mostRequests: number) => {
-    const args = [program, JSON.stringify({ ...task, mode })];
+    // Half of the runs pause if they live long enough, and the next one resumes.
+    const stopAfter = random.pick([undefined, Math.ceil(records / 10)]);
+    const args = [program, JSON.stringify({ ...task, mode, stopAfter })];
     const connector = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     return killAtRandom(connector, { sandbox, random, mostRequests });
   };
@@ -69,11 +71,10 @@ export async function killOften(
   await connect({ ...task, mode: 'incremental' });
   findings.push(...changing.differences(await read()).lost);
   await connect({ ...task, mode: 'full' });
-  // A full run that resumes an interrupted one looks for no deletions: the next one does.
-  await connect({ ...task, mode: 'full' });
   const copy = await read();
   const { lost, left } = changing.differences(copy);
   findings.push(...lost, ...left, ...changing.broken(copy));
+  if (task.writer === 'target') findings.push(...(await differencesOf(task)));
   return { kills, begun, findings };
 }
 
