@@ -22,14 +22,12 @@ import type { StandardSchema } from './schemas/standard-schema.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
-/** The record of a collection: the caller's schema decides, if there is one. Documented product fields stay typed. */
+/** The record of a collection: the output of the caller's schema, if there is one. */
 export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
-  (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer Writes>
+  (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer _Writes>
     ? Name extends keyof S
       ? S[Name] extends StandardSchema<infer Output extends { id: string }>
-        ? Writes extends WriteShapes
-          ? Rec & Output
-          : Output
+        ? Output
         : Rec
       : Rec
     : never;

@@ -96,8 +96,8 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
   /** Permits http beyond this machine, or through a proxy: the key is then sent in clear text. Default: false. */
   allowInsecure?: boolean | undefined;
   /**
-   * A schema for the records of each collection; its output types every method. A record is this output, except that a
-   * product keeps its other fields beside it.
+   * A schema for the records of each collection. A record is the output of the schema, in the types of every method and
+   * at run time. Drafts and patches of products keep all documented fields.
    */
   schemas?: (S & ExplainedSchemas<S>) | undefined;
   /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */

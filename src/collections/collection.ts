@@ -28,7 +28,7 @@ export function createCollection(
   const { validation, checkIds, settings, listeners } = client;
   const rules = { ...definition, schemas: validation === 'off' ? undefined : fieldSchemasOf(schema) };
   const contextWith = (mode: ValidationMode) => {
-    const records = new RecordReader({ fields, schema, validation: mode, checkIds, keepFields: writable });
+    const records = new RecordReader({ fields, schema, validation: mode, checkIds });
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
   };
   const context = contextWith(validation ?? 'throw');

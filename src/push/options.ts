@@ -91,10 +91,10 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions {
   // With an array of its own, the compiler names the wrong field of a row.
   rows: Draft[] | Iterable<Draft> | AsyncIterable<Draft>;
   /**
-   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row or of an existing
-   * product. A row without a key fails; a product without one is left alone.
+   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row, which is also called with
+   * each existing product as the service sent it. A row without a key fails; a product without one is left alone.
    */
-  key: TextFieldOf<Draft> | ((row: Draft | T) => string | null | undefined);
+  key: TextFieldOf<Draft> | ((row: Draft) => string | null | undefined);
   /**
    * Names the key in the store, so that two pushes of a tenant by different keys do not mix their ids. Default: the name
    * of the field; of a function `'key'`.
@@ -329,11 +329,16 @@ function keyFunctions(
   key: PushOptions<AnyProduct, object, object>['key'],
   fields: RunSource<AnyProduct>['fields'],
 ): Pick<ResolvedPushOptions, 'key' | 'keyOf'> {
-  if (typeof key === 'function') return { key, keyOf: ({ record }) => key(record) };
-  if (typeof key !== 'string' || key === '' || (fields[key] ?? 'string') !== 'string') {
+  if (
+    typeof key !== 'function' &&
+    (typeof key !== 'string' || key === '' || (fields[key] ?? 'string') !== 'string')
+  ) {
     throw new InvalidInputError('key', 'must be a function, or the name of a text field of a product');
   }
-  const named = (row: unknown) => (row as Readonly<Record<string, string | null | undefined>>)[key];
-  // Of a product as it was sent: a schema of the caller may have changed the field.
-  return { key: named, keyOf: ({ row }) => named(row) };
+  const ofRow =
+    typeof key === 'function'
+      ? key
+      : (row: object) => (row as Readonly<Record<string, string | null | undefined>>)[key];
+  // Of a product as it was sent: a schema of the caller may have changed or stripped the field.
+  return { key: ofRow, keyOf: ({ row }) => ofRow(row as object) };
 }

@@ -41,8 +41,6 @@ interface RecordReaderOptions {
   readonly validation: ValidationMode;
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;
-  /** Whether the fields that a caller's schema does not name are kept beside its output. */
-  readonly keepFields: boolean;
 }
 
 type RowWithId = Record<string, unknown> & { id: string };
@@ -144,7 +142,7 @@ export class RecordReader<T extends { id: string }> {
 
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
   async #explain(row: unknown): Promise<T> {
-    const { schema, keepFields } = this.#options;
+    const { schema } = this.#options;
     const record =
       isObject(row) && this.#isRecord(row)
         ? row
@@ -153,7 +151,7 @@ export class RecordReader<T extends { id: string }> {
 
     const output = await validate(schema, record, { row, ofCaller: true });
     return readOutput(row, () => {
-      if (typeof output?.id === 'string') return (keepFields ? { ...record, ...output } : output) as T;
+      if (typeof output?.id === 'string') return output as T;
       throw new ShapeError('wrong_shape', ['id: lost by the schema'], {
         recordId: idOf(row),
         ofCaller: true,

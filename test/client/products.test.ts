@@ -96,6 +96,21 @@ test('each method of a writable collection works when detached', async () => {
   expect(await find(id)).toBeUndefined();
 });
 
+test('a product is the output of its schema in every method, and takes every documented field', async () => {
+  const sandbox = createSandbox();
+  const schema = z.object({ id: z.string(), name: z.string().transform((name) => name.toUpperCase()) });
+  const { products } = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
+  const created = await products.create({ name: 'Desk', salePrice: '5', brand: 'Nord' });
+  const { id } = created;
+  const desk = { id, name: 'DESK' };
+  const updated = await products.update(id, { brand: null });
+  const listed = await products.list().toArray({ limit: 2 });
+  expect([created, updated, await products.get(id), await products.find(id), ...listed]).toEqual(
+    Array(5).fill(desk),
+  );
+  expect(sandbox.store.products.get(id)).toMatchObject({ name: 'Desk', salePrice: '5.0000', brand: null });
+});
+
 test('a custom field of the schema is written, read and cleared', async () => {
   const sandbox = createSandbox({ unknownFields: 'store' });
   const schema = productSchema.extend({ colourCode: z.number().nullable() });

@@ -207,14 +207,22 @@ test('a push compares rows with the values that the service sent, not with those
   expect(sandbox.journal.every(({ action }) => action === 'create')).toBe(true);
 });
 
-test('a push finds products by the key that the service sent, not by that of a schema', async () => {
-  const { sandbox } = setUpPush(products(3));
-  const schema = productSchema.extend({ productNumber: z.string().transform((key) => key.toLowerCase()) });
-  const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
-  const options = { tenant: 'shop', rows: products(3), key: 'productNumber', store: new Map() } as const;
-  const report = await push(client.products, options);
-  expect(report.counts.unchanged).toBe(3);
-});
+const lowerCased = productSchema.extend({ productNumber: z.string().transform((key) => key.toLowerCase()) });
+const idOnly = z.object({ id: z.string() });
+test.each([
+  ['changes it', 'the name of a field', lowerCased, 'productNumber'],
+  ['changes it', 'a function', lowerCased, ({ productNumber }: ProductDraft) => productNumber],
+  ['strips it', 'the name of a field', idOnly, 'productNumber'],
+  ['strips it', 'a function', idOnly, ({ productNumber }: ProductDraft) => productNumber],
+] as const)(
+  'a push finds products by the key that the service sent, if a schema %s and the key is %s',
+  async (_, __, schema: typeof idOnly | typeof lowerCased, key) => {
+    const { sandbox } = setUpPush(products(3));
+    const client = createClient({ ...sandbox.clientOptions, schemas: { products: schema as typeof idOnly } });
+    const options = { tenant: 'shop', rows: products(3), key, store: new Map() };
+    expect((await push(client.products, options)).counts).toMatchObject({ unchanged: 3, created: 0 });
+  },
+);
 
 test('a push calls confirm before it writes, and plans again if that takes long', async () => {
   const { run, sandbox, ids } = setUpPush(products(3));

@@ -1,4 +1,5 @@
 import { type ClientOptions, createClient, isAccountingError, sync } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -233,10 +234,11 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       .transform(() => undefined);
     test.each<[string, 'accounts' | 'products', z.ZodType<{ id: string }>, RegExp]>([
       ['removes', 'accounts', z.object({ id: z.string(), code: z.string().optional() }), /^(id|code)$/],
+      ['removes', 'products', z.object({ id: z.string(), name: z.string() }), /^(id|name)$/],
       [
         'returns undefined for',
         'products',
-        z.object({ id: z.string(), description: stripped, absent: stripped }),
+        productSchema.extend({ description: stripped, absent: stripped }),
         /^(?!description$|absent$)/,
       ],
     ])('does not hold a field that a schema of the client %s', async (_, name, schema, kept) => {

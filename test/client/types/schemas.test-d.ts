@@ -54,14 +54,21 @@ test('schemas from a variable type the same', () => {
   expectTypeOf(createClient(options).accounts.get('1')).resolves.toEqualTypeOf<Named>();
 });
 
-test('a schema for products adds to what a product is', () => {
+test('a product is the output of its schema, and takes every documented field', async () => {
   const client = createClient({ schemas: { products: product } });
-  expectTypeOf(client.products.get('1')).resolves.toEqualTypeOf<
-    Product & { id: string; colourCode: number }
+  expectTypeOf(client.products.get('1')).resolves.toEqualTypeOf<z.output<typeof product>>();
+  expectTypeOf(client.products.create({ name: 'Desk', colourCode: 7 })).resolves.toEqualTypeOf<
+    z.output<typeof product>
   >();
-  expectTypeOf(client.products.create({})).resolves.toHaveProperty('colourCode').toEqualTypeOf<number>();
-  expectTypeOf(client.products.update('1', {})).resolves.toHaveProperty('salePrice');
-  expectTypeOf<RecordOf<'products', { products: typeof product }>>().toExtend<Product>();
+  expectTypeOf(client.products.update('1', { salePrice: '5' })).resolves.not.toHaveProperty('salePrice');
+  expectTypeOf<RecordOf<'products', { products: typeof product }>>().toEqualTypeOf<
+    z.output<typeof product>
+  >();
+
+  const extended = createClient({ schemas: { products: productSchema.extend({ colourCode: z.number() }) } });
+  const one = await extended.products.get('1');
+  expectTypeOf(one).toExtend<Product>();
+  expectTypeOf(one.colourCode).toEqualTypeOf<number>();
 });
 
 test('a product is closed: an unknown field does not compile', async () => {
@@ -69,6 +76,8 @@ test('a product is closed: an unknown field does not compile', async () => {
   // @ts-expect-error salesPrice is not a field
   one.salesPrice;
   const typed = await createClient({ schemas: { products: product } }).products.get('1');
+  // @ts-expect-error the schema does not have this field
+  typed.salePrice;
   expectTypeOf(typed.colourCode).toEqualTypeOf<number>();
   // @ts-expect-error salesPrice is not a field
   typed.salesPrice;
