@@ -1,7 +1,7 @@
 import { Decimal as DecimalJs } from 'decimal.js';
-import { checkOptionNames } from './errors/check-input.ts';
+import { resolved } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
-import type { OptionNames } from './internal/option-names.ts';
+import { is, type OptionInputs, option, optional } from './internal/options.ts';
 import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
 
 /**
@@ -25,15 +25,20 @@ const ROUNDING: Readonly<Record<Rounding, DecimalJs.Rounding>> = {
   floor: Decimal.ROUND_FLOOR,
 };
 
-/** How {@link toMoney} writes an amount. */
-export interface MoneyOptions {
+export const moneyOptions = {
   /** Digits after the point, 0 to 8. Default: 4, as in the specification. */
-  digits?: number | undefined;
+  digits: option(
+    is.check<number>('a whole number from 0 to 8', (value) =>
+      [0, 1, 2, 3, 4, 5, 6, 7, 8].includes(value as number),
+    ),
+    4,
+  ),
   /** How to round if digits would be lost. Left out, losing a digit is an error. */
-  rounding?: Rounding | undefined;
-}
+  rounding: optional(is.oneOf(...(Object.keys(ROUNDING) as Rounding[]))),
+};
 
-export const MONEY_OPTIONS: OptionNames<MoneyOptions> = { digits: true, rounding: true };
+/** How {@link toMoney} writes an amount. */
+export interface MoneyOptions extends OptionInputs<typeof moneyOptions> {}
 
 /**
  * A money amount of the service as a decimal to calculate with; `null` and `undefined` are passed on.
@@ -58,15 +63,8 @@ export function toDecimal<E extends null | undefined>(value: Money | E): Decimal
  * @throws InvalidInputError if a digit would be lost and no `rounding` is named, for NaN and infinities, and for
  * more than 18 digits before the point.
  */
-export function toMoney(amount: Decimal, options?: MoneyOptions): Money {
-  checkOptionNames(options, MONEY_OPTIONS, { of: 'toMoney' });
-  const { digits = 4, rounding } = options ?? {};
-  if (!Number.isInteger(digits) || digits < 0 || digits > 8) {
-    throw new InvalidInputError('digits', 'must be a whole number from 0 to 8');
-  }
-  if (rounding !== undefined && !Object.hasOwn(ROUNDING, rounding)) {
-    throw new InvalidInputError('rounding', `must be one of ${Object.keys(ROUNDING).join(', ')}`);
-  }
+export function toMoney(amount: Decimal, options: MoneyOptions = {}): Money {
+  const { digits, rounding } = resolved(moneyOptions, options, { of: 'toMoney' });
   // The exponent is looked at before any digit is written: 1e400000000 would be written out in full.
   if (!DecimalJs.isDecimal(amount) || !amount.isFinite() || amount.e > 18) {
     throw new InvalidInputError('amount', 'must be a Decimal with at most 18 digits before the point');

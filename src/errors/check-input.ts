@@ -1,4 +1,11 @@
 import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
+import {
+  givenOptions,
+  type OptionContext,
+  type OptionTable,
+  type ResolvedOptions,
+  withDefaults,
+} from '../internal/options.ts';
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
@@ -6,6 +13,22 @@ import { InvalidInputError } from './invalid-input-error.ts';
 
 // What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
 // argument, never quotes the value, and throws an InvalidInputError.
+
+/**
+ * Checks options by their table and applies the defaults. Only `undefined` means the default: null is invalid.
+ *
+ * @throws InvalidInputError for an option that does not exist, because one without effect looks like one that works.
+ */
+export function resolved<Table extends OptionTable>(
+  table: Table,
+  options: object,
+  context: Omit<OptionContext, 'reject'>,
+): ResolvedOptions<Table> {
+  checkObject(options, 'options');
+  return withDefaults(table, givenOptions(table, options, { ...context, reject }));
+}
+
+const reject: OptionContext['reject'] = ({ path, problem }) => new InvalidInputError(path, problem);
 
 /** Another place in which a name is an option, and what to say to the caller who passes it here. */
 interface Elsewhere {

@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
 import type { RawRequest } from '../collections/raw-request.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { is, option } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 
@@ -30,13 +30,15 @@ export interface ExploreProgress {
   readonly of: number;
 }
 
-/** The collections to read, each once; all by default. InvalidInputError for one that does not exist. */
-export function collectionsToRead(
-  names: readonly CollectionName[] = collectionNames,
-): readonly CollectionName[] {
-  if (names.length > 0 && names.every((name) => collectionNames.includes(name))) return [...new Set(names)];
-  throw new InvalidInputError('collections', `must name some of ${collectionNames.join(', ')}`);
-}
+/** The option for the collections to read. */
+export const someCollections = option(
+  is.check<readonly CollectionName[]>(
+    `an array of some of ${collectionNames.join(', ')}`,
+    (names) =>
+      Array.isArray(names) && names.length > 0 && names.every((name) => collectionNames.includes(name)),
+  ),
+  collectionNames,
+);
 
 const COMMON_TO_ALL = new Set([
   'unauthenticated',

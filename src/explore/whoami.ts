@@ -1,19 +1,19 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
-import { checkNoNull, checkOptionNames } from '../errors/check-input.ts';
+import { resolved } from '../errors/check-input.ts';
 import { isApiError } from '../errors/guards.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { is, type OptionInputs, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ExploreClient, ExploreProgress } from './explore-client.ts';
 
-/** Options of {@link whoami}. */
-export interface WhoamiOptions {
+export const whoamiOptions = {
   /** Stops it: it rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
+  signal: optional(is.signal),
   /** Called before each request. */
-  onProgress?: ((progress: ExploreProgress) => void) | undefined;
-}
+  onProgress: optional(is.callback<(progress: ExploreProgress) => void>()),
+};
 
-export const WHOAMI_OPTIONS: OptionNames<WhoamiOptions> = { signal: true, onProgress: true };
+/** Options of {@link whoami}. */
+export interface WhoamiOptions extends OptionInputs<typeof whoamiOptions> {}
 
 /** What an API key may read. Plain JSON. */
 export interface WhoamiReport {
@@ -35,9 +35,7 @@ export interface WhoamiReport {
  * @throws UnauthenticatedError if the key is not valid at all; what any call throws if the service does not respond.
  */
 export async function whoami(client: ExploreClient, options: WhoamiOptions = {}): Promise<WhoamiReport> {
-  checkOptionNames(options, WHOAMI_OPTIONS, { of: 'whoami' });
-  checkNoNull(options);
-  const { signal, onProgress } = options;
+  const { signal, onProgress } = resolved(whoamiOptions, options, { of: 'whoami' });
   const found: { collection: CollectionName; access: string }[] = [];
   for (const collection of collectionNames) {
     const done = found.length;

@@ -87,14 +87,14 @@ function distance(a: string, b: string): number {
 }
 
 /** Not an instance of a class: its own properties may be anything. Objects of another realm, as in Jest, are plain too. */
-function isPlainObject(value: unknown): value is object {
+export function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** A name for a message: in one line, and not longer than any real one. */
-function printable(name: string): string {
+export function printable(name: string): string {
   const start = name.slice(0, 40);
   return /^[\w$]+$/.test(start) ? start : JSON.stringify(start);
 }

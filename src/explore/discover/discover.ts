@@ -1,11 +1,11 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { checkNoNull, checkOptionNames, checkWhole } from '../../errors/check-input.ts';
-import type { OptionNames } from '../../internal/option-names.ts';
+import { resolved } from '../../errors/check-input.ts';
+import { is, type OptionInputs, option, optional } from '../../internal/options.ts';
 import {
-  collectionsToRead,
   type ExploreClient,
   type ExploreProgress,
   failsEverywhere,
+  someCollections,
 } from '../explore-client.ts';
 import { idsOf } from '../rows.ts';
 import { Observations } from './observation.ts';
@@ -14,30 +14,24 @@ import { findReferences, type Reference } from './references.ts';
 import { sampleCollection } from './sample.ts';
 import type { Shapes } from './shape.ts';
 
-/** Options of {@link discover}. */
-export interface DiscoverOptions {
+export const discoverOptions = {
   /** The collections to sample. Default: all fourteen. */
-  collections?: readonly CollectionName[] | undefined;
+  collections: someCollections,
   /** Records to sample from each collection, spread over all its pages. Default: 500. */
-  sample?: number | undefined;
+  sample: option(is.integerFrom(1), 500),
   /**
    * Whether schemas require what was seen: fields that every record had and that were never null are required, amounts
    * and dates are checked by their form. Default: false, and every field but `id` may be null or missing.
    */
-  strict?: boolean | undefined;
+  strict: option(is.flag, false),
   /** Stops the discovery: it rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
+  signal: optional(is.signal),
   /** Called before each collection, and before each id that is looked up. */
-  onProgress?: ((progress: ExploreProgress) => void) | undefined;
-}
-
-export const DISCOVER_OPTIONS: OptionNames<DiscoverOptions> = {
-  collections: true,
-  sample: true,
-  strict: true,
-  signal: true,
-  onProgress: true,
+  onProgress: optional(is.callback<(progress: ExploreProgress) => void>()),
 };
+
+/** Options of {@link discover}. */
+export interface DiscoverOptions extends OptionInputs<typeof discoverOptions> {}
 
 /** What was seen of one collection. */
 export interface DiscoveredCollection {
@@ -76,11 +70,9 @@ export interface Discovery {
  * ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function discover(client: ExploreClient, options: DiscoverOptions = {}): Promise<Discovery> {
-  checkOptionNames(options, DISCOVER_OPTIONS, { of: 'discover' });
-  checkNoNull(options);
-  const { sample: size = 500, strict = false, signal, onProgress } = options;
-  const names = collectionsToRead(options.collections);
-  checkWhole(size, 'sample', 1);
+  const given = resolved(discoverOptions, options, { of: 'discover' });
+  const { sample: size, strict, signal, onProgress } = given;
+  const names = [...new Set(given.collections)];
   signal?.throwIfAborted();
 
   let requests = 0;

@@ -1,7 +1,7 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { checkNoNull, checkObject, checkOptionNames } from '../../errors/check-input.ts';
-import type { OptionNames } from '../../internal/option-names.ts';
-import { collectionsToRead, type ExploreClient, type ExploreProgress } from '../explore-client.ts';
+import { resolved } from '../../errors/check-input.ts';
+import { group, is, type OptionInputs, optional } from '../../internal/options.ts';
+import { type ExploreClient, type ExploreProgress, someCollections } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
 import { COLLECTION_COSTS, probeCollection } from './collection.ts';
 import { profileObject, profileOf } from './profile.ts';
@@ -20,36 +20,28 @@ export interface ProbePlan {
   readonly writes: boolean;
 }
 
-/** Options of {@link probe}. */
-export interface ProbeOptions {
+export const probeOptions = {
   /** The collections to read. Default: all fourteen. */
-  collections?: readonly CollectionName[] | undefined;
+  collections: someCollections,
   /**
    * Also creates a product, updates it and deletes it: only that shows how the service responds to writes. `draft` adds
    * fields that the service requires. Default: false, and every request is a GET.
    */
-  write?: boolean | { readonly draft?: Readonly<Record<string, unknown>> | undefined } | undefined;
+  write: { ...group({ draft: optional(is.object) }, true, false), default: false },
   /** Stops the probe: it rejects with the signal's reason. It still deletes a product that it created. */
-  signal?: AbortSignal | undefined;
+  signal: optional(is.signal),
   /** Called before the first request. If it throws, no request is sent. */
-  onPlan?: ((plan: ProbePlan) => void) | undefined;
+  onPlan: optional(is.callback<(plan: ProbePlan) => void>()),
   /** Called after each request. */
-  onProgress?: ((progress: ExploreProgress) => void) | undefined;
+  onProgress: optional(is.callback<(progress: ExploreProgress) => void>()),
   /** Called with products that could not be deleted if a probe is stopped; otherwise the report names them. */
-  onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
+  onLeftBehind: optional(is.callback<(ids: readonly string[]) => void>()),
   /** Called with the findings about each collection as soon as they are complete, in case that the probe is stopped. */
-  onCollection?: ((findings: CollectionFindings) => void) | undefined;
-}
-
-export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
-  collections: true,
-  write: { draft: true },
-  signal: true,
-  onPlan: true,
-  onProgress: true,
-  onLeftBehind: true,
-  onCollection: true,
+  onCollection: optional(is.callback<(findings: CollectionFindings) => void>()),
 };
+
+/** Options of {@link probe}. */
+export interface ProbeOptions extends OptionInputs<typeof probeOptions> {}
 
 /**
  * Finds out what the API documentation leaves open: page size, order, filters, ids, quota, the form of errors. It sends
@@ -65,14 +57,12 @@ export const PROBE_OPTIONS: OptionNames<ProbeOptions> = {
  * TimeoutError, RedirectError, UnauthenticatedError.
  */
 export async function probe(client: ExploreClient, options: ProbeOptions = {}): Promise<ProbeReport> {
-  checkOptionNames(options, PROBE_OPTIONS, { of: 'probe' });
-  checkNoNull(options);
-  const { write = false, signal, onProgress, onCollection, onLeftBehind } = options;
+  const given = resolved(probeOptions, options, { of: 'probe' });
+  const { write, signal, onPlan, onProgress, onCollection, onLeftBehind } = given;
   const { draft = {} } = typeof write === 'object' ? write : {};
-  checkObject(draft, 'write.draft');
-  const names = collectionsToRead(options.collections);
+  const names = [...new Set(given.collections)];
   signal?.throwIfAborted();
-  options.onPlan?.(planOf(names, write !== false));
+  onPlan?.(planOf(names, write !== false));
 
   const collections: CollectionFindings[] = [];
   let current: CollectionName | undefined;

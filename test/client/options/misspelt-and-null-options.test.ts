@@ -15,11 +15,12 @@ import { expect, test, vi } from 'vitest';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
 import { RAW_REQUEST } from '../../../src/collections/raw-request.ts';
-import { DISCOVER_OPTIONS } from '../../../src/explore/discover/discover.ts';
-import { PROBE_OPTIONS } from '../../../src/explore/probe/probe.ts';
-import { WHOAMI_OPTIONS } from '../../../src/explore/whoami.ts';
+import { discoverOptions } from '../../../src/explore/discover/discover.ts';
+import { probeOptions } from '../../../src/explore/probe/probe.ts';
+import { whoamiOptions } from '../../../src/explore/whoami.ts';
 import type { NameTable } from '../../../src/internal/option-names.ts';
-import { MONEY_OPTIONS } from '../../../src/money.ts';
+import type { OptionTable } from '../../../src/internal/options.ts';
+import { moneyOptions } from '../../../src/money.ts';
 import { TELEMETRY_OPTIONS } from '../../../src/opentelemetry/telemetry-listeners.ts';
 import { CLIENT_DEFAULTS, CLIENT_OPTIONS } from '../../../src/options.ts';
 import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
@@ -38,14 +39,22 @@ const nothing = () => {};
 const run = { store: memoryStore(), tenant: 'acme' };
 const reconciled = { localIds: () => [], onDelete: nothing };
 
-/** The names of a table of sandbox options. */
-const namesOf = (table: SandboxOptionTable): NameTable =>
+/** The names of a table of options. */
+const namesOf = (table: NameTable | OptionTable | SandboxOptionTable): NameTable =>
   Object.fromEntries(
-    Object.entries(table).map(([name, entry]) => [name, 'options' in entry ? namesOf(entry.options) : true]),
+    Object.entries(table).map(([name, entry]) => {
+      if (entry === true) return [name, true];
+      if ('options' in entry) return [name, namesOf(entry.options as OptionTable)];
+      return [name, 'allows' in entry || namesOf(entry as NameTable)];
+    }),
   );
 
 /** Everything that takes options, with the names that it knows; each gets its options as JavaScript would pass them. */
-const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (o: never) => unknown])[] = [
+const TAKES_OPTIONS: readonly (readonly [
+  where: string,
+  table: NameTable | OptionTable,
+  act: (o: never) => unknown,
+])[] = [
   ['createClient', CLIENT_OPTIONS, (o: object) => createClient({ ...clientOptions, ...o })],
   ['withOptions', CLIENT_DEFAULTS, (o) => client.withOptions(o)],
   ['list', LIST_OPTIONS, (o) => client.accounts.list({}, o)],
@@ -75,10 +84,10 @@ const TAKES_OPTIONS: readonly (readonly [where: string, names: NameTable, act: (
       return push(client.products, { ...asked, ...o });
     },
   ],
-  ['toMoney', MONEY_OPTIONS, (o) => toMoney(toDecimal('1'), o)],
-  ['probe', PROBE_OPTIONS, (o) => probe(client, o)],
-  ['discover', DISCOVER_OPTIONS, (o) => discover(client, o)],
-  ['whoami', WHOAMI_OPTIONS, (o) => whoami(client, o)],
+  ['toMoney', moneyOptions, (o) => toMoney(toDecimal('1'), o)],
+  ['probe', probeOptions, (o) => probe(client, o)],
+  ['discover', discoverOptions, (o) => discover(client, o)],
+  ['whoami', whoamiOptions, (o) => whoami(client, o)],
   ['telemetryListeners', TELEMETRY_OPTIONS, (o) => telemetryListeners(o)],
   ['createSandbox', namesOf(sandboxOptions), (o) => createSandbox(o)],
   ['listen', LISTEN_OPTIONS, (o) => createSandbox().listen(o)],
@@ -108,8 +117,8 @@ function nested(path: readonly string[], value: unknown): object {
 const errorOf = (act: () => unknown) => caught((async () => act())());
 const messageOf = async (act: () => unknown) => ((await errorOf(act)) as Error).message;
 
-const all = TAKES_OPTIONS.flatMap(([where, names, act]) =>
-  pathsOf(names).map((path) => ({ where, path, act })),
+const all = TAKES_OPTIONS.flatMap(([where, table, act]) =>
+  pathsOf(namesOf(table)).map((path) => ({ where, path, act })),
 );
 
 const misspelt = all.map(({ where, path, act }) => {

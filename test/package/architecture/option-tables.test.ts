@@ -12,9 +12,13 @@ const OTHERS = [
   'SyncToTargetOptions',
 ];
 
-/** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions. */
+/** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions, and a type may be derived from its table. */
 const tables = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
-  [...readFileSync(root + file, 'utf8').matchAll(/: OptionNames<(\w+)/g)].map(([, type = '']) => type),
+  [
+    ...readFileSync(root + file, 'utf8').matchAll(
+      /: OptionNames<(\w+)|interface (\w+) extends OptionInputs</g,
+    ),
+  ].map(([, named, derived]) => named ?? derived ?? ''),
 );
 
 /** The names that the entries of the package export; each names them one by one. */

@@ -1,0 +1,230 @@
+import { isPlainObject, printable, suggestion } from './option-names.ts';
+
+// One table for each function that takes options: names, checks, defaults, messages, types and the guides follow from it.
+// The doc comment of an entry is the documentation of the option, in the editor too.
+
+/** Which values something may have. `T` is their type. */
+export interface Check<T> {
+  /** Such as `a string`: the end of a sentence that begins with "must be". */
+  readonly expected: string;
+  readonly allows: (value: unknown) => value is T;
+  /** All values, if there are few. */
+  readonly values?: readonly T[];
+  /** Looks at an allowed value again, such as at each name of an object; throws an error of its own. */
+  verify?(value: T, name: string): void;
+}
+
+/** One option. `T` is the type of its values, `Default` of what stands for a missing one. */
+export interface Option<T, Default = T> extends Check<T> {
+  readonly default: Default;
+}
+
+/** An option that must be given. */
+export interface RequiredOption<T> extends Option<T, undefined> {
+  readonly required: true;
+}
+
+/** An option that consists of options. With `Other` it may also be that value, such as `false`. */
+export interface OptionGroup<Table extends OptionTable, Other = never, Default = object>
+  extends Option<OptionInputs<Table> | Other, Default> {
+  readonly options: Table;
+  readonly other: readonly Other[];
+}
+
+/** Options by name. */
+export interface OptionTable {
+  readonly [name: string]: AnyOption;
+}
+
+interface AnyOption extends Check<unknown> {
+  readonly default: unknown;
+  readonly required?: boolean;
+  readonly options?: OptionTable;
+  readonly other?: readonly unknown[];
+}
+
+// Mapped types over the keys of a table keep the doc comment of each entry.
+
+/** Options as a caller passes them. */
+export type OptionInputs<Table> = {
+  -readonly [Name in keyof Table as Table[Name] extends { required: true } ? never : Name]?:
+    | ValueOf<Table[Name]>
+    | undefined;
+} & {
+  -readonly [Name in keyof Table as Table[Name] extends { required: true } ? Name : never]: ValueOf<
+    Table[Name]
+  >;
+};
+
+type ValueOf<Entry> = Entry extends Check<infer T> ? T : never;
+
+/** Options with every default applied. */
+export type ResolvedOptions<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends RequiredOption<infer T>
+    ? T
+    : Table[Name] extends OptionGroup<infer Inner, infer Other, infer Default>
+      ? ResolvedOptions<Inner> | Other | (Default extends undefined ? undefined : never)
+      : Table[Name] extends Option<infer T, infer Default>
+        ? T | Default
+        : never;
+};
+
+/** An option with a default. */
+export const option = <T>(check: Check<T>, value: NoInfer<T>): Option<T> => ({ ...check, default: value });
+
+/** An option without a default. */
+export function optional<Table extends OptionTable, Other>(
+  check: OptionGroup<Table, Other>,
+): OptionGroup<Table, Other, undefined>;
+export function optional<T>(check: Check<T>): Option<T, undefined>;
+export function optional(check: Check<unknown>): Option<unknown, undefined> {
+  return { ...check, default: undefined };
+}
+
+/** An option that must be given. */
+export const required = <T>(check: Check<T>): RequiredOption<T> => ({
+  ...check,
+  default: undefined,
+  required: true,
+});
+
+/** Options of their own below one name, each with its default. */
+export const group = <Table extends OptionTable, const Other = never>(
+  options: Table,
+  ...other: readonly Other[]
+): OptionGroup<Table, Other> => ({
+  ...check('an object', (value) => isObject(value) || other.includes(value as Other)),
+  default: {},
+  options,
+  other,
+});
+
+function check<T>(expected: string, allows: (value: unknown) => boolean): Check<T> {
+  return { expected, allows: allows as Check<T>['allows'] };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isString = (value: unknown) => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isIntegerFrom = (value: unknown, least: number) =>
+  Number.isSafeInteger(value) && (value as number) >= least;
+
+/** The checks that several tables need. */
+export const is = {
+  flag: check<boolean>('true or false', (value) => typeof value === 'boolean'),
+  string: check<string>('a string', isString),
+  strings: check<readonly string[]>(
+    'an array of strings',
+    (value) => Array.isArray(value) && value.every(isString),
+  ),
+  object: check<Readonly<Record<string, unknown>>>('an object', isObject),
+  integer: check<number>('a whole number', Number.isSafeInteger),
+  integerFrom: (least: number) =>
+    check<number>(`a whole number of at least ${least}`, (value) => isIntegerFrom(value, least)),
+  numberFrom: (least: number) =>
+    check<number>(`a number of at least ${least}`, (value) => typeof value === 'number' && value >= least),
+  fraction: check<number>('a number from 0 to 1', (value) => isNumber(value) && value >= 0 && value <= 1),
+  milliseconds: check<number>('a number of milliseconds', isNumber),
+  /** Infinity stands for no limit. */
+  durationFrom: (least: number) =>
+    check<number>(
+      `a number of milliseconds, at least ${least}`,
+      (value) => typeof value === 'number' && value >= least,
+    ),
+  finiteDuration: check<number>(
+    'a finite number of milliseconds, at least 0',
+    (value) => isNumber(value) && value >= 0,
+  ),
+  oneOf: <const T extends string | number | false>(...values: readonly T[]): Check<T> => {
+    const names = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+    const expected = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+    return { ...check(expected, (value) => values.includes(value as T)), values };
+  },
+  /** A function. Its type is the caller's to state. */
+  callback: <F extends (...args: never[]) => unknown>() =>
+    check<F>('a function', (value) => typeof value === 'function'),
+  /** Not `instanceof`: the signal may come from another implementation. */
+  signal: check<AbortSignal>(
+    'an AbortSignal',
+    (value) => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function',
+  ),
+  /** An object of the caller's own, such as a store. */
+  withMethods: <T>(...methods: readonly (keyof T & string)[]) =>
+    check<T>(
+      `an object with the ${methods.length === 1 ? 'method' : 'methods'} ${methods.join(' and ')}`,
+      (value) => methods.every((name) => typeof (value as T | null | undefined)?.[name] === 'function'),
+    ),
+  check,
+};
+
+/** An option that was rejected. */
+export interface Rejected {
+  /** With the names that lead to it, such as `retry.maxAttempts`. */
+  readonly path: string;
+  /** What follows its name in a sentence. */
+  readonly problem: string;
+  /** Only if the value is what is wrong. */
+  readonly value?: unknown;
+}
+
+/** For whom options are read. */
+export interface OptionContext {
+  /** The function, such as `createClient`. */
+  readonly of: string;
+  /** Other places in which a name is an option, and what to say to the caller who passes it here. */
+  readonly elsewhere?: readonly { readonly names: object; readonly advice: string }[] | undefined;
+  /** The error to throw. */
+  readonly reject: (rejected: Rejected) => Error;
+}
+
+/** The options that were given. Throws for a name that the table does not have, and for a value that is not allowed. */
+export function givenOptions<Table extends OptionTable>(
+  table: Table,
+  options: object,
+  context: OptionContext,
+  parent = '',
+): Partial<ResolvedOptions<Table>> {
+  if (parent === '' || isPlainObject(options)) checkNames(table, options, context, parent);
+  const given: [string, unknown][] = [];
+  for (const [name, entry] of Object.entries(table)) {
+    // Also of a class with getters.
+    const value: unknown = Reflect.get(options, name);
+    if (value === undefined && entry.required !== true) continue;
+    const path = `${parent}${name}`;
+    if (!entry.allows(value)) throw context.reject({ path, problem: `must be ${entry.expected}`, value });
+    entry.verify?.(value, path);
+    const isGroup = entry.options !== undefined && !entry.other?.includes(value);
+    given.push([name, isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value]);
+  }
+  return Object.fromEntries(given) as Partial<ResolvedOptions<Table>>;
+}
+
+/** Throws for a name that the table does not have. One without a value is ignored. */
+export function checkNames(table: object, options: object, context: OptionContext, parent = ''): void {
+  const known = Object.keys(table);
+  const unknown = Object.keys(options).find(
+    (name) => !known.includes(name) && Reflect.get(options, name) !== undefined,
+  );
+  if (unknown === undefined) return;
+  const place = context.elsewhere?.find(({ names }) => parent === '' && Object.hasOwn(names, unknown));
+  const advice = place?.advice ?? suggestion(printable(unknown), known);
+  const problem = `is not an option of ${context.of}. ${advice}`;
+  throw context.reject({ path: `${parent}${printable(unknown)}`, problem });
+}
+
+/** Options with every default applied, or those of `base` for what was not given. */
+export function withDefaults<Table extends OptionTable>(
+  table: Table,
+  given: object,
+  base?: Partial<ResolvedOptions<Table>>,
+): ResolvedOptions<Table> {
+  const resolved = Object.entries(table).map(([name, entry]) => {
+    const own: unknown = Reflect.get(given, name);
+    const before: unknown = base && Reflect.get(base, name);
+    const value = own ?? before ?? entry.default;
+    if (entry.options === undefined || !isObject(value)) return [name, value];
+    return [name, withDefaults(entry.options, own ?? {}, before ?? {})];
+  });
+  return Object.fromEntries(resolved) as ResolvedOptions<Table>;
+}
