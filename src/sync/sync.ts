@@ -189,7 +189,8 @@ export async function sync(
     const read = { ...resolved.read, keepInvalid: true };
     work = () =>
       withTarget(checked, targetContext('sync', sources, names, resolved), async (opened) => {
-        if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete']);
+        if (opened.marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
+        else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
         const settings = { ...read, signal: resolved.signal };
         const remember = await guardCompany(opened, sources, {
           tenant: resolved.tenant,

@@ -101,7 +101,7 @@ export function checkTargetMethods(
   purpose: string,
   methods: readonly (keyof OpenTarget)[],
 ): void {
-  const missing = methods.find((name) => opened[name] === undefined);
+  const missing = methods.find((name) => typeof opened[name] !== 'function');
   if (missing === undefined) return;
   throw new InvalidInputError('target', `lacks the method ${missing}, which ${purpose} needs`);
 }

@@ -20,18 +20,22 @@ const SQLSTATES: Readonly<Record<string, FailureKind>> = {
   '53': 'away',
   '40': 'away',
   '55P03': 'away',
-  // A full disk; a canceled statement; a failure of the operating system; an error inside PostgreSQL.
+  // A full disk; a canceled statement; a standby; a failure of the operating system; an error inside PostgreSQL.
   '53100': 'later',
   '57014': 'later',
+  '25006': 'later',
   '58': 'later',
   XX: 'later',
+  // The database was dropped.
+  '57P04': 'never',
 };
 
 /** By the primary code of SQLite. */
 const SQLITE_CODES: Readonly<Record<number, FailureKind>> = {
-  // Busy, locked, and a schema that changes during the statement.
+  // Busy, locked, a lock that was not granted in time, and a schema that changes during the statement.
   5: 'away',
   6: 'away',
+  15: 'away',
   17: 'away',
   // Out of memory, interrupted, an error of the file system, a full disk.
   7: 'later',
@@ -52,8 +56,8 @@ export function failureKind(error: unknown): FailureKind {
     return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? 'never';
   }
   if (typeof code === 'string') return NO_CONNECTION.test(code) ? 'away' : 'later';
-  // `pg` gives a lost connection no code.
-  return /connection|connecting/i.test(causeText(error)) ? 'away' : 'later';
+  // `pg` gives a lost connection, and a pool without a free one, no code.
+  return /connect/i.test(causeText(error)) ? 'away' : 'later';
 }
 
 /** A database that failed. Nothing of the transaction was committed, as far as this process knows. */

@@ -1,10 +1,14 @@
 import {
   type Batch,
+  type Client,
   createClient,
+  forget,
   isAccountingError,
   type OpenTarget,
+  refresh,
   type SyncTarget,
   sync,
+  verify,
 } from 'accounting-data-sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -133,6 +137,59 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
     expect(closed).toBe(1);
   },
 );
+
+const marks = { count: async () => ({ records: 0, marked: 0 }), async *unmarked() {} };
+const complete: Partial<OpenTarget> = {
+  rows: async () => [],
+  replace: async () => true,
+  forget: async () => {},
+};
+
+test.each<[string, keyof OpenTarget, (client: Client, target: SyncTarget) => Promise<unknown>, object?]>([
+  [
+    'sync in mode full',
+    'onDelete',
+    (client, target) => sync(client, { tenant: 'acme', target, mode: 'full' }),
+  ],
+  [
+    'sync in mode full',
+    'localIds',
+    (client, target) => sync(client, { tenant: 'acme', target, mode: 'full' }),
+  ],
+  [
+    'a target with marks',
+    'onDelete',
+    (client, target) => sync(client, { tenant: 'acme', target }),
+    { marks },
+  ],
+  ['verify', 'rows', (client, target) => verify(client, { tenant: 'acme', target })],
+  ['verify', 'localIds', (client, target) => verify(client, { tenant: 'acme', target })],
+  ['refresh', 'rows', ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] })],
+  ['refresh', 'replace', ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] })],
+  [
+    'refresh',
+    'localIds',
+    ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] }),
+  ],
+  ['forget', 'forget', (_, target) => forget({ tenant: 'acme', target })],
+])(
+  '%s rejects a target without %s by the name of the method, and sends nothing',
+  async (purpose, method, call, more) => {
+    const { client, sandbox } = setUpSync({ records: { products: 3 } });
+    const { target, calls } = memoryTarget({ ...complete, ...more, [method]: undefined });
+    const error = await caught(call(client, target));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'target', retryable: false });
+    expect(`${error}`).toContain(`lacks the method ${method}, which ${purpose} needs`);
+    expect([sandbox.count(), calls]).toEqual([0, ['open acme', 'close']]);
+  },
+);
+
+test('a target needs neither ids nor deletions for a sync that is not full', async () => {
+  const { client } = setUpSync({ records: { products: 3 } });
+  const { target, copies } = memoryTarget({ localIds: undefined, onDelete: undefined } as object);
+  for (let run = 0; run < 2; run++) await sync(client, { tenant: 'acme', target, collections: ['products'] });
+  expect(copies.get('acme')?.size).toBe(3);
+});
 
 test('a target is closed after an abort, and the sync rejects with the reason of the signal', async () => {
   const { client } = setUpSync({ records: { accounts: 25 } });

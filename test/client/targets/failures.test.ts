@@ -1,0 +1,118 @@
+import { createClient, type SyncTarget, verify } from 'accounting-data-sdk';
+import { postgresTarget, type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+
+/**
+ * What a failure means: the statement is sent again while the database is `away`; another run may succeed `later`;
+ * `never`, until the caller changes something.
+ */
+type Meaning = 'away' | 'later' | 'never';
+
+const client = createClient({ baseUrl: 'https://books.example.com', apiKey: 'key' });
+
+/** What a database that fails once in this way, and then for lack of a right, ends with. */
+async function meaningOf(open: (fail: () => void) => SyncTarget, failure: object): Promise<Meaning> {
+  let statements = 0;
+  const target = open(() => {
+    statements += 1;
+    if (statements === 1) throw Object.assign(new Error('The first'), failure);
+    throw Object.assign(new Error('The second'), { code: '42501', errcode: 23 });
+  });
+  // It creates no tables, so that nothing is tried after the first failure but the same statement.
+  const error = await caught(verify(client, { tenant: 'acme', target }));
+  const { code, retryable } = error as { code: string; retryable: boolean };
+  const found = `${code} ${retryable} after ${statements}`;
+  if (found === 'invalid_input false after 2') return 'away';
+  if (found === 'checkpoint true after 1') return 'later';
+  if (found === 'invalid_input false after 1') return 'never';
+  throw new Error(found, { cause: error });
+}
+
+const inPostgres = (fail: () => void) =>
+  postgresTarget({
+    query: async () => {
+      fail();
+      return [];
+    },
+  });
+
+const inSqlite = (fail: () => void) => {
+  const statement = { run: () => fail(), get: () => ({ one: 1 }), all: () => fail() as never };
+  const database: SqliteDatabase = { exec: fail, prepare: () => statement, close: () => {} };
+  return sqliteTarget(database);
+};
+
+const SQLSTATES: Readonly<Record<Meaning, readonly string[]>> = {
+  away: [
+    // Connection: failed, refused, lost; shutdown by an administrator, crash, start, idle for too long.
+    ...['08000', '08001', '08003', '08006', '57P01', '57P02', '57P03', '57P05'],
+    // Resources, out of memory, too many connections, a limit of the configuration.
+    ...['53000', '53200', '53300', '53400'],
+    // Serialization, deadlock, rolled back by an unknown state; a lock that is not available.
+    ...['40001', '40P01', '40003', '55P03'],
+  ],
+  later: [
+    // A full disk, a canceled statement, an error of the operating system or inside PostgreSQL, a standby.
+    ...['53100', '57014', '58030', 'XX000', 'XX001', '25006'],
+  ],
+  never: [
+    // Password, role, right, database, schema, table, column, syntax, kind of object, what depends on it.
+    ...['28P01', '28000', '42501', '3D000', '3F000', '42P01', '42703', '42601', '42809', '42P16', '2BP01'],
+    // Constraint, value, limit of a program, object in use, not supported, a database that was dropped.
+    ...['23505', '22P02', '22P05', '54000', '55006', '0A000', '57P04'],
+  ],
+};
+
+const OF_DRIVERS: Readonly<Record<Meaning, readonly object[]>> = {
+  away: [
+    ...[
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'EPIPE',
+      'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'ENETDOWN',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+    ],
+    // postgres.js
+    ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+  ]
+    .map((code): object => ({ code }))
+    .concat(
+      // pg
+      ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect'].map((message) => ({
+        message,
+      })),
+    ),
+  later: [{ message: 'Query read timeout' }, { code: 'ERR_OF_A_DRIVER' }],
+  never: [],
+};
+
+test.each(
+  Object.entries(SQLSTATES).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
+)('takes SQLSTATE %s of PostgreSQL for: %s', async (code, meaning) => {
+  expect(await meaningOf(inPostgres, { code })).toBe(meaning);
+});
+
+test.each(
+  Object.entries(OF_DRIVERS).flatMap(([meaning, failures]) =>
+    failures.map((failure) => [failure, meaning] as const),
+  ),
+)('takes the error %j of a driver for: %s', async (failure, meaning) => {
+  expect(await meaningOf(inPostgres, failure)).toBe(meaning);
+});
+
+/** Primary codes, and extended ones of BUSY_SNAPSHOT, IOERR_WRITE, READONLY_DBMOVED and CONSTRAINT_TRIGGER. */
+const SQLITE_CODES: Readonly<Record<Meaning, readonly number[]>> = {
+  away: [5, 6, 15, 17, 517],
+  later: [7, 9, 10, 13, 778],
+  never: [1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811],
+};
+
+test.each(
+  Object.entries(SQLITE_CODES).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
+)('takes code %i of SQLite for: %s', async (errcode, meaning) => {
+  expect(await meaningOf(inSqlite, { code: 'ERR_SQLITE_ERROR', errcode })).toBe(meaning);
+});
