@@ -23,8 +23,8 @@ export interface Sent {
   readonly draft: string;
   /** Whether an earlier run sent it. */
   readonly isEarlier: boolean;
-  /** Whether it is sent in a second round. */
-  readonly isRepeated: boolean;
+  /** Rounds of this run that sent it. An earlier run may have stored it, and not sent it. */
+  readonly sendings: number;
 }
 
 /** A create returned this id, or a list showed it. */
@@ -41,6 +41,8 @@ export interface Made {
 export type CreateState = None | Sent | Made;
 
 export const NONE: None = { is: 'none' };
+
+const MAX_SENDINGS = 2;
 
 /** A product that an earlier run, or a list, is known by. */
 export function known(id: string): Made {
@@ -108,9 +110,15 @@ interface Intention {
  * service may be slower than the client waits; after that, it gets a new key.
  */
 export function toSend(state: CreateState, { draft, mayRepeat }: Intention): Sent {
-  if (state.is === 'sent' && !state.isRepeated && mayRepeat) return { ...state, isRepeated: true };
+  if (state.is === 'sent' && state.sendings < MAX_SENDINGS && mayRepeat)
+    return { ...state, sendings: state.sendings + 1 };
   const idempotencyKey = newIdempotencyKey();
-  return { is: 'sent', idempotencyKey, draft, isEarlier: false, isRepeated: false };
+  return { is: 'sent', idempotencyKey, draft, isEarlier: false, sendings: 1 };
+}
+
+/** Whether nothing but the sending that just ended, or did not begin, used the key of a create. */
+export function isFirstSending({ isEarlier, sendings }: Sent): boolean {
+  return !isEarlier && sendings <= 1;
 }
 
 /** What a write ended with. */
@@ -146,7 +154,7 @@ export function afterCreate(
   state: Sent,
   end: CreateEnd,
 ): { state: CreateState; step: 'created' | 'look' | 'open' | 'failed' } {
-  const { isEarlier, isRepeated } = state;
+  const { isEarlier, sendings } = state;
   switch (end.end) {
     case 'created': {
       const made: Made = { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 };
@@ -157,8 +165,8 @@ export function afterCreate(
     case 'unknown':
       return { state, step: 'open' };
     default:
-      // Of a repeat, a rejection says nothing about the first sending.
-      if (isRepeated) return { state: { ...state, isRepeated: !end.isUnseen }, step: 'open' };
-      return { state: NONE, step: end.isOutage ? 'open' : 'failed' };
+      if (isFirstSending(state)) return { state: NONE, step: end.isOutage ? 'open' : 'failed' };
+      // Of a repeat, a rejection says nothing about the first sending. A service can store it for the key.
+      return { state: { ...state, sendings: end.isUnseen ? sendings - 1 : MAX_SENDINGS }, step: 'open' };
   }
 }

@@ -5,14 +5,14 @@ import type { Read } from '../reading/source.ts';
 import type { Sight } from './create.ts';
 import { changedFields, type Fields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
-import { MissingProducts } from './missing.ts';
+import type { MissingProducts } from './missing.ts';
 import { folded, spellings, trimmed } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 
 /** Takes in the existing products page by page. */
 export class Match {
-  readonly missing: MissingProducts;
+  readonly #missing: MissingProducts | undefined;
   readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
   /** The rows that are known to have a product, by its id. */
@@ -28,10 +28,11 @@ export class Match {
   /** Products without an id that can be read, by key. */
   readonly #withoutId = new Map<string, string>();
 
-  constructor(options: ResolvedPushOptions, rows: Rows) {
+  /** `missing` takes in the products that no row has. */
+  constructor(options: ResolvedPushOptions, rows: Rows, missing?: MissingProducts) {
     this.#options = options;
     this.#rows = rows;
-    this.missing = new MissingProducts(options, rows);
+    this.#missing = missing;
     for (const row of rows.byKey.values()) {
       addTo(this.#byForm, folded(row.key), row);
       this.expect(row);
@@ -46,7 +47,7 @@ export class Match {
   }
 
   add({ records, sent, invalid, restarted, repeatedAgain }: ExistingPage): void {
-    if (restarted) this.missing.clear();
+    if (restarted) this.#missing?.clear();
     this.#lacking = repeatedAgain ?? this.#lacking;
     records.forEach((record, index) => {
       this.addProduct({ record, row: sent[index] });
@@ -68,7 +69,7 @@ export class Match {
       this.#setProduct(claimant, product);
     }
     const isKept = row !== undefined || claimants.length > 0 || !canBeMissing;
-    if (key !== undefined) this.missing.add(product, key, isKept);
+    if (key !== undefined) this.#missing?.add(product, key, isKept);
   }
 
   /** The rows whose known product no response showed. */

@@ -75,7 +75,7 @@ export class PushMemory {
     this.#others = Object.entries(all).filter(([name]) => name !== keyName);
     const own = (Object.hasOwn(all, keyName) ? all[keyName] : { sent: {}, made: {} }) as Open;
     for (const [key, { idempotencyKey, draft }] of Object.entries(own.sent))
-      this.#sent.set(key, { is: 'sent', idempotencyKey, draft, isEarlier: true, isRepeated: false });
+      this.#sent.set(key, { is: 'sent', idempotencyKey, draft, isEarlier: true, sendings: 0 });
     for (const [key, id] of Object.entries(own.made)) {
       this.#made.set(key, id);
       (await this.#part(key)).set(key, id);

@@ -15,6 +15,7 @@ import {
   afterUpdate,
   type CreateEnd,
   type CreateState,
+  isFirstSending,
   type Made,
   NONE,
   type Sent,
@@ -25,7 +26,7 @@ import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
 import { Match } from './match.ts';
 import type { PushMemory } from './memory.ts';
-import type { Missing } from './missing.ts';
+import { type Missing, MissingProducts } from './missing.ts';
 import { ChangedKeys, folded, spellings } from './natural-key.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Outcome, Results, Subject } from './results.ts';
@@ -68,6 +69,8 @@ export class Rounds {
   /** The last error of each open row. */
   readonly #errors = new Map<PushRow, AnyAccountingError>();
   readonly #changedKeys = new ChangedKeys();
+  /** The rows whose product an earlier push may have created, but the list did not show. */
+  #lost: readonly PushRow[] = [];
   #match: Match;
 
   constructor(work: Work) {
@@ -94,6 +97,7 @@ export class Rounds {
         this.#settleAll(plan);
         await this.#write(plan);
       }
+      await this.#writeMissing(first.missing);
     } catch (error) {
       this.#failOpen();
       // What is known is worth keeping, but the reason why the push stopped is the error to report.
@@ -127,17 +131,26 @@ export class Rounds {
 
   /** Reads the existing products, and plans. */
   async #read(existing: ResolvedPushOptions['existing']): Promise<Plan> {
-    const { results } = this.#work;
+    const { options, results, rows } = this.#work;
+    const missing = new MissingProducts(options, rows);
+    this.#match = new Match(options, rows, missing);
     results.begin('read');
     await this.#readList(existing, (records) => results.advance(records));
     await this.#lookUp();
-    return this.#plan(this.#match.missing.checked(this.#uncertainForms()));
+    const plan = this.#plan();
+    this.#lost = [...this.#open].filter(({ state }) => state.is === 'sent');
+    const inConflict = plan.settled.flatMap(([{ key }, { action }]) => (action === 'conflict' ? [key] : []));
+    const uncertainKeys = [...inConflict, ...rows.failedKeys];
+    return { ...plan, missing: missing.checked(new Set(uncertainKeys.map(folded))) };
   }
 
   /** A later round reads the list only to find the product of a create. */
   async #look(): Promise<void> {
-    if (this.#isAnySent()) await this.#readList(undefined);
-    else for (const row of this.#open) this.#match.expect(row);
+    const { options, rows } = this.#work;
+    if (this.#isAnySent()) {
+      this.#match = new Match(options, rows);
+      await this.#readList(undefined);
+    } else for (const row of this.#open) this.#match.expect(row);
     await this.#lookUp();
   }
 
@@ -145,8 +158,6 @@ export class Rounds {
     existing: ResolvedPushOptions['existing'],
     onPage: (records: number) => void = () => undefined,
   ): Promise<void> {
-    const { options, rows } = this.#work;
-    this.#match = new Match(options, rows);
     for await (const page of existingProducts(this.#work, existing)) {
       this.#match.add(page);
       onPage(page.records.length);
@@ -199,13 +210,7 @@ export class Rounds {
     return false;
   }
 
-  /** The forms of the keys whose products are not missing, although no row may have exactly their key. */
-  #uncertainForms(): ReadonlySet<string> {
-    const inConflict = [...this.#open].filter((row) => this.#match.sightOf(row).reason !== undefined);
-    return new Set([...inConflict.map(({ key }) => key), ...this.#work.rows.failedKeys].map(folded));
-  }
-
-  #plan(missing: readonly Missing[] = []): Plan {
+  #plan(): Plan {
     const { memory } = this.#work;
     const settled: [PushRow, Outcome][] = [];
     const creates: PushRow[] = [];
@@ -229,21 +234,33 @@ export class Rounds {
       steps[step]();
       memory.set(row, state);
     }
-    return { settled, creates, updates, open, missing };
+    return { settled, creates, updates, open, missing: [] };
   }
 
   #settleAll({ settled }: Plan): void {
     for (const [row, outcome] of settled) this.#settle(row, outcome);
   }
 
-  async #write({ creates, updates, missing }: Plan): Promise<void> {
+  async #write({ creates, updates }: Plan): Promise<void> {
     const { memory } = this.#work;
     for (let from = 0; from < creates.length; from += CHUNK)
       await this.#create(creates.slice(from, from + CHUNK));
-    if (updates.length + missing.length > 0) await memory.begin();
+    if (updates.length > 0) await memory.begin();
     // The records that a service rejects are often the oldest, and stand together.
     await this.#forEach(shuffled(updates), (row) => this.#update(row));
-    await this.#forEach(missing, (product) => this.#missing(product));
+  }
+
+  /**
+   * The last writes, because the service can have changed the key of a create whose response was lost: its product then
+   * seems to be missing, until a repeat of the create returns its id.
+   */
+  async #writeMissing(missing: readonly Missing[]): Promise<void> {
+    if (missing.length === 0 || this.#lost.some(({ state }) => state.is !== 'made')) return;
+    const found = new Set(this.#lost.map(({ state }) => (state as Made).id));
+    await this.#work.memory.begin();
+    await this.#forEach(missing, async (product) => {
+      if (!found.has(product.id)) await this.#missing(product);
+    });
   }
 
   async #create(rows: readonly PushRow[]): Promise<void> {
@@ -284,8 +301,10 @@ export class Rounds {
     }
     const next = afterCreate(state, end);
     memory.set(row, next.state);
-    if (this.#hasChangedKey(row, created)) return;
-    if (next.step === 'created') return this.#settle(row, { action: 'created', id: end.id });
+    if (next.step === 'created') {
+      if (!this.#hasChangedKey(row, created)) this.#settle(row, { action: 'created', id: end.id });
+      return;
+    }
     const found = await this.#lookUpOne(row);
     // The next round decides about a product that has another key by now.
     if (found !== undefined && this.#work.options.keyOf(found) !== row.key) return;
@@ -332,10 +351,10 @@ export class Rounds {
     const error = calls.denied(kind);
     if (error !== undefined) return results.add({ key }, { action: 'failed', id, error, reason: DENIED });
     try {
+      const found = await calls.lookUp(id);
+      // It does not exist any more, or got the key of a row meanwhile.
+      if (found.record === undefined || rows.byKey.has(options.keyOf(found) ?? '')) return;
       if (patch === undefined) {
-        const found = await calls.lookUp(id);
-        // It does not exist any more, or got the key of a row meanwhile.
-        if (found.record === undefined || rows.byKey.has(options.keyOf(found) ?? '')) return;
         await calls.delete(id);
         results.add({ key }, { action: 'deleted', id });
       } else {
@@ -414,7 +433,7 @@ export class Rounds {
 
 /** Whether a create has not been sent under its key before. */
 function isNew(state: CreateState): boolean {
-  return state.is === 'sent' && !state.isEarlier && !state.isRepeated;
+  return state.is === 'sent' && isFirstSending(state);
 }
 
 /** All results, as they will be if every write succeeds. */

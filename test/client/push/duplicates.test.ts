@@ -2,7 +2,7 @@ import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { type PushSetUp, setUpPush } from '../../support/push.ts';
+import { ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -329,6 +329,40 @@ test.each([
   await run(changed, { ...FAST, maxWaitMs: 0 }).catch(() => undefined);
   await run(changed);
   expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
+});
+
+test('a push repeats the first sending of a create that a killed push stored, but did not send', async () => {
+  // Later than the push waits.
+  const { sandbox, run } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 45_000 } } });
+  const entries = new Map<string, string>();
+  const killed = new AbortController();
+  const store = {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => {
+      entries.set(key, value);
+      killed.abort(new Error('killed'));
+    },
+  };
+  await caught(run([A], { store, signal: killed.signal }));
+  expect(posts(sandbox)).toEqual([]);
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const options = { store: entries, visibleAfterMs: 30_000, ...ONCE };
+  expect((await run([A], options)).done).toEqual(['A unchanged']);
+  expect([posts(sandbox).length, keysOf(sandbox).size]).toEqual([2, 1]);
+  expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test('a push creates a product again that was deleted since a killed push created it under another key', async () => {
+  const setUp = setUpPush([], { sandbox: { text: { fields: ['productNumber'], trim: true } } });
+  const { sandbox, run } = setUp;
+  const row = { productNumber: 'A ' };
+  await pushAndDie(setUp, [row], true);
+  sandbox.store.products.delete('1');
+  // The service replays the response of the deleted product.
+  const { results, commits } = await run([row]);
+  expect(commits).toEqual(['create']);
+  const reason = expect.stringContaining('the service stored another key');
+  expect(results).toMatchObject([{ action: 'conflict', id: '2', reason }]);
 });
 
 test('a push updates a product to its row if the product got a key that no row has', async () => {

@@ -1,7 +1,7 @@
-import type { ProductDraft } from 'accounting-data-sdk';
+import type { Product, ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { setUpPush } from '../../support/push.ts';
+import { ONCE, setUpPush } from '../../support/push.ts';
 
 const products = (count: number): ProductDraft[] =>
   Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, isInactive: false }));
@@ -93,6 +93,66 @@ test('a push does not delete a product that got the key of a row since it was re
   expect(done).toEqual(['NEW created', 'P-0 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(3);
 });
+
+test('a push does not patch a product that got the key of a row since it was read', async () => {
+  const { run, sandbox, ids } = setUpPush(products(2));
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') sandbox.store.products.update(ids[1] ?? '', { productNumber: 'P-0' });
+  });
+  const missing = () => ({ isInactive: true });
+  const { done, commits } = await run([...products(1), { productNumber: 'NEW' }], { missing });
+  expect(done).toEqual(['NEW created', 'P-0 unchanged']);
+  expect(commits).not.toContain('update');
+});
+
+test('a push calls the missing function once for each product, although a later round reads the list again', async () => {
+  const { run, sandbox } = setUpPush(products(3));
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const asked: unknown[] = [];
+  const missing = ({ productNumber }: Product) => {
+    asked.push(productNumber);
+    return undefined;
+  };
+  const { done } = await run([...products(1), { productNumber: 'NEW' }], { missing, ...ONCE });
+  expect(done).toEqual(['NEW created', 'P-0 unchanged']);
+  expect(asked).toEqual(['P-1', 'P-2']);
+});
+
+test.each(['delete' as const, () => ({ isInactive: true })])(
+  'a push does not treat a product as missing that an earlier push created under a changed key (missing: %s)',
+  async (missing) => {
+    const { sandbox } = setUpPush(products(2));
+    // Such a service puts a prefix before each key.
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      if (init?.method !== 'POST') return await sandbox.fetch(input, init);
+      const body = String(init.body).replace('"NEW"', '"PREFIX-NEW"');
+      return await sandbox.fetch(input, { ...init, body });
+    };
+    const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    const killed = new AbortController();
+    const stop = sandbox.onRequest(({ method }) => {
+      if (method === 'POST') killed.abort(new Error('killed'));
+    });
+    const rows = [...products(1), { productNumber: 'NEW' }];
+    await caught(run(rows, { signal: killed.signal, ...ONCE }));
+    stop();
+    expect(sandbox.store.products.all()).toHaveLength(3);
+    // Without a response to the repeat, it is not known whether the third product is that of the row.
+    sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST', times: 9 });
+    expect(await run(rows, { missing, ...ONCE })).toMatchObject({ commits: [] });
+    sandbox.faults.clear();
+    // The service replays the create.
+    const { done } = await run(rows, { missing });
+    expect(done).toEqual([
+      'NEW updated',
+      'P-0 unchanged',
+      `P-1 ${missing === 'delete' ? 'deleted' : 'updated'}`,
+    ]);
+    expect(sandbox.store.products.get('3')).toEqual(expect.objectContaining({ productNumber: 'NEW' }));
+    expect(sandbox.store.products.get('3')).not.toHaveProperty('isInactive', true);
+  },
+);
 
 test.each([null, 5, { price: Number.NaN }, { id: '9' }])(
   'a push writes nothing if the missing function returns %j instead of a patch',

@@ -17,9 +17,10 @@ const sent = (facts: Partial<Sent> = {}): Sent => ({
   idempotencyKey: 'first',
   draft: '{"name":"Desk"}',
   isEarlier: false,
-  isRepeated: false,
+  sendings: 1,
   ...facts,
 });
+const earlier = (sendings: number) => sent({ isEarlier: true, sendings });
 const made = (facts: Partial<Made> = {}): Made => ({
   is: 'made',
   id: '7',
@@ -34,7 +35,7 @@ describe('what a round sees', () => {
   test.each<[string, CreateState, Sight, CreateState, string]>([
     ['one product, nothing sent', NONE, one, made(), 'compare'],
     ['the product of a create of this run', sent(), one, made({ isOwn: true }), 'compare'],
-    ['the product of a create of an earlier run', sent({ isEarlier: true }), one, made(), 'compare'],
+    ['the product of a create of an earlier run', earlier(0), one, made(), 'compare'],
     [
       'the product that this run made',
       made({ isOwn: true, misses: 1 }),
@@ -85,9 +86,10 @@ describe('what is sent', () => {
 
   test.each([
     ['the first create', NONE, true],
-    ['a create that was repeated', sent({ isRepeated: true }), true],
+    ['a create that was repeated', sent({ sendings: 2 }), true],
+    ['a create of an earlier run that was repeated', earlier(2), true],
     ['a create on a service that ignores its key', sent(), false],
-    ['a create of an earlier run on such a service', sent({ isEarlier: true }), false],
+    ['a create of an earlier run on such a service', earlier(0), false],
   ] as const)('%s has a new key and the draft of the row', (_, state, mayRepeat) => {
     const next = toSend(state, { ...intention, mayRepeat });
     expect(next).toEqual(sent({ idempotencyKey: next.idempotencyKey, draft: intention.draft }));
@@ -96,12 +98,13 @@ describe('what is sent', () => {
     expect(toSend(state, { ...intention, mayRepeat }).idempotencyKey).not.toBe(next.idempotencyKey);
   });
 
-  test.each([false, true])(
-    'a create is repeated once under its key, with its draft (earlier: %s)',
-    (isEarlier) => {
-      expect(toSend(sent({ isEarlier }), intention)).toEqual(sent({ isEarlier, isRepeated: true }));
-    },
-  );
+  test.each([
+    ['a create', sent(), sent({ sendings: 2 })],
+    ['a create of an earlier run', earlier(0), earlier(1)],
+    ['a create of an earlier run, which may not have sent it,', earlier(1), earlier(2)],
+  ] as const)('%s is repeated under its key, with its draft', (_, state, next) => {
+    expect(toSend(state, intention)).toEqual(next);
+  });
 });
 
 describe('the end of an update', () => {
@@ -125,29 +128,29 @@ describe('the end of a create', () => {
     isUnseen: false,
     ...facts,
   });
-  const repeat = sent({ isRepeated: true });
-  const earlier = sent({ isRepeated: true, isEarlier: true });
+  const repeat = sent({ sendings: 2 });
 
   test.each<[string, Sent, CreateEnd, CreateState, string]>([
     ['2xx, first sending', sent(), created, made({ isOwn: true }), 'created'],
     ['2xx, repeat', repeat, created, made({ isOwn: true }), 'created'],
-    ['2xx, repeat of an earlier run', earlier, created, made(), 'look'],
+    ['2xx, repeat of an earlier run', earlier(1), created, made(), 'look'],
     ['2xx with an id alone, first sending', sent(), applied, made({ isOwn: true }), 'open'],
-    ['2xx with an id alone, repeat of an earlier run', earlier, applied, made(), 'open'],
+    ['2xx with an id alone, repeat of an earlier run', earlier(1), applied, made(), 'open'],
     ['rejected, first sending', sent(), rejected(), NONE, 'failed'],
     ['not sent because of an outage, first sending', sent(), rejected({ isOutage: true }), NONE, 'open'],
     ['rejected, repeat', repeat, rejected(), repeat, 'open'],
-    ['rejected, repeat of an earlier run', earlier, rejected(), earlier, 'open'],
+    ['rejected, repeat of an earlier run', earlier(1), rejected(), earlier(2), 'open'],
     ['rate limited, repeat', repeat, rejected({ isUnseen: true }), sent(), 'open'],
     [
       'not sent, repeat of an earlier run',
-      earlier,
+      earlier(1),
       rejected({ isUnseen: true, isOutage: true }),
-      sent({ isEarlier: true }),
+      earlier(0),
       'open',
     ],
     ['unknown, first sending', sent(), unknown, sent(), 'open'],
     ['unknown, repeat', repeat, unknown, repeat, 'open'],
+    ['unknown, repeat of an earlier run', earlier(1), unknown, earlier(1), 'open'],
   ])('%s', (_, state, end, next, step) => {
     expect(afterCreate(state, end)).toEqual({ state: next, step });
   });

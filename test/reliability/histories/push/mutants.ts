@@ -100,12 +100,13 @@ export const mutants: Readonly<Record<string, Mutation>> = {
   },
   'sends a create under a new key in each round': {
     keeps: (state) =>
-      state.is === 'sent' && state.isRepeated
-        ? { ...state, idempotencyKey: newIdempotencyKey(), isRepeated: false }
+      state.is === 'sent' && (state.isEarlier || state.sendings > 1)
+        ? { ...state, idempotencyKey: newIdempotencyKey() }
         : state,
   },
   'takes the rejection of a repeat for that of the create': {
-    keeps: (state) => (state.is === 'sent' ? { ...state, isRepeated: false } : state),
+    keeps: (state) =>
+      state.is === 'sent' ? { ...state, isEarlier: false, sendings: Math.min(state.sendings, 1) } : state,
   },
   'counts the product of an earlier create as created': {
     keeps: (state) => (state.is === 'sent' ? { ...state, isEarlier: false } : state),
