@@ -79,7 +79,14 @@ export {
   type SyncToTargetOptions,
   sync,
 } from './sync/sync.ts';
-export type { OpenTarget, StoredRow, SyncTarget, TargetContext, Written } from './sync/target.ts';
+export type {
+  CollectionEnd,
+  OpenTarget,
+  StoredRow,
+  SyncTarget,
+  TargetContext,
+  Written,
+} from './sync/target.ts';
 export {
   type CollectionDifferences,
   type VerifyOptions,

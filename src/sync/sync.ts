@@ -20,7 +20,7 @@ import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
 import type { Batch } from './batch.ts';
 import { checkStopAfter, STOP_AFTER, type StopAfter } from './run-limit.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
-import type { OpenTarget, SyncTarget, Written } from './target.ts';
+import type { CollectionEnd, OpenTarget, SyncTarget, Written } from './target.ts';
 import { checkTarget, checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
 import { type TenantContext, TenantRun } from './tenant-run.ts';
 
@@ -251,18 +251,18 @@ function destinationOf(
   };
 }
 
-/** Tells the target how each collection ended. */
+/** Tells the target how the collections ended. */
 async function reported(opened: OpenTarget, run: Promise<SyncReport>): Promise<SyncReport> {
   const tell = async (
     { collections, endedAt }: SyncReport,
     errors: SyncError['errors'],
     reason?: unknown,
   ) => {
-    for (const report of collections) {
+    const ends = collections.map((report): CollectionEnd => {
       const own = errors.find(({ collection }) => collection === report.collection);
-      const error = own?.error ?? (report.status === 'stopped' ? reason : undefined);
-      await opened.onEnd?.({ ...report, endedAt }, error);
-    }
+      return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
+    });
+    await opened.onEnd?.(ends);
   };
   try {
     const report = await run;

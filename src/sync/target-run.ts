@@ -88,6 +88,7 @@ export function targetContext(
   return {
     purpose,
     tenant,
+    collections: names,
     signal,
     maxOutageMs: read.maxOutageMs ?? DEFAULT_MAX_OUTAGE_MS,
     fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},

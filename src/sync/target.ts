@@ -13,6 +13,8 @@ export interface SyncTarget {
 export interface TargetContext {
   /** Which function opens it. `verify` writes nothing; only one `sync` or `forget` of a tenant runs at a time. */
   readonly purpose: 'sync' | 'verify' | 'refresh' | 'forget';
+  /** The names of the collections that it reads. */
+  readonly collections: readonly string[];
   /** Ends waits. */
   readonly signal: AbortSignal | undefined;
   /** How long the database may be away, in ms. */
@@ -31,6 +33,14 @@ export interface Written {
   readonly unchanged: number;
   /** The ids of records in which characters that the database cannot store were replaced. */
   readonly replaced: readonly string[];
+}
+
+/** How the run of one collection ended. */
+export interface CollectionEnd {
+  readonly report: CollectionReport;
+  readonly endedAt: Date;
+  /** Why it failed or was stopped. */
+  readonly error?: unknown;
 }
 
 /** A record of a copy. */
@@ -91,8 +101,8 @@ export interface OpenTarget {
     row: { readonly body: object; readonly invalid: boolean } | undefined,
     version: string | undefined,
   ): Promise<boolean>;
-  /** Called at the end of each collection's run, with the error if it failed. */
-  onEnd?(report: CollectionReport & { readonly endedAt: Date }, error?: unknown): unknown;
+  /** Called at the end of a run with the result of each collection. */
+  onEnd?(collections: readonly CollectionEnd[]): unknown;
   /** Removes everything of the tenant in one transaction: for `forget`. */
   forget?(): Promise<unknown>;
   /** Called once at the end of the run, even if it fails or is stopped. */

@@ -1,7 +1,6 @@
 import { documentedFields } from '../collections/index.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { CollectionReport } from '../errors/sync-report.ts';
 import { exactJson, jsonText } from '../internal/json-text.ts';
 import { causeText, sentence } from '../internal/text.ts';
 import { VERSION } from '../internal/version.ts';
@@ -9,8 +8,8 @@ import type { FieldKind } from '../schemas/field-kinds.ts';
 import { fieldKinds } from '../schemas/field-kinds.ts';
 import { productServerFields } from '../schemas/product-fields.ts';
 import type { Batch } from '../sync/batch.ts';
-import type { OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
-import { type KnownField, MAX_COLUMNS, viewName } from './columns.ts';
+import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
+import { MAX_COLUMNS, viewName } from './columns.ts';
 import { failed, failureKind, outlasting, type Patience } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 
@@ -37,6 +36,20 @@ export interface Write {
   readonly read: number | undefined;
 }
 
+/** The kinds of fields by name; undefined for a field without one. */
+type Fields = ReadonlyMap<string, FieldKind | undefined>;
+
+const NO_FIELDS: Fields = new Map();
+
+const STATUS_VIEW = 'sync_status';
+
+/** A table or view. */
+interface DatabaseObject {
+  readonly name: string;
+  readonly kind: string;
+  readonly definition: string | null;
+}
+
 /** A database, as far as the two differ. */
 export interface Engine {
   readonly dialect: Dialect;
@@ -44,8 +57,8 @@ export interface Engine {
   readonly owner: string;
   /** What to do about an object of the user under the name of a view. */
   readonly nameAdvice: string;
-  /** The kind and the definition of what has this name; the definition of a view of ours contains its mark. */
-  readonly objectNamed: string;
+  /** Of what has one of these names: name, kind and definition. The definition of a view of ours contains its mark. */
+  readonly objectsNamed: string;
   /** Sends one statement. */
   query(sql: string, values?: readonly string[]): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. */
@@ -61,6 +74,7 @@ export interface Engine {
 /** What a target does without a run: for tests, and callers that open it themselves. */
 export const ALONE: TargetContext = {
   purpose: 'sync',
+  collections: [],
   signal: undefined,
   maxOutageMs: 10_000,
   fieldsOf: () => ({}),
@@ -79,10 +93,13 @@ export class Copy implements OpenTarget {
   readonly #patience: Patience;
   readonly #guard: string;
   #isAdmitted = false;
-  /** The fields of the collections whose views are as they should be, or cannot be for now. */
-  readonly #fields = new Map<string, ReadonlyMap<string, FieldKind | undefined>>();
-  /** The checkpoints that this run has read or written. */
-  readonly #checkpoints = new Map<string, string | undefined>();
+  /** The fields of each collection, and what has the name of its view, as this run knows them. */
+  readonly #fields = new Map<string, Map<string, FieldKind | undefined>>();
+  readonly #objects = new Map<string, DatabaseObject>();
+  /** The collections whose views are as they should be, or cannot be for now. */
+  readonly #shown = new Set<string>();
+  /** The checkpoints of the tenant, as this run has read or written them: a batch is written only if they are the same. */
+  #checkpoints: Map<string, string> | undefined;
 
   private constructor(engine: Engine, tenant: string, context: TargetContext) {
     this.#engine = engine;
@@ -122,26 +139,23 @@ export class Copy implements OpenTarget {
       await this.#checkShape();
     }
     if (this.#context.purpose !== 'sync') return;
-    await this.#replaceView('sync_status', '', (mark) => this.#sql.statusView(mark));
+    await this.#readViews(this.#context.collections, STATUS_VIEW);
+    await this.#replaceView(STATUS_VIEW, '', (mark) => this.#sql.statusView(mark));
   }
 
   async #checkShape(): Promise<void> {
-    for (const sql of this.#sql.shape) await this.#engine.query(sql);
+    await this.#engine.query(this.#sql.shape);
   }
 
   readonly store = {
-    get: async (key: string): Promise<string | undefined> => {
-      const value = await this.#checkpoint(key);
-      this.#checkpoints.set(key, value);
-      return value;
-    },
+    get: async (key: string): Promise<string | undefined> => (await this.#ownCheckpoints()).get(key),
   };
 
   /** What tells this company from others. */
   readonly company = {
-    get: async () => (await this.#checkpoint(this.#guard)) || undefined,
+    get: async () => (await this.#ownCheckpoints()).get(this.#guard) || undefined,
     set: async (value: string) => {
-      await this.#query(this.#sql.setCheckpoint, [this.#guard, this.#tenant, value]);
+      await this.#query(this.#sql.setCheckpoint, [this.#tenant, this.#guard, value]);
       this.#isAdmitted = true;
     },
   };
@@ -163,14 +177,15 @@ export class Copy implements OpenTarget {
     const rows = rowsOf(batch);
     const storable = batch.invalid.map((row) => row.storable ?? {});
     const write = { tenant: this.#tenant, collection, rows, key, checkpoint, guard: this.#guard, read };
-    const before = this.#checkpoints.get(key);
+    const checkpoints = await this.#ownCheckpoints();
+    const before = checkpoints.get(key);
     const written = await this.#repeat(async () => {
       await this.#admit();
       await this.#showFields(collection, [...batch.records, ...storable]);
       return await this.#engine.write({ ...write, before });
     });
     if (written === undefined) throw this.#isConcurrent(key);
-    this.#checkpoints.set(key, checkpoint);
+    checkpoints.set(key, checkpoint);
     for (const id of written.replaced) {
       this.#context.warn(
         `The record ${JSON.stringify(id)} of ${collection} has characters that PostgreSQL cannot store (U+0000, or half of a surrogate pair): the copy has U+FFFD in their place.`,
@@ -224,22 +239,24 @@ export class Copy implements OpenTarget {
     });
   }
 
-  /** Notes how far the copy of a collection is, or why its run failed. */
-  async onEnd(report: CollectionReport & { readonly endedAt: Date }, error?: unknown): Promise<void> {
-    const { collection, status, watermark, lastFullRead, complete, deletions, endedAt } = report;
-    const isDone = status === 'done';
-    const checked = isDone && deletions !== undefined && deletions.skipped === undefined;
+  /** Notes how far the copy of each collection is, or why its run failed. */
+  async onEnd(ends: readonly CollectionEnd[]): Promise<void> {
     const at = (time: Date | undefined) => time?.toISOString() ?? '';
-    await this.#query(this.#sql.setStatus, [
-      this.#tenant,
-      collection,
-      at(watermark),
-      at(isDone ? endedAt : undefined),
-      at(lastFullRead),
-      at(checked ? endedAt : undefined),
-      isDone ? (complete ?? '') : '',
-      error === undefined ? '' : causeText(error) || 'unknown',
-    ]);
+    const statuses = ends.map(({ report, endedAt, error }) => {
+      const { collection, status, watermark, lastFullRead, complete, deletions } = report;
+      const isDone = status === 'done';
+      const checked = isDone && deletions !== undefined && deletions.skipped === undefined;
+      return [
+        collection,
+        at(watermark),
+        at(isDone ? endedAt : undefined),
+        at(lastFullRead),
+        at(checked ? endedAt : undefined),
+        isDone ? (complete ?? '') : '',
+        error === undefined ? '' : causeText(error) || 'unknown',
+      ];
+    });
+    await this.#query(this.#sql.setStatus, [this.#tenant, JSON.stringify(statuses)]);
   }
 
   /** Removes everything of the tenant. */
@@ -254,7 +271,7 @@ export class Copy implements OpenTarget {
   /** Once, so that a run whose tenant is forgotten meanwhile does not bring the guard back. */
   async #admit(): Promise<void> {
     if (this.#isAdmitted) return;
-    await this.#engine.query(this.#sql.addCheckpoint, [this.#guard, this.#tenant, '']);
+    await this.#engine.query(this.#sql.addCheckpoint, [this.#tenant, this.#guard, '']);
     this.#isAdmitted = true;
   }
 
@@ -265,9 +282,14 @@ export class Copy implements OpenTarget {
     );
   }
 
-  async #checkpoint(key: string): Promise<string | undefined> {
-    const [row] = await this.#query(this.#sql.getCheckpoint, [key]);
-    return (row as { value: string } | undefined)?.value;
+  async #ownCheckpoints(): Promise<Map<string, string>> {
+    if (this.#checkpoints === undefined) {
+      const rows = await this.#query(this.#sql.checkpoints, [this.#tenant]);
+      const entries = rows as readonly { key: string; value: string }[];
+      this.#checkpoints ??= new Map(entries.map(({ key, value }) => [key, value]));
+      this.#isAdmitted ||= this.#checkpoints.has(this.#guard);
+    }
+    return this.#checkpoints;
   }
 
   async *#pages(sql: string, values: readonly string[]): AsyncGenerator<string> {
@@ -295,33 +317,34 @@ export class Copy implements OpenTarget {
   /** Remembers the fields of a collection, and gives its view a column for each. */
   async #showFields(collection: string, records: readonly object[]): Promise<void> {
     const declared = this.#declared(collection);
-    const known = this.#fields.get(collection) ?? (await this.#storedFields(collection));
-    const added = newFields(known, declared, records);
-    if (added.size === 0 && this.#fields.has(collection)) return;
+    if (!this.#fields.has(collection)) await this.#readViews([collection]);
+    const known = () => this.#fields.get(collection) ?? NO_FIELDS;
+    const added = newFields(known(), declared, records);
+    if (added.size === 0 && this.#shown.has(collection)) return;
 
     if (added.size > 0) {
       const list = JSON.stringify([...added].map(([name, kind]) => [name, kind ?? null]));
       await this.#engine.query(this.#sql.addFields, [collection, list]);
     }
-    // Those of other processes too.
-    const fields = await this.#storedFields(collection);
+    const view = viewName(collection);
+    // Another process may have added fields too.
+    if (added.size > 0 || !this.#isCurrent(view, contentOf(known()))) await this.#readViews([collection]);
     for (const [name, kind] of declared) {
-      const stored = fields.get(name);
+      const stored = known().get(name);
       if (stored === undefined || kind === undefined || stored === kind) continue;
       this.#context.warn(
         `${name} of ${collection} is ${kind} in the schema of this client, but has a column of kind ${stored} in the copy: the first schema that names a field decides. Values of another type are null in the view.`,
       );
     }
-    const list: readonly KnownField[] = [...fields].map(([name, kind]) => ({ name, kind }));
-    const typed = list.filter(({ kind }) => kind !== undefined).length;
-    await this.#replaceView(viewName(collection), `: ${list.length} fields, ${typed} typed`, (mark, name) =>
-      this.#sql.recordView({ name, mark, collection, fields: list }),
+    const fields = [...known()].map(([name, kind]) => ({ name, kind }));
+    await this.#replaceView(view, contentOf(known()), (mark) =>
+      this.#sql.recordView({ name: view, mark, collection, fields }),
     );
-    this.#fields.set(collection, fields);
+    this.#shown.add(collection);
   }
 
   /** The fields that documentation and schema name. */
-  #declared(collection: string): ReadonlyMap<string, FieldKind | undefined> {
+  #declared(collection: string): Fields {
     const documented = documentedFields(collection);
     const declared = new Map<string, FieldKind | undefined>(Object.entries(documented));
     for (const [name, kind] of Object.entries(this.#context.fieldsOf(collection))) {
@@ -333,23 +356,35 @@ export class Copy implements OpenTarget {
     return declared;
   }
 
-  async #storedFields(collection: string): Promise<ReadonlyMap<string, FieldKind | undefined>> {
-    const rows = await this.#engine.query(this.#sql.fields, [collection]);
-    const fields = rows as readonly { name: string; kind: string | null }[];
-    return new Map(fields.map(({ name, kind }) => [name, (kind as FieldKind | null) ?? undefined] as const));
+  /** Reads the fields of collections, and what has the names of their views. */
+  async #readViews(collections: readonly string[], ...more: readonly string[]): Promise<void> {
+    for (const collection of collections) this.#fields.set(collection, new Map());
+    const rows = await this.#engine.query(this.#sql.fields, [JSON.stringify(collections)]);
+    for (const row of rows) {
+      const { collection, name, kind } = row as { collection: string; name: string; kind: FieldKind | null };
+      this.#fields.get(collection)?.set(name, kind ?? undefined);
+    }
+    const views = [...more, ...collections.map(viewName)];
+    for (const view of views) this.#objects.delete(view);
+    const objects = await this.#engine.query(this.#engine.objectsNamed, [JSON.stringify(views)]);
+    for (const object of objects as readonly DatabaseObject[]) this.#objects.set(object.name, object);
+  }
+
+  /** Begins the definition of a view that shows this content. */
+  #mark(content: string): string {
+    return `/* accounting-data-sdk ${VERSION} for ${this.#engine.owner}${content} */`;
+  }
+
+  #isCurrent(view: string, content: string): boolean {
+    return this.#objects.get(view)?.definition?.includes(this.#mark(content)) ?? false;
   }
 
   /** Replaces a view unless it is as it should be. What cannot be replaced is a warning: the records matter more. */
-  async #replaceView(
-    name: string,
-    content: string,
-    definitionOf: (mark: string, name: string) => string,
-  ): Promise<void> {
-    const mark = `/* accounting-data-sdk ${VERSION} for ${this.#engine.owner}${content} */`;
+  async #replaceView(name: string, content: string, definitionOf: (mark: string) => string): Promise<void> {
+    if (this.#isCurrent(name, content)) return;
+    const mark = this.#mark(content);
+    const existing = this.#objects.get(name);
     try {
-      const [row] = await this.#engine.query(this.#engine.objectNamed, [name]);
-      const existing = row as { kind: string; definition: string | null } | undefined;
-      if (existing?.definition?.includes(mark)) return;
       if (existing !== undefined && !isOurs(existing.definition, this.#engine.owner)) {
         throw new InvalidInputError(
           'target',
@@ -357,7 +392,7 @@ export class Copy implements OpenTarget {
         );
       }
       const exists = existing !== undefined;
-      await this.#engine.replaceView({ name, mark, definition: definitionOf(mark, name), exists });
+      await this.#engine.replaceView({ name, mark, definition: definitionOf(mark), exists });
     } catch (error) {
       if (error instanceof InvalidInputError || failureKind(error) !== 'never') throw error;
       this.#context.warn(
@@ -376,12 +411,14 @@ function commonKind(name: string): FieldKind | undefined {
   return Object.hasOwn(COMMON_FIELDS, name) ? COMMON_FIELDS[name] : undefined;
 }
 
+/** What the definition of a view says about its columns. */
+function contentOf(fields: Fields): string {
+  const typed = [...fields.values()].filter((kind) => kind !== undefined).length;
+  return `: ${fields.size} fields, ${typed} typed`;
+}
+
 /** What the table of fields lacks: fields, and kinds of fields. In the order of their columns. */
-function newFields(
-  known: ReadonlyMap<string, FieldKind | undefined>,
-  declared: ReadonlyMap<string, FieldKind | undefined>,
-  records: readonly object[],
-): ReadonlyMap<string, FieldKind | undefined> {
+function newFields(known: Fields, declared: Fields, records: readonly object[]): Fields {
   const added = new Map<string, FieldKind | undefined>();
   const add = (name: string, kind: FieldKind | undefined) => {
     const isKnown = known.has(name) && (known.get(name) !== undefined || kind === undefined);

@@ -80,7 +80,7 @@ class PostgresEngine implements Engine {
   readonly dialect: Dialect;
   readonly owner: string;
   readonly nameAdvice = 'Rename it, or pass another schema';
-  readonly objectNamed: string;
+  readonly objectsNamed: string;
   readonly #connection: PostgresConnection;
   readonly #lock: string;
   readonly #write: string;
@@ -91,9 +91,10 @@ class PostgresEngine implements Engine {
     this.owner = schema;
     // One lock for all changes of the schema: two processes may begin at the same time.
     this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended('accounting-data-sdk ${schema}', 0))`;
-    this.objectNamed = `SELECT CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
-      obj_description(oid, 'pg_class') AS definition FROM pg_class
-      WHERE relnamespace = to_regnamespace('"${schema}"') AND relname = ${this.dialect.param(1)}`;
+    this.objectsNamed = `SELECT relname AS name,
+      CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
+      obj_description(oid, 'pg_class') AS definition FROM pg_class WHERE relnamespace = to_regnamespace('"${schema}"')
+      AND relname IN (SELECT ${this.dialect.itemText} FROM ${this.dialect.items(this.dialect.param(1))})`;
     this.#write = writeStatement(this.dialect);
   }
 
@@ -160,12 +161,12 @@ function writeStatement({ table, param, now }: Dialect): string {
   );
   return `
 WITH guard AS MATERIALIZED (
-  SELECT key FROM ${table('checkpoint')} WHERE key = ${guard} FOR SHARE
+  SELECT key FROM ${table('checkpoint')} WHERE tenant = ${tenant} AND key = ${guard} FOR SHARE
 ), moved AS (
-  INSERT INTO ${table('checkpoint')} AS c (key, tenant, value)
-  SELECT ${key}, ${tenant}, ${checkpoint} FROM guard
-  WHERE ${before} = '' OR EXISTS (SELECT FROM ${table('checkpoint')} WHERE key = ${key})
-  ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${checkpoint})
+  INSERT INTO ${table('checkpoint')} AS c (tenant, key, value)
+  SELECT ${tenant}, ${key}, ${checkpoint} FROM guard
+  WHERE ${before} = '' OR EXISTS (SELECT FROM ${table('checkpoint')} WHERE tenant = ${tenant} AND key = ${key})
+  ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${checkpoint})
   RETURNING key
 ), latest AS (
   SELECT DISTINCT ON (row #>> '{body,id}') row #>> '{body,id}' AS id, row -> 'body' AS body,

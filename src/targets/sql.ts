@@ -48,7 +48,7 @@ const TABLES = {
     key: 'collection, tenant, id',
     columns: { collection: 'text', tenant: 'text', id: 'text', read: 'integer' },
   },
-  checkpoint: { key: 'key', columns: { key: 'text', tenant: 'text', value: 'text' } },
+  checkpoint: { key: 'tenant, key', columns: { tenant: 'text', key: 'text', value: 'text' } },
   field: {
     key: 'collection, name',
     columns: { collection: 'text', name: 'text', position: 'integer', kind: 'text?' },
@@ -98,11 +98,13 @@ export function statementsIn(dialect: Dialect) {
       const end = name === 'seen' ? dialect.narrow : '';
       return `CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (${defined.join(', ')}, PRIMARY KEY (${key}))${end}`;
     }),
-    /** Fail if a table does not exist or has another shape. */
-    shape: Object.entries(TABLES).map(
-      ([name, { columns }]) =>
-        `SELECT ${Object.keys(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0`,
-    ),
+    /** Fails if a table does not exist or has another shape. */
+    shape: `SELECT 1 FROM ${Object.entries(TABLES)
+      .map(
+        ([name, { columns }]) =>
+          `(SELECT ${Object.keys(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0) AS t_${name}`,
+      )
+      .join(', ')}`,
     statusView: (mark: string) =>
       `VIEW ${dialect.view('sync_status')} AS ${mark} SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
         ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
@@ -130,14 +132,17 @@ export function statementsIn(dialect: Dialect) {
       FROM ${dialect.items(p(2))} WHERE true
       ON CONFLICT (collection, name) DO UPDATE SET kind = excluded.kind
       WHERE f.kind IS NULL AND excluded.kind IS NOT NULL`,
-    /** collection */
-    fields: `SELECT name, kind FROM ${field} WHERE collection = ${p(1)} ORDER BY position, name LIMIT ${MAX_FIELDS}`,
-    /** key */
-    getCheckpoint: `SELECT value FROM ${checkpoint} WHERE key = ${p(1)}`,
-    /** key, tenant, value */
-    addCheckpoint: `INSERT INTO ${checkpoint} (key, tenant, value) VALUES (${p(1)}, ${p(2)}, ${p(3)}) ON CONFLICT (key) DO NOTHING`,
-    setCheckpoint: `INSERT INTO ${checkpoint} (key, tenant, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    /** collections */
+    fields: `SELECT collection, name, kind FROM ${field}
+      WHERE collection IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(1))}) ORDER BY collection, position, name`,
+    /** tenant */
+    checkpoints: `SELECT key, value FROM ${checkpoint} WHERE tenant = ${p(1)}`,
+    /** tenant, key */
+    getCheckpoint: `SELECT value FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(2)}`,
+    /** tenant, key, value */
+    addCheckpoint: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)}) ON CONFLICT (tenant, key) DO NOTHING`,
+    setCheckpoint: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
+      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value`,
     /** tenant, collection, id, body, invalid */
     addRecord: `INSERT INTO ${record} (tenant, collection, id, body, invalid, synced_at)
       VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}) ON CONFLICT (${key}) DO NOTHING`,
@@ -146,7 +151,7 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, id, body, invalid, time of the last write (empty: none), key of the company */
     replaceRecord: `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
       SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}
-      WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE key = ${p(7)}) AND (${p(6)} = '' OR EXISTS (
+      WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(7)}) AND (${p(6)} = '' OR EXISTS (
         SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))
       ON CONFLICT (${key}) DO UPDATE SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at
       WHERE ${p(6)} <> '' AND r.synced_at = ${dialect.time(`nullif(${p(6)}, '')`)}
@@ -168,20 +173,21 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, id, read */
     mark: `INSERT INTO ${seen} (tenant, collection, id, read) VALUES (${p(1)}, ${p(2)}, ${p(3)}, CAST(${p(4)} AS integer))
       ON CONFLICT (${key}) DO UPDATE SET read = excluded.read`,
-    /** tenant, collection, and the values of a status: an empty one keeps what is there, except for an error */
+    /** tenant, [collection, the values of a status] of each collection: an empty one keeps what is there, except for an error */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
-      VALUES (${p(1)}, ${p(2)}, ${statusColumns
+      SELECT ${p(1)}, item.value ->> 0, ${statusColumns
         .map((name, index) => {
-          const value = `nullif(${p(index + 3)}, '')`;
+          const value = `nullif(item.value ->> ${index + 1}, '')`;
           return name.endsWith('_at') || name.endsWith('_through') ? dialect.time(value) : value;
         })
-        .join(', ')})
+        .join(', ')}
+      FROM ${dialect.items(p(2))} WHERE true
       ON CONFLICT (collection, tenant) DO UPDATE SET ${statusColumns
         .map((name) => (name === 'last_error' ? `${name} = excluded.${name}` : later(name)))
         .join(', ')}`,
     /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
     forget: (tenant: string, guard: string) => [
-      `DELETE FROM ${checkpoint} WHERE key = ${literal(guard)}`,
+      `DELETE FROM ${checkpoint} WHERE tenant = ${literal(tenant)} AND key = ${literal(guard)}`,
       ...[checkpoint, record, seen, status].map(
         (table) => `DELETE FROM ${table} WHERE tenant = ${literal(tenant)}`,
       ),
@@ -191,6 +197,3 @@ export function statementsIn(dialect: Dialect) {
 
 /** Ids read at a time. */
 const PAGE = 10_000;
-
-/** More than there are columns are of no use. */
-const MAX_FIELDS = 1_500;

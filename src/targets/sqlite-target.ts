@@ -161,7 +161,7 @@ class SqliteEngine implements Engine {
   readonly dialect: Dialect;
   readonly owner: string;
   readonly nameAdvice = 'Rename it, or pass viewPrefix';
-  readonly objectNamed: string;
+  readonly objectsNamed: string;
   readonly #database: SqliteDatabase;
   readonly #options: EngineOptions;
   readonly #sql: Statements;
@@ -174,7 +174,8 @@ class SqliteEngine implements Engine {
     this.owner = `${options.tablePrefix}record`;
     this.#sql = statementsIn(dialect);
     const viewPrefix = dialect.view('').replaceAll('"', '');
-    this.objectNamed = `SELECT type AS kind, sql AS definition FROM sqlite_master WHERE name = '${viewPrefix}' || ?1 COLLATE NOCASE`;
+    this.objectsNamed = `SELECT item.value AS name, o.type AS kind, o.sql AS definition
+      FROM ${dialect.items('?1')} JOIN sqlite_master AS o ON o.name = '${viewPrefix}' || item.value COLLATE NOCASE`;
   }
 
   async query(sql: string, values: readonly string[] = []): Promise<readonly unknown[]> {
@@ -201,7 +202,7 @@ class SqliteEngine implements Engine {
     const { tenant, collection, rows, key, checkpoint, before, guard, read } = write;
     const { getCheckpoint, setCheckpoint, addRecord, changeRecord, mark } = this.#sql;
     const stored = (name: string) =>
-      (this.#prepare(getCheckpoint).get(name) as { value: string } | undefined)?.value;
+      (this.#prepare(getCheckpoint).get(tenant, name) as { value: string } | undefined)?.value;
     let [added, changed] = [0, 0];
     this.#checkFile();
     const isWritten = inTransaction(this.#database, () => {
@@ -213,7 +214,7 @@ class SqliteEngine implements Engine {
         else if (this.#run(changeRecord, values)) changed += 1;
         if (read !== undefined) this.#run(mark, [tenant, collection, id, `${read}`]);
       }
-      this.#run(setCheckpoint, [key, tenant, checkpoint]);
+      this.#run(setCheckpoint, [tenant, key, checkpoint]);
       return true;
     });
     if (!isWritten) return undefined;

@@ -74,6 +74,7 @@ test('a copy in PostgreSQL writes records even if a view of the user prevents a 
   const warnings: string[] = [];
   const context = {
     purpose: 'sync',
+    collections: ['accounts'],
     signal: undefined,
     maxOutageMs: 0,
     fieldsOf: () => ({ balance: 'money' as const }),
@@ -160,6 +161,32 @@ test('a connection that is lost in a batch costs no record, whether the batch wa
   const rows = await rowsOf(`SELECT body FROM ${schema}.record ORDER BY id::int`);
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
+
+test.each([{ stopAfter: { ms: 60_000 } }, {}])(
+  'a sync without changes sends one request for each collection, and at most 20 queries (%j)',
+  async (options) => {
+    const sandbox = createSandbox({ records: 3 });
+    const client = createClient(sandbox.clientOptions);
+    const queries: string[] = [];
+    const connection: PostgresConnection = {
+      async query(text, values) {
+        queries.push(text);
+        return await database.query(text, values);
+      },
+    };
+    const target = postgresTarget(connection, { schema: newSchema() });
+    await sync(client, { tenant: 'acme', target });
+    sandbox.clock.advance(3_600_000);
+    queries.length = 0;
+    const requests = sandbox.count();
+    const report = await sync(client, { tenant: 'acme', target, ...options });
+    expect(report).toMatchObject({ records: 0, paused: false });
+    expect(report.collections).toHaveLength(14);
+    expect(sandbox.count() - requests).toBe(14);
+    expect(queries.length, queries.join('\n\n')).toBeLessThanOrEqual(20);
+    expect(queries.filter((text) => /^SELECT key, value\b/.test(text))).toHaveLength(1);
+  },
+);
 
 test('postgresTarget takes a connection that resolves to an array of rows', async () => {
   const schema = newSchema();
