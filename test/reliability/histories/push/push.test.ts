@@ -38,6 +38,10 @@ test(
   },
 );
 
-test.each(Object.entries(mutants))('the histories show that a push %s', NO_HURRY, async (_, mutation) => {
-  await expectFinding(MOST, async (seed) => verdictOn(await playAlone(seed, mutation)));
-});
+test.each(Object.entries(mutants))(
+  'the histories show that a push %s',
+  NO_HURRY,
+  async (_, { first = 0, ...mutation }) => {
+    await expectFinding(MOST, async (seed) => verdictOn(await playAlone(seed, mutation)), { first });
+  },
+);

@@ -34,6 +34,6 @@ test.each(Object.entries(losingClients))(
   'the histories show that a client %s',
   NO_HURRY,
   async (_, { subject, seen }) => {
-    await expectFinding(400, async (seed) => verdictOn(await playAlone(seed, subject)), seen);
+    await expectFinding(400, async (seed) => verdictOn(await playAlone(seed, subject)), { finding: seen });
   },
 );
