@@ -186,9 +186,10 @@ export class Copy implements OpenTarget {
     });
     if (written === undefined) throw this.#isConcurrent(key);
     checkpoints.set(key, checkpoint);
-    for (const id of written.replaced) {
+    if (written.replaced.length > 0) {
+      const ids = written.replaced.map((id) => JSON.stringify(id)).join(', ');
       this.#context.warn(
-        `The record ${JSON.stringify(id)} of ${collection} has characters that PostgreSQL cannot store (U+0000, or half of a surrogate pair): the copy has U+FFFD in their place.`,
+        `Records of ${collection} have characters that PostgreSQL cannot store (U+0000, or half of a surrogate pair); the copy has U+FFFD in their place: ${ids}.`,
       );
     }
     return written;

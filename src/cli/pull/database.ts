@@ -58,7 +58,7 @@ export async function pullIntoDatabase(
       return;
     }
     const { client, sync: fitting } = await connect(io, flags, progress.listeners);
-    const { target } = database;
+    const target = warning(database.target, progress);
     const collections = name && [name];
     if (flags.verify) {
       const { pagination, maxOutage: maxOutageMs } = flags;
@@ -91,6 +91,12 @@ export async function pullIntoDatabase(
   } finally {
     await database.close?.();
   }
+}
+
+/** Shows what the target warns of: the client of the command has no logger. */
+function warning(target: SyncTarget, progress: PullProgress): SyncTarget {
+  const warn = (text: string) => progress.log(`Warning: ${text}`);
+  return { open: (tenant, context) => target.open(tenant, context && { ...context, warn }) };
 }
 
 /** The only company whose copy the database holds. */

@@ -177,6 +177,43 @@ test('sqliteTarget rejects :memory: and a database with returnArrays by name', (
   expect(`${thrown(() => sqliteTarget(database))}`).toContain('returnArrays');
 });
 
+test('a sync that may not replace a view of SQLite writes the records, and warns once what to run', async () => {
+  const { file, query } = openSqlite();
+  using database = new DatabaseSync(file);
+  let mayChangeViews = true;
+  const guarded = {
+    exec: (sql: string) => {
+      if (!mayChangeViews && /\bVIEW\b/.test(sql)) {
+        throw Object.assign(new Error('not authorized'), { code: 'ERR_SQLITE_ERROR', errcode: 23 });
+      }
+      database.exec(sql);
+    },
+    prepare: (sql: string) => database.prepare(sql),
+    close: () => {},
+  };
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const warnings: string[] = [];
+  const logger = { debug: () => {}, info: () => {}, warn: (text: unknown) => void warnings.push(`${text}`) };
+  const client = createClient({ ...sandbox.clientOptions, logger });
+  const run = () =>
+    sync(client, { tenant: 'acme', target: sqliteTarget(guarded), collections: ['accounts'] });
+  await run();
+  mayChangeViews = false;
+  for (const id of ['1', '2']) {
+    sandbox.store.accounts.update(id, { mood: `new ${id}` } as never);
+    expect((await run()).collections[0]).toMatchObject({ changed: 1 });
+  }
+  expect(warnings).toHaveLength(2);
+  for (const text of warnings) expect(text).toContain('Run DROP VIEW "accounts", then a sync.');
+  mayChangeViews = true;
+  await run();
+  expect(warnings).toHaveLength(2);
+  expect(await query('SELECT id, mood FROM accounts WHERE mood IS NOT NULL')).toEqual([
+    { id: '1', mood: 'new 1' },
+    { id: '2', mood: 'new 2' },
+  ]);
+});
+
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
   const { file, query } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });

@@ -160,6 +160,18 @@ test('pull --to postgres uses the pg of the working directory, and says so if it
     'SELECT body FROM accounting.record ORDER BY id::int',
   );
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
+
+  // PostgreSQL cannot store NUL. One such record must not stop the company.
+  sandbox.store.accounts.update('7', { name: 'a\0b' });
+  sandbox.store.accounts.update('8', { name: 'after it' });
+  const odd = await run(settings, args, { cwd: file('.') });
+  expect([odd.code, odd.log]).toEqual([
+    0,
+    expect.stringMatching(/Warning: Records of accounts .*U\+FFFD.*: "7"\.$/m),
+  ]);
+  const names = `SELECT name FROM accounting.accounts WHERE id IN ('7', '8') ORDER BY id`;
+  expect((await database.query(names)).rows).toEqual([{ name: 'a\ufffdb' }, { name: 'after it' }]);
+  expect((await run(settings, [...args, '--verify'], { cwd: file('.') })).code).toBe(0);
 });
 
 test.each([
