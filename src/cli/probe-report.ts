@@ -110,10 +110,9 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
   return groups;
 }
 
-function serviceRows({ clock, quota, problems, cachedResponses, deprecated }: ProbeReport): string[][] {
+function serviceRows({ clock, quota, problems, deprecated }: ProbeReport): string[][] {
   return [
     ...findingsIn({ clock, quota, problems }).map(row),
-    ...(cachedResponses > 0 ? [['cachedResponses', String(cachedResponses), 'by their Age']] : []),
     ...deprecated.map(({ endpoint, deprecatedAt, sunsetAt, link }) => [
       'deprecated',
       endpoint,

@@ -95,11 +95,6 @@ describe('a filter', () => {
       { 'between.verdict.known': false, 'between.separator.known': false },
     ],
     [
-      'id[between] without its upper bound is honoured, and not inclusive',
-      replaced('id[between]', (range) => range.replace(/(?<=\.\.)\d+$/, (high) => String(Number(high) - 1))),
-      { 'between.verdict.value': 'honoured', 'between.inclusive.value': false },
-    ],
-    [
       'updatedSince that is dropped is ignored',
       without('updatedSince'),
       { 'updatedSince.verdict.value': 'ignored', 'updatedSince.invalidValue.known': false },
@@ -139,19 +134,6 @@ describe('a filter', () => {
   ])('%s', async (_, rewrite, findings) => {
     const found = await productsBehind(rewrite);
     for (const [path, finding] of Object.entries(findings)) expect(found).toHaveProperty(path, finding);
-  });
-
-  test('id[between] whose bounds may lie behind the first page is not said to leave them out', async () => {
-    const { between } = await productsBehind(
-      (url) => {
-        const [low = 0, high = 0] = (url.searchParams.get('id[between]') ?? '').split('..').map(Number);
-        // A full page from the middle of the range, as of a service that has another order each time.
-        const inside = Array.from({ length: 5 }, (_, index) => ({ id: String(low + 1 + index) }));
-        return high - low > 5 ? Response.json(inside) : url;
-      },
-      productSandbox({ order: 'none', pageSize: 5 }, 2000),
-    );
-    expect([between.verdict.value, between.inclusive.value]).toEqual(['honoured', undefined]);
   });
 });
 

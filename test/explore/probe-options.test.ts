@@ -71,8 +71,6 @@ describe('a probe names the options of a service without knowing them', () => {
       expect(finding.value).toBe('honoured');
     }
     expect([id.together.value, updatedSince.inclusive.value]).toEqual([true, true]);
-    // In a collection whose ids are in no order, the bound may be behind the first page.
-    expect(between.inclusive.value).not.toBe(false);
   });
 });
 

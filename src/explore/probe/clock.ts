@@ -16,15 +16,12 @@ export class ClockReading {
   #most = Number.POSITIVE_INFINITY;
   #responses = 0;
   #dated = 0;
-  /** Responses with an `Age`, which came from a cache. */
-  cached = 0;
 
   seen(date: string | undefined, age: string | undefined, { sentAt, receivedAt }: Moment): void {
     this.#responses += 1;
-    const isCached = /^\d{1,9}$/.test(age ?? '') && Number(age) > 0;
-    if (isCached) this.cached += 1;
     const at = Date.parse(date ?? '');
-    // A cache sends the `Date` of the original response.
+    // A cache, which adds an `Age`, sends the `Date` of the original response.
+    const isCached = /^\d{1,9}$/.test(age ?? '') && Number(age) > 0;
     if (Number.isNaN(at) || isCached) return;
 
     this.#dated += 1;

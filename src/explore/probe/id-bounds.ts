@@ -139,7 +139,7 @@ export async function probeBetween(
   separators: readonly string[],
 ): Promise<BetweenFindings> {
   const sorted = sortedIds(first);
-  const nothing = (reason: string) => allUnknown(reason, ['verdict', 'separator', 'inclusive']);
+  const nothing = (reason: string) => allUnknown(reason, ['verdict', 'separator']);
   if (typeof sorted === 'string') return nothing(sorted);
   if (sorted.ids.length < 2) return nothing('there is only one record, which no range excludes');
 
@@ -157,7 +157,6 @@ export async function probeBetween(
         ? unknown(verdicts[0] === undefined ? tried : explanationOf(verdicts[0]))
         : known(verdict, tried),
     separator: unknown(`${tried}; the service honours none of them`),
-    inclusive: unknown('no form is honoured'),
   };
 }
 
@@ -174,8 +173,8 @@ async function probeRange(
   const name = `id[between]=${range}`;
   const response = await session.list(first.segment, { 'id[between]': range });
   const notHonoured = (verdict: Finding<FilterVerdict>) => ({
-    ...allUnknown(`${name} is not honoured`, ['separator', 'inclusive']),
     verdict,
+    separator: unknown(`${name} is not honoured`),
   });
   if (!response.ok) return notHonoured(rejectedOrUnknown(response, name));
 
@@ -184,17 +183,9 @@ async function probeRange(
   if (outside !== undefined) return notHonoured(known('ignored', `the response to ${name} holds ${outside}`));
   if (seen.length === 0) return notHonoured(unknown(`${name} returns nothing`));
 
-  const missing = [low, high].find((id) => !seen.includes(id));
-  const isFull = seen.length >= first.ids.length;
   return {
     verdict: known('honoured', `the response to ${name} holds nothing outside, the first page does`),
     separator: known(separator, name),
-    inclusive:
-      missing === undefined
-        ? known(true, `both bounds of ${name} are in its response`)
-        : isFull
-          ? unknown(`the response to ${name} is a full page: the bound may be on the next one`)
-          : known(false, `${missing} is missing from the response to ${name}`),
   };
 }
 

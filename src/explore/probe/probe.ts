@@ -89,7 +89,6 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     at: new Date().toISOString(),
     requests,
     clock: clock.finding(),
-    cachedResponses: clock.cached,
     deprecated: [...session.deprecated.values()],
     ...findings,
     ...profileObject(profile),

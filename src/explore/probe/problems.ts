@@ -18,17 +18,11 @@ export class ProblemReading {
 
   findings(): ProbeReport['problems'] {
     const seen = [...this.#forms.values()].sort((a, b) => a.status - b.status);
-    const contentTypeOf = (status: number) =>
-      shared(
-        seen.filter((form) => form.status === status),
-        ({ contentType }) => contentType ?? 'none',
-        'content type',
-      );
+    const notFound = seen.filter(({ status }) => status === 404);
     return {
       typeForm: shared(seen, ({ typeForm }) => typeForm, 'type'),
-      notFound: contentTypeOf(404),
-      bareNotFound: bareNotFound(seen.filter(({ status }) => status === 404)),
-      forbidden: contentTypeOf(403),
+      notFound: shared(notFound, ({ contentType }) => contentType ?? 'none', 'content type'),
+      bareNotFound: bareNotFound(notFound),
       seen,
     };
   }

@@ -38,13 +38,8 @@ export class QuotaReading {
 
   findings(): QuotaFindings {
     if (this.#last === undefined)
-      return allUnknown('no response carried both X-RateLimit headers', ['limit', 'remaining', 'windowMs']);
-    const { limit, remaining } = this.#last;
-    return {
-      limit: known(limit, 'X-RateLimit-Limit'),
-      remaining: known(remaining, 'X-RateLimit-Remaining of the last response'),
-      windowMs: this.#window(),
-    };
+      return allUnknown('no response carried both X-RateLimit headers', ['limit', 'windowMs']);
+    return { limit: known(this.#last.limit, 'X-RateLimit-Limit'), windowMs: this.#window() };
   }
 
   #window(): Finding<number> {

@@ -41,8 +41,6 @@ export interface BetweenFindings {
   readonly verdict: Finding<FilterVerdict>;
   /** What stands between the two bounds. */
   readonly separator: Finding<string>;
-  /** Whether both bounds belong to the range. */
-  readonly inclusive: Finding<boolean>;
 }
 
 /** Findings about `updatedSince`. */
@@ -121,8 +119,6 @@ export interface ClockOffset {
 export interface QuotaFindings {
   /** Requests in a window, as the service reports it. */
   readonly limit: Finding<number>;
-  /** What was left after the last response. */
-  readonly remaining: Finding<number>;
   /** The length of a window in ms: only if two of them began during the probe. */
   readonly windowMs: Finding<number>;
 }
@@ -166,24 +162,18 @@ export interface WriteFindings {
   readonly requiredFields: Finding<readonly string[]>;
   /** The same Idempotency-Key and body again: the first response, an error by its code, or a second record. */
   readonly replay: Finding<'stored' | 'second_record' | (string & {})>;
-  /** `type` of the 409 to a replay. */
-  readonly replayType: Finding<string>;
   /** The same Idempotency-Key with another body. */
   readonly differentBody: Finding<'stored' | 'rejected' | 'second_record' | (string & {})>;
   /** How long after its create a record could be read, in ms; 0 if the first read found it. */
   readonly visibleAfterMs: Finding<number>;
   /** Status of an update. */
   readonly updateStatus: Finding<number>;
-  /** Whether `null` clears a field, and a field that is left out keeps its value. */
-  readonly patchSemantics: Finding<boolean>;
   /** Digits after the point of an amount in a response. */
   readonly moneyDigits: Finding<number | 'as-sent'>;
   /** How a field that the service does not know is treated. */
   readonly unknownFields: Finding<'ignored' | 'rejected' | 'kept'>;
   /** Status of a delete. */
   readonly deleteStatus: Finding<number>;
-  /** Status or error code of a second delete. */
-  readonly deleteAgain: Finding<string>;
   /** Ids of products that the probe created and could not delete. */
   readonly leftBehind: readonly string[];
 }
@@ -227,8 +217,6 @@ export interface ProbeReport extends ServiceProfile {
   /** Requests sent, retries included. */
   readonly requests: number;
   readonly clock: Finding<ClockOffset>;
-  /** Responses that came from a cache, by their `Age`. */
-  readonly cachedResponses: number;
   /** Endpoints that will be removed, by `Deprecation` and `Sunset`. */
   readonly deprecated: readonly DeprecatedEndpoint[];
   readonly quota: QuotaFindings;
@@ -239,8 +227,6 @@ export interface ProbeReport extends ServiceProfile {
     readonly notFound: Finding<string>;
     /** Whether a 404 comes without a problem document, so that a wrong base URL would look the same. */
     readonly bareNotFound: Finding<boolean>;
-    /** The content type of a 403. */
-    readonly forbidden: Finding<string>;
     /** One of each kind. */
     readonly seen: readonly ProblemForm[];
   };
