@@ -59,8 +59,7 @@ async function runAndKill(
     if (ending.how !== 'killed') break;
     const before = stage.requests;
     await wait(AFTER_KILL_MS);
-    // It goes on although it has settled: not dead either.
-    if (stage.requests > before) endings.push({ how: 'stuck' });
+    if (stage.requests > before) return [...endings, { how: 'stuck' }];
     await afterKill();
   }
   return endings;

@@ -121,9 +121,9 @@ export class Stage {
     this.#requests += 1;
     const collection = collectionOf(request.path);
     const { ids } = request;
-    // What became visible by itself was visible in this response.
-    this.observe(`after request ${this.#requests - 1}`);
     if (collection !== undefined && ids !== undefined && this.collections.includes(collection)) {
+      // What has changed since the request before, whether a case has changed it or it became visible by itself.
+      this.observe(`after request ${this.#requests - 1}`);
       const pages = this.responses.get(collection) ?? [];
       this.responses.set(collection, pages);
       pages.push({
@@ -133,7 +133,6 @@ export class Stage {
         isLaterPage: Number(request.query[this.options.pageParameter ?? '_page'] ?? 1) > 1,
       });
       this.onList({ collection, number: pages.length });
-      this.observe(`after request ${this.#requests}`);
     }
     this.onRequest(this.#requests);
   }

@@ -129,7 +129,8 @@ function checkNewId(collection: Collection, id: unknown): void {
 function copy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copy) as T;
   if (typeof value !== 'object' || value === null) return value;
+  const copied: Record<string, unknown> = {};
   // `undefined` means left out, as in a request body.
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return Object.fromEntries(entries.map(([field, inner]) => [field, copy(inner)])) as T;
+  for (const [field, inner] of Object.entries(value)) if (inner !== undefined) copied[field] = copy(inner);
+  return copied as T;
 }

@@ -11,10 +11,13 @@ export interface CodeBlock {
   readonly file: string;
 }
 
-/** Writes each TypeScript block of a Markdown file out, so that it can be run as it stands. */
-export function writeCodeBlocks(markdownFile: string): CodeBlock[] {
+/**
+ * Writes each TypeScript block of a Markdown file out, so that it can be run as it stands. Tests that run the same file
+ * need folders of their own.
+ */
+export function writeCodeBlocks(markdownFile: string, name = markdownFile.replace(/\W/g, '-')): CodeBlock[] {
   const text = readFileSync(`${root}${markdownFile}`, 'utf8');
-  const folder = `${root}test/package/docs/.generated/${markdownFile.replace(/\W/g, '-')}/`;
+  const folder = `${root}test/package/docs/.generated/${name}/`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => {

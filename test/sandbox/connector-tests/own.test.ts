@@ -1,25 +1,24 @@
 // What this package promises: its own functions pass the cases, apart from those that the guides exclude.
 
-import { DatabaseSync } from 'node:sqlite';
 import {
   type Client,
   changes,
   createClient,
   isAccountingError,
   memoryStore,
-  push,
   sync,
 } from 'accounting-data-sdk';
-import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { postgresTarget } from 'accounting-data-sdk/targets';
 import {
   type ConnectorRun,
+  type ConnectorTest,
   type ConnectorTestsOptions,
   connectorTests,
-  type WritingRun,
 } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import { writeCodeBlocks } from '../../package/docs/code-blocks.ts';
 import { startPglite } from '../../support/pglite.ts';
-import { NO_HURRY } from '../../support/seeds.ts';
+import { failuresOf } from './failures.ts';
 
 const collections = ['accounts', 'products'] as const;
 const tenant = 'acme';
@@ -37,30 +36,6 @@ function clientOf({ baseUrl, apiKey }: ConnectorRun, options: object = {}): Clie
 
 /** A list of changes shows no deletions: the guide to syncing says so. */
 const NO_DELETIONS = { 'deleted records': 'a list of changes shows no deletions' };
-
-function toSqlite(): ConnectorTestsOptions {
-  let database = new DatabaseSync(':memory:');
-  return {
-    reset() {
-      database = new DatabaseSync(':memory:');
-    },
-    run: (service) =>
-      sync(clientOf(service), {
-        tenant,
-        collections,
-        mode: 'full',
-        target: sqliteTarget(database),
-        signal: service.signal,
-      }),
-    records: (name) => {
-      const isNew =
-        database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'accounting_record'").get() === undefined;
-      if (isNew) return [];
-      const rows = database.prepare('SELECT body FROM accounting_record WHERE collection = ?').all(name);
-      return rows.map(({ body }) => JSON.parse(String(body)));
-    },
-  };
-}
 
 /** Batches in a Map, and deletions by `localIds` and `onDelete`. */
 function toMap(): ConnectorTestsOptions {
@@ -150,56 +125,27 @@ async function toPostgres(): Promise<ConnectorTestsOptions> {
   };
 }
 
-/** Rows that failed or are in conflict reject the run. */
-function byPush(): NonNullable<ConnectorTestsOptions['writes']> & { readonly reset: () => void } {
-  let store = memoryStore();
-  return {
-    reset() {
-      store = memoryStore();
-    },
-    async run(service: WritingRun) {
-      // The option for the case `keys that are ignored`.
-      const client = clientOf(service, { retry: { baseDelayMs: 100, creates: false }, timeoutMs: 2_000 });
-      const { counts } = await push(client.products, {
-        tenant,
-        rows: [...service.products],
-        key: 'productNumber',
-        store,
-        signal: service.signal,
-      });
-      if (counts.failed + counts.conflict > 0)
-        throw new Error(`${counts.failed} failed, ${counts.conflict} in conflict`);
-    },
-  };
+const GUIDE = 'src/guides/connector-tests.md';
+const blocks = writeCodeBlocks(GUIDE, 'connector-tests');
+
+/** The cases of the first block of the guide that contains a text. Each lane has a copy of the connector. */
+async function ofTheGuide(text: string, lane: number): Promise<ConnectorTest[]> {
+  const block = blocks.find(({ code }) => code.includes(text));
+  const { cases } = await import(/* @vite-ignore */ `${block?.file}?lane=${lane}`);
+  return cases;
 }
 
-async function failuresOf(options: ConnectorTestsOptions): Promise<string[]> {
-  const failures: string[] = [];
-  for (const { run } of connectorTests({ seed: Number(process.env.SEED ?? 1), ...options })) {
-    await run().catch((error: Error) => failures.push(error.message));
-  }
-  return failures;
-}
-
-describe.concurrent('every case is passed by', NO_HURRY, () => {
-  test('a full sync to SQLite', async () => {
-    expect(await failuresOf({ collections, ...toSqlite() })).toEqual([]);
-  });
-
-  test('a full sync to PostgreSQL', async () => {
-    expect(await failuresOf({ collections, ...(await toPostgres()) })).toEqual([]);
-  });
-
-  test('a sync with onBatch', async () => {
-    expect(await failuresOf({ collections, ...toMap() })).toEqual([]);
-  });
-
-  test('changes(), apart from deletions', async () => {
-    expect(await failuresOf({ collections, ...byChanges(), expected: NO_DELETIONS })).toEqual([]);
-  });
-
-  test('a push', async () => {
-    const { reset, ...writes } = byPush();
-    expect(await failuresOf({ writes, reset })).toEqual([]);
+describe('every case is passed by', () => {
+  test.each<[string, Parameters<typeof failuresOf>[0]]>([
+    ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
+    ['a push, as in the guide', (lane) => ofTheGuide('push(', lane)],
+    ['a full sync to PostgreSQL', async () => connectorTests({ collections, ...(await toPostgres()) })],
+    ['a full sync with onBatch', () => connectorTests({ collections, ...toMap() })],
+    [
+      'changes(), apart from deletions',
+      () => connectorTests({ collections, ...byChanges(), expected: NO_DELETIONS }),
+    ],
+  ])('%s', async (_, make) => {
+    expect(await failuresOf(make)).toEqual(new Map());
   });
 });

@@ -9,7 +9,11 @@ import { COLLECTIONS } from './naive.ts';
 
 const script = fileURLToPath(new URL('./pull.py', import.meta.url));
 
-export const hasPython = spawnSync('python3', ['--version']).status === 0;
+/** The interpreter itself: `python3` can be a script that looks for it, and takes as long as the connector. */
+const { status, stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)']);
+const python = String(stdout).trim();
+
+export const hasPython = status === 0;
 
 /** A connector in Python, as a process of its own. It logs its key. */
 export function pythonByPage() {
@@ -35,7 +39,7 @@ export function pythonByPage() {
       }
     },
     run({ baseUrl, apiKey }: ConnectorRun): ConnectorProcess {
-      const child = spawn('python3', [script, baseUrl, apiKey, file], {
+      const child = spawn(python, [script, baseUrl, apiKey, file], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       child.stdout.on('data', (bytes: Buffer) => {
