@@ -123,10 +123,7 @@ export class Match {
     }
     if (id !== undefined || row.state.is === 'made') return undefined;
     // Of rows that the service may store under one key, only the first is created.
-    const [earlier] =
-      this.#byForm
-        .get(folded(row.key))
-        ?.filter((other) => other.id === undefined && other.state.is !== 'made') ?? [];
+    const earlier = this.#byForm.get(folded(row.key))?.find((other) => other.id === undefined);
     return earlier === undefined || earlier === row
       ? undefined
       : `an earlier row may mean the same product: ${spellings(row.key, earlier.key)}`;

@@ -68,3 +68,11 @@ test('a push counts a product once if its list starts again and shows it twice',
   const { report } = await run(many);
   expect(report.counts.conflict).toBe(0);
 });
+
+test('a push fails rows without a product if the list of changes repeats products each time it is read', async () => {
+  const sandboxOptions = { order: 'updated-asc', ties: 'each-page', pageSize: 10, ids: { form: 'uuid' } };
+  const { run, existing, sandbox } = withCopy(sandboxOptions);
+  for (let n = 0; n < 60; n++) sandbox.store.products.insert({ productNumber: `X-${n}` });
+  const { done, commits } = await run([...rows, { productNumber: 'NEW' }], { existing });
+  expect([done, commits]).toEqual([['A unchanged', 'B unchanged', 'NEW failed'], []]);
+});

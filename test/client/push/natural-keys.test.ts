@@ -122,3 +122,12 @@ test('a push creates a product again that was deleted since its key came back ch
   expect((await run([row('A ')])).results).toMatchObject([{ action: 'conflict', id: '2' }]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
+
+test('a push creates a deleted product again, and none for a row whose key differs only in case', async () => {
+  const { run, sandbox } = setUpPush();
+  const rows = [row('a'), row('A')];
+  expect((await run(rows)).done).toEqual(['A conflict', 'a created']);
+  sandbox.store.products.delete('1');
+  expect((await run(rows)).done).toEqual(['A conflict', 'a created']);
+  expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'a' }]);
+});

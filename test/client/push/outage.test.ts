@@ -183,3 +183,36 @@ test('a push without repeated creates waits for the Retry-After of a lost create
   const [first = 0, second = 0] = sentAt;
   expect(second - first).toBeGreaterThanOrEqual(30 * SECOND);
 });
+
+test('a push sends one list at a time to find out whether the service is up, however many creates failed', async () => {
+  const lists: number[] = [];
+  for (const concurrency of [1, 8]) {
+    let downAt: number | undefined;
+    let count = 0;
+    const { run } = withResponses(
+      ({ method }) => {
+        if (method === 'POST') downAt ??= Date.now();
+        if (downAt === undefined || Date.now() - downAt > 60 * SECOND) return undefined;
+        count += Number(method === 'GET');
+        return serverError();
+      },
+      { maxAttempts: 1 },
+    );
+    expect((await run(rows(8), { concurrency })).report.counts).toMatchObject({ created: 8 });
+    lists.push(count);
+  }
+  expect(lists[1]).toBeLessThan(2 * (lists[0] ?? 0));
+});
+
+test('a push stops at once if the service asks it to wait for longer than maxWaitMs', async () => {
+  let posts = 0;
+  const respond = ({ method }: RequestInit) => {
+    if (method !== 'POST' || ++posts > 1) return undefined;
+    return new Response('down', { status: 503, headers: { 'retry-after': '3600' } });
+  };
+  const { run } = withResponses(respond);
+  const startedAt = Date.now();
+  const error = await caught(run(rows(2), { concurrency: 1, maxWaitMs: 60 * SECOND }));
+  expect(error).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
+  expect([posts, Date.now() - startedAt]).toEqual([1, expect.toSatisfy((ms: number) => ms < 600 * SECOND)]);
+});

@@ -372,3 +372,47 @@ test('a push keeps the ids of creates that a killed push did not move to their p
   expect(entries.get(HEAD)).toContain('"open":{}');
   expect([...entries.values()].join('')).toContain('"1001":"1"');
 });
+
+test('a push leaves the ids of another process alone that wrote to its store meanwhile', async () => {
+  const entries = new Map<string, string>();
+  const written: string[] = [];
+  let isOther = false;
+  const store = {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => {
+      if (isOther) written.push(key);
+      entries.set(key, value);
+    },
+  };
+  const { run, sandbox } = setUpPush();
+  sandbox.onRequest(({ method }) => {
+    if (method !== 'POST') return;
+    isOther = true;
+    entries.set(HEAD, (entries.get(HEAD) ?? '').replace(/"by":"[^"]*"/, '"by":"another"'));
+  });
+  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
+  expect(written).toEqual([]);
+});
+
+test('a push moves the ids of creates to their parts before there are too many to write with each hundred creates', async () => {
+  const entries = new Map<string, string>();
+  const { run } = setUpPush();
+  await run([DESK], { store: entries });
+  // A killed push left these.
+  const made = Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`M-${n}`, `${n}`]));
+  const open = `"open":${JSON.stringify({ key: { sent: {}, made } })}`;
+  entries.set(HEAD, (entries.get(HEAD) ?? '').replace('"open":{}', open));
+  const heads: string[] = [];
+  const store = {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => {
+      if (key === HEAD) heads.push(value);
+      entries.set(key, value);
+    },
+  };
+  await run([DESK, { productNumber: '1002' }], { store });
+  expect(heads[0]).toContain('"1002":{"idempotencyKey"');
+  expect(heads[0]).not.toContain('"M-1"');
+  const parts = [...entries].filter(([key]) => key !== HEAD).map(([, value]) => value);
+  expect(parts.join('')).toContain('"M-5000":"5000"');
+});

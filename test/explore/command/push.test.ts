@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
@@ -369,6 +369,23 @@ describe('a row whose create was lost while the service says that it is still ru
     expect(log).toContain('1 of 1 row was not written');
     expect(log).toMatch(/^line 2, A: \w+: .*409 .*run the push again/m);
   });
+});
+
+test('push waits for --visible-after before it looks for the product of a create that was lost', async () => {
+  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  const controller = new AbortController();
+  const waits = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => waits.mockRestore());
+  const status = (text: string | undefined) => {
+    // The wait itself begins after it was reported.
+    if (text?.includes('waiting')) setTimeout(() => controller.abort(new Error('enough')));
+  };
+  const command = ['push', file('products.csv'), '--key', 'productNumber', '--yes', '--no-repeat-creates'];
+  await run(env, [...command, '--visible-after', '1h'], { status, signal: controller.signal });
+  const longest = Math.max(...waits.mock.calls.map(([, ms = 0]) => ms));
+  expect(longest).toBeGreaterThan(1_800_000);
+  expect(longest).toBeLessThanOrEqual(3_600_000);
 });
 
 test('push rejects the state of another API key until --same-company accepts it', async () => {
