@@ -1,8 +1,6 @@
-import { integerId } from '../id-bounds.ts';
-import type { FetchPage, PageResponse } from '../page.ts';
-import { DIRECTIONS } from './direction.ts';
-import { ascending, type Key } from './interval.ts';
-import { endAfter, type ReadContext, reduce, requestOf, type Step } from './reduce.ts';
+import type { FetchPage, PageResponse, ReaderOptions } from '../page.ts';
+import { type Key, overlapOf } from './interval.ts';
+import { endAfter, keysOf, type ReadContext, reduce, requestOf, type Step } from './reduce.ts';
 import { type IntervalState, pageSizeOf, type ReadState } from './state.ts';
 
 /*
@@ -11,12 +9,12 @@ import { type IntervalState, pageSizeOf, type ReadState } from './state.ts';
  *
  *   1. A response to (b, t] may be used for the interval (c, x] if b ≤ c < t: see `reduce`.
  *   2. After an interval that ends at t the next one is guessed to begin at t − o, where o is three mean gaps: the last row is
- *      rarely at t itself. If t is a row that was seen, at t.
+ *      rarely at t itself. If t is a row that was seen, it begins at t.
  *   3. Whenever a response arrives, the reducer is run ahead on what is there and what is expected, for at most k pages,
  *      and what is missing is requested.
  *   4. If the last row is before the beginning of the next response, or the next response is empty and a later one is not,
- *      what is between is requested, up to the first row that was seen behind it. If that is empty too, there are no rows
- *      for some way, and the reducer continues without guesses.
+ *      what is between is a gap: it is requested, up to the first row that was seen behind it. If that is empty too, there
+ *      are no rows for some way, and the reducer continues without guesses.
  *   5. An empty response sets k to 1, and others change it by one: guesses pay only as long as they have many rows.
  *
  * Without the overlap of rule 2 and without rule 4, 54 of 300 simulated reads lost a row.
@@ -25,14 +23,18 @@ import { type IntervalState, pageSizeOf, type ReadState } from './state.ts';
  * guess is dropped when something else than a bounded interval is next.
  */
 
-/** An interval requested before it is known that it is the next one. */
-interface Guess<T> {
+/** An interval to request before it is known that it is the next one. */
+interface Planned {
   readonly after: Key;
   readonly through: Key;
-  /** Its end is a row that was seen, so the next interval begins there. */
+  /** `through` is a row that was seen: rule 2. */
   readonly endsWithRow: boolean;
   /** What two responses left out between them: rule 4. */
   readonly isGap: boolean;
+}
+
+/** One that was requested. */
+interface Guess<T> extends Planned {
   readonly response: Promise<PageResponse<T>>;
   /** Resolves when it has arrived or failed. A failure is thrown only if the response is needed. */
   readonly settled: Promise<void>;
@@ -43,36 +45,26 @@ interface Guess<T> {
   stop(): void;
 }
 
-type NewGuess = Pick<Guess<unknown>, 'after' | 'through' | 'endsWithRow' | 'isGap'>;
-
 /** What to do about an interval: use a guess, wait for a later one that decides, or request this. */
-type Choice<T> = { readonly use: Guess<T> } | { readonly waitFor: Guess<T> } | { readonly request: NewGuess };
+type Choice<T> = { readonly use: Guess<T> } | { readonly waitFor: Guess<T> } | { readonly request: Planned };
 
 /** An interval of which a guess is possible. */
 type Guessable = IntervalState & { readonly after: Key; readonly through: Key; readonly width: bigint };
 
-/** The mean gaps by which a guess begins before the expected end: of random gaps, e^-3 = 5 % are longer. 2 and 4 were no better. */
-const GAPS_OF_OVERLAP = 3n;
-
-interface ReadAheadOptions {
-  /** Requests at most this many pages ahead. */
-  readonly prefetch: number;
-  readonly signal: AbortSignal;
-}
-
-/** A response, and the interval that was requested if it is not that of the state. */
+/** A response, and the interval that was requested if it may be another one than that of the state. */
 interface Taken<T> {
   readonly response: PageResponse<T>;
-  readonly asked: Guess<T> | undefined;
+  readonly asked: Planned | undefined;
 }
 
 export class ReadAhead<T> {
   readonly #fetchPage: FetchPage<T>;
-  readonly #options: ReadAheadOptions;
+  readonly #options: ReaderOptions;
   readonly #context: ReadContext;
-  #guesses: Guess<T>[] = [];
-  /** The state whose response was requested last, and how many records the caller still takes. */
-  #base: { readonly state: Guessable; readonly wanted: number } | undefined;
+  /** By where they begin. Of two that begin at the same id the last one was requested when more was known. */
+  #guesses: readonly Guess<T>[] = [];
+  /** The state whose response was requested last, and how many pages the caller still takes, with that one. */
+  #base: { readonly state: Guessable; readonly pages: number } | undefined;
   /** The guess that was used for it. It stays until the next one is taken, so that the plan does not request it again. */
   #taken: Guess<T> | undefined;
   /** Rule 5. */
@@ -80,7 +72,7 @@ export class ReadAhead<T> {
   /** The requests that the quota of the key had left at the last response. */
   #quotaLeft = Number.POSITIVE_INFINITY;
 
-  constructor(fetchPage: FetchPage<T>, options: ReadAheadOptions, context: ReadContext) {
+  constructor(fetchPage: FetchPage<T>, options: ReaderOptions, context: ReadContext) {
     this.#fetchPage = fetchPage;
     this.#options = options;
     this.#context = context;
@@ -92,25 +84,25 @@ export class ReadAhead<T> {
     if (this.#options.prefetch <= 1 || !isGuessable(state, this.#context)) {
       this.#base = undefined;
       this.#drop(() => true);
-      const response = await this.#send(state, this.#options.signal);
-      return { response, asked: undefined };
+      return { response: await this.#send(state, this.#options.signal), asked: undefined };
     }
-    this.#base = { state, wanted };
+    this.#base = { state, pages: 1 + Math.floor(wanted / Math.max(1, pageSizeOf(state))) };
     this.#drop((guess) => guess === this.#taken || guess.through <= state.after);
     for (;;) {
-      this.#plan();
       const choice = choose(state, this.#guesses);
-      if ('request' in choice) this.#request(choice.request);
-      else if ('waitFor' in choice) await choice.waitFor.settled;
-      else {
-        const { use: guess } = choice;
-        const response = await guess.response;
-        const decided = choose(state, this.#guesses);
-        if (!('use' in decided) || decided.use !== guess) continue;
-        this.#taken = guess;
-        if (!guess.isGap) this.#learn(response, state);
-        return { response, asked: guess };
+      if ('waitFor' in choice) {
+        await choice.waitFor.settled;
+        continue;
       }
+      const guess = 'use' in choice ? choice.use : this.#request(choice.request, state);
+      this.#plan();
+      const response = await guess.response;
+      // What has arrived may show that a gap is next.
+      const next = choose(state, this.#guesses);
+      if (!('use' in next) || next.use !== guess) continue;
+      this.#taken = guess;
+      if (!guess.isGap) this.#learn(response, state);
+      return { response, asked: guess };
     }
   }
 
@@ -118,20 +110,20 @@ export class ReadAhead<T> {
   #plan(): void {
     if (this.#base === undefined) return;
     let state: ReadState = this.#base.state;
-    let left: readonly Guess<T>[] = this.#guesses;
+    let left = this.#guesses;
     // Whether the read will come to this state, or is only expected to.
     let isKnown = true;
-    for (let pages = 0; pages < this.#mostPages(this.#base); ) {
+    for (let pages = Math.min(this.#depth, this.#base.pages); pages > 0; ) {
       if (!isGuessable(state, this.#context)) return;
       const choice = isKnown || state.timesNarrowed > 0 ? choose(state, left) : expected(state, left);
-      if ('waitFor' in choice || ('request' in choice && pages > 0 && !this.#mayRequest())) return;
-      const guess = 'use' in choice ? choice.use : this.#request(choice.request);
+      if ('waitFor' in choice || ('request' in choice && !this.#mayRequest())) return;
+      const guess = 'use' in choice ? choice.use : this.#request(choice.request, state);
       if (guess.failed) return;
       left = left.filter((each) => each !== guess);
       if (guess.arrived === undefined) {
         state = stateAfter(state, guess, this.#context);
         isKnown = false;
-        pages += 1;
+        pages -= 1;
         continue;
       }
       const begun = guess.after > state.after ? { ...state, after: guess.after } : state;
@@ -141,14 +133,9 @@ export class ReadAhead<T> {
       if (step.deliver === 'response') {
         // Its last row is where the next interval begins, wherever this one did.
         isKnown = true;
-        pages += 1;
+        pages -= 1;
       }
     }
-  }
-
-  /** The pages that can be needed; those of a sync with `limit` are all. */
-  #mostPages({ state, wanted }: { readonly state: ReadState; readonly wanted: number }): number {
-    return Math.min(this.#depth, 1 + Math.floor(wanted / Math.max(1, pageSizeOf(state))));
   }
 
   /** Guesses cost requests, and save no time if the quota is what limits the read. */
@@ -168,18 +155,18 @@ export class ReadAhead<T> {
     }
   }
 
-  #request(interval: NewGuess): Guess<T> {
-    const { signal } = this.#options;
+  #request(interval: Planned, state: Guessable): Guess<T> {
     const own = new AbortController();
-    const { state } = this.#base as { readonly state: Guessable };
-    const response = this.#send({ ...state, ...interval }, AbortSignal.any([signal, own.signal]));
+    const signal = AbortSignal.any([this.#options.signal, own.signal]);
+    const asked = { ...state, ...interval };
+    const response = this.#send(asked, signal);
     const guess: Guess<T> = {
       ...interval,
       response,
       settled: response.then(
         (arrived) => {
           guess.arrived = arrived;
-          guess.keys = keysOf(arrived, state);
+          guess.keys = keysOf(arrived, asked).sorted;
           this.#plan();
         },
         () => {
@@ -191,7 +178,7 @@ export class ReadAhead<T> {
       failed: false,
       stop: () => own.abort(),
     };
-    this.#guesses.push(guess);
+    this.#guesses = [...this.#guesses, guess].sort((a, b) => Number(a.after - b.after));
     return guess;
   }
 
@@ -222,61 +209,40 @@ function isGuessable(state: ReadState, { onlyChanges }: ReadContext): state is G
 }
 
 /** Rule 1, and rule 4. */
-function choose<T>(state: Guessable, guesses: readonly Guess<T>[]): Choice<T> {
-  const { after, through, timesNarrowed } = state;
+function choose<T>({ after, through, timesNarrowed }: Guessable, guesses: readonly Guess<T>[]): Choice<T> {
+  const usable = guesses.filter(
+    // It is not known whether a row without an id was delivered before.
+    (guess) =>
+      guess.after === after || (guess.after < after && after < guess.through && !hasRowWithoutId(guess)),
+  );
   if (timesNarrowed > 0) {
     // A longer interval would be too long again.
-    const narrowed = guesses.find((guess) => guess.after <= after && guess.through === through);
+    const narrowed = usable.find((guess) => guess.through === through);
     return narrowed ? { use: narrowed } : { request: { after, through, endsWithRow: true, isGap: false } };
   }
-  const covering = guesses
-    .filter((guess) => guess.after <= after && after < guess.through)
-    .filter((guess) => guess.after === after || !hasRowWithoutId(guess))
-    // Of two with the same beginning, the one that was requested when more was known.
-    .reduce<Guess<T> | undefined>((best, each) => (best && best.after > each.after ? best : each), undefined);
+  const covering = usable.at(-1);
   const behind = guesses.filter((guess) => guess.after > (covering?.after ?? after) && !guess.failed);
-  const seen = lowest(behind.flatMap(({ keys }) => keys.find((key) => key > after) ?? []));
+  const [seen] = behind.flatMap(({ keys }) => keys.find((key) => key > after) ?? []);
   const underway = behind.find(({ arrived }) => arrived === undefined);
-  if (covering === undefined) {
-    const isGap = seen !== undefined && seen <= through;
-    if (!isGap && underway !== undefined && underway.after < through) return { waitFor: underway };
-    return { request: { after, through: isGap ? seen : through, endsWithRow: isGap, isGap } };
-  }
-  const isEmpty = covering.arrived !== undefined && (covering.keys.at(-1) ?? after) <= after;
-  if (!isEmpty || covering.isGap) return { use: covering };
+  const isEmpty = covering?.arrived !== undefined && (covering.keys.at(-1) ?? after) <= after;
+  if (covering !== undefined && (covering.isGap || !isEmpty)) return { use: covering };
   if (seen !== undefined) return { request: { after, through: seen, endsWithRow: true, isGap: true } };
-  return underway === undefined ? { use: covering } : { waitFor: underway };
+  if (underway !== undefined) return { waitFor: underway };
+  return covering ? { use: covering } : { request: { after, through, endsWithRow: false, isGap: false } };
 }
 
 /** The same for a state that is only expected: any guess behind it may turn out to be the next one. */
 function expected<T>({ after, through }: Guessable, guesses: readonly Guess<T>[]): Choice<T> {
-  const behind = guesses.filter((guess) => guess.through > after);
-  const next = behind.find((guess) => guess.after === lowest(behind.map((each) => each.after)));
-  return next === undefined
-    ? { request: { after, through, endsWithRow: false, isGap: false } }
-    : { use: next };
+  const next = guesses.find((guess) => guess.through > after);
+  return next ? { use: next } : { request: { after, through, endsWithRow: false, isGap: false } };
 }
 
 /** Rule 2: the state after a response that is as full as expected. */
-function stateAfter(state: Guessable, guess: NewGuess, context: ReadContext): ReadState {
-  const pageSize = 4n * BigInt(Math.max(1, pageSizeOf(state)));
-  // The mean gap is width × 5 / (4 × page size), because an interval is expected to fill four fifths of a page.
-  const gaps = GAPS_OF_OVERLAP * (state.width * 5n - pageSize);
-  const overlap = gaps <= 0n ? 0n : (gaps + pageSize - 1n) / pageSize;
-  const most = state.width / 2n;
-  const after = guess.endsWithRow ? guess.through : guess.through - (overlap < most ? overlap : most);
-  const next = after > state.after ? after : state.after + 1n;
-  return { ...state, after: next, through: endAfter(next, state.width, state, context), timesNarrowed: 0 };
+function stateAfter(state: Guessable, { through, endsWithRow }: Planned, context: ReadContext): ReadState {
+  const expectedLast = endsWithRow ? through : through - overlapOf(state.width, pageSizeOf(state));
+  const after = expectedLast > state.after ? expectedLast : state.after + 1n;
+  return { ...state, after, through: endAfter(after, state.width, state, context), timesNarrowed: 0 };
 }
 
 const hasRowWithoutId = ({ arrived }: Guess<unknown>): boolean =>
   arrived?.invalid.some(({ id }) => id === undefined) ?? false;
-
-const lowest = (keys: readonly Key[]): Key | undefined =>
-  keys.reduce<Key | undefined>((least, key) => (least === undefined || key < least ? key : least), undefined);
-
-/** Ascending. Ids that are no integers count when the response is used. */
-function keysOf({ ids, invalid }: PageResponse<unknown>, { order }: ReadState): readonly Key[] {
-  const all = [...ids, ...invalid.flatMap(({ id }) => id ?? [])];
-  return ascending(all.flatMap((id) => integerId(id) ?? []).map(DIRECTIONS[order].keyOf));
-}

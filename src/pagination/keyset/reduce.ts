@@ -508,7 +508,7 @@ function integerIds({ ids, invalid }: ResponseRows): readonly bigint[] | undefin
 
 const NO_ROWS: ResponseRows = { rows: [], ids: [], invalid: [] };
 
-function keysOf(response: ResponseRows, { order, after }: ReadState): Keys {
+export function keysOf(response: ResponseRows, { order, after }: ReadState): Keys {
   const keys = (integerIds(response) ?? []).map(DIRECTIONS[order].keyOf);
   const own = after === undefined ? keys : keys.filter((key) => key > after);
   return { rows: response.rows.length, again: keys.length - own.length, sorted: ascending(own) };

@@ -11,7 +11,7 @@ const LATENCY_MS = 50;
 const PAGE_SIZE = 30;
 
 interface Collection {
-  readonly ids: 'dense' | 'sparse';
+  readonly ids: 'dense' | 'sparse' | 'bursts';
   readonly deleted: number;
   readonly pages: number;
 }
@@ -61,6 +61,7 @@ test.each([
   [{ ids: 'dense', deleted: 0, pages: 300 }, 0.3, 1.45],
   [{ ids: 'dense', deleted: 0.3, pages: 60 }, 0.4, 1.65],
   [{ ids: 'sparse', deleted: 0, pages: 60 }, 0.55, 2],
+  [{ ids: 'bursts', deleted: 0, pages: 60 }, 0.75, 2.9],
 ] as const)(
   'keyset with prefetch: 4 reads %j in at most %d of the time of one after another, with %d times the requests of pages',
   async (collection, time, requests) => {
