@@ -52,13 +52,6 @@ export function checkOptionNames(
   throw new InvalidInputError(found.path, `is not an option of ${of}. ${advice}`);
 }
 
-/** Rejects null for options that may all be left out. */
-export function checkNoNull(options: object): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === null) throw new InvalidInputError(name, 'must not be null. Leave it out');
-  }
-}
-
 export function checkObject(value: unknown, argument: string, problem = 'must be an object'): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInputError(argument, problem);

@@ -37,7 +37,7 @@ export interface OptionTable {
 }
 
 interface AnyOption extends Check<unknown> {
-  readonly default: unknown;
+  readonly default?: unknown;
   readonly required?: boolean;
   readonly options?: OptionTable;
   readonly other?: readonly unknown[];
@@ -124,8 +124,6 @@ export const is = {
     check<number>(`a whole number of at least ${least}`, (value) => isIntegerFrom(value, least)),
   numberFrom: (least: number) =>
     check<number>(`a number of at least ${least}`, (value) => typeof value === 'number' && value >= least),
-  fraction: check<number>('a number from 0 to 1', (value) => isNumber(value) && value >= 0 && value <= 1),
-  milliseconds: check<number>('a number of milliseconds', isNumber),
   /** Infinity stands for no limit. */
   durationFrom: (least: number) =>
     check<number>(

@@ -1,31 +1,34 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { checkNoNull, checkOptionNames } from '../errors/check-input.ts';
+import { resolved } from '../errors/check-input.ts';
 import type { CallEvent, Listeners } from '../events.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import {
+  type Check,
+  is,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+} from '../internal/options.ts';
 import { VERSION } from '../internal/version.ts';
 import type { CheckpointEvent } from '../sync/run-options.ts';
 import { OWN } from './attributes.ts';
 import { createInstruments } from './instruments.ts';
 import { OpenCall, type Sinks, spanOfRun } from './open-call.ts';
 
-/** Options of {@link telemetryListeners} and {@link checkpointCounter}. */
-export interface TelemetryOptions {
+export const telemetryOptions = {
   /** Where spans go. Default: the provider that is registered with OpenTelemetry at the first event. */
-  tracerProvider?: TracerProvider | undefined;
+  tracerProvider: optional(is.withMethods<TracerProvider>('getTracer')),
   /** Where measurements go. Default: the provider that is registered with OpenTelemetry at the first event. */
-  meterProvider?: MeterProvider | undefined;
+  meterProvider: optional(is.withMethods<MeterProvider>('getMeter')),
   /**
    * Attributes for every span and every measurement, such as `{ tenant: '42' }`. A quota belongs to a key: a
    * process with several keys for one service needs an attribute that distinguishes their gauges.
    */
-  attributes?: Attributes | undefined;
-}
-
-export const TELEMETRY_OPTIONS: OptionNames<TelemetryOptions> = {
-  tracerProvider: true,
-  meterProvider: true,
-  attributes: true,
+  attributes: option(is.object as Check<Attributes>, {}),
 };
+
+/** Options of {@link telemetryListeners} and {@link checkpointCounter}. */
+export interface TelemetryOptions extends OptionInputs<typeof telemetryOptions> {}
 
 const NAME = 'accounting-data-sdk';
 
@@ -41,10 +44,8 @@ const NAME = 'accounting-data-sdk';
  * service never is.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
-  checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'telemetryListeners' });
-  checkNoNull(options);
   const calls = new Map<number, OpenCall>();
-  const sinks = lazySinks(options);
+  const sinks = lazySinks(options, 'telemetryListeners');
   const callOf = (event: CallEvent): OpenCall => {
     let call = calls.get(event.call);
     if (call === undefined) {
@@ -79,8 +80,7 @@ export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
  * ```
  */
 export function checkpointCounter(options: TelemetryOptions = {}): (event: CheckpointEvent) => void {
-  checkOptionNames(options, TELEMETRY_OPTIONS, { of: 'checkpointCounter' });
-  const sinks = lazySinks(options);
+  const sinks = lazySinks(options, 'checkpointCounter');
   return ({ collection }) => countIn(collection, sinks(), 'checkpoints');
 }
 
@@ -93,15 +93,20 @@ function countIn(
 }
 
 /** With the first event, because a provider is often registered after modules have created their clients. */
-function lazySinks(options: TelemetryOptions): () => Sinks {
+function lazySinks(options: TelemetryOptions, of: string): () => Sinks {
+  const given = resolved(telemetryOptions, options, { of });
   let sinks: Sinks | undefined;
   return () => {
-    sinks ??= createSinks(options);
+    sinks ??= createSinks(given);
     return sinks;
   };
 }
 
-function createSinks({ tracerProvider, meterProvider, attributes = {} }: TelemetryOptions): Sinks {
+function createSinks({
+  tracerProvider,
+  meterProvider,
+  attributes,
+}: ResolvedOptions<typeof telemetryOptions>): Sinks {
   return {
     tracer: (tracerProvider ?? trace.getTracerProvider()).getTracer(NAME, VERSION),
     instruments: createInstruments((meterProvider ?? metrics.getMeterProvider()).getMeter(NAME, VERSION)),

@@ -1,8 +1,8 @@
-import type { OptionNames } from '../internal/option-names.ts';
+import { type OptionInputs, option } from '../internal/options.ts';
 import { API_PATH } from '../schemas/service-forms.ts';
 import type { SandboxFetch } from './adapters/fetch.ts';
 import { fetchResponse } from './adapters/fetch-response.ts';
-import { checkNames } from './checks.ts';
+import { is, resolved } from './checks.ts';
 import { createState } from './create-state.ts';
 import { applyFault, type Fault } from './faults/fault.ts';
 import { type FaultMatch, FaultRules } from './faults/fault-rules.ts';
@@ -15,13 +15,13 @@ export interface FaultyFetchRule extends FaultMatch {
   readonly fault: Fault;
 }
 
-/** Options of {@link faultyFetch}. */
-export interface FaultyFetchOptions {
+const faultyFetchOptions = {
   /** Decides which requests meet a fault with a `probability`. Default: 1. */
-  seed?: number | undefined;
-}
+  seed: option(is.integer, 1),
+};
 
-const FAULTY_FETCH_OPTIONS: OptionNames<FaultyFetchOptions> = { seed: true };
+/** Options of {@link faultyFetch}. */
+export interface FaultyFetchOptions extends OptionInputs<typeof faultyFetchOptions> {}
 
 /**
  * A `fetch` that puts the faults of a sandbox around a real service, for the last test in staging:
@@ -44,8 +44,7 @@ export function faultyFetch(
   rules: readonly FaultyFetchRule[],
   options: FaultyFetchOptions = {},
 ): SandboxFetch {
-  checkNames('faultyFetch', options, Object.keys(FAULTY_FETCH_OPTIONS));
-  const { seed = 1 } = options;
+  const { seed } = resolved(faultyFetchOptions, options, 'faultyFetch');
   const faults = new FaultRules(seed);
   for (const { fault, ...match } of rules) faults.add(fault, match);
   const state = createState(resolveSandboxOptions({ seed }));

@@ -26,10 +26,7 @@ export type {
   ProblemType,
   RecordCounts,
   RecordSelection,
-  SandboxOption,
-  SandboxOptionGroup,
   SandboxOptions,
-  SandboxOptionTable,
 } from './options.ts';
 export { sandboxOptions } from './options.ts';
 export type { Sandbox, SandboxClientOptions } from './sandbox.ts';

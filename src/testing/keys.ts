@@ -82,7 +82,7 @@ export class Keyring {
 
   /** Creates a key. The same seed gives the same keys, so that a connector's `.env` stays valid. */
   issue(grant: KeyGrant, name = `key-${this.#issued + 1}`): string {
-    checkValues(grant, GRANT_CHECKS, { of: 'issueKey' });
+    checkValues(grant, GRANT_CHECKS, 'issueKey');
     checkCollections('issueKey', grant.collections ?? []);
     const tail = mix(this.#seed, hashText(name)).toString(16).padStart(8, '0');
     const key = `sandbox-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}-${tail}`;

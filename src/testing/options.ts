@@ -1,5 +1,6 @@
 import { type CollectionName, collections } from '../collections/index.ts';
 import { suggestion } from '../internal/option-names.ts';
+import { group, type OptionInputs, option, optional, type ResolvedOptions } from '../internal/options.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
 import {
@@ -9,58 +10,13 @@ import {
   PROBLEM_TYPE_FORMS,
   TIMESTAMP_FORMS,
 } from '../schemas/service-forms.ts';
-import { type Check, checkNames, checkValue, is, shown } from './checks.ts';
+import { is, resolved, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
 import { ERROR_BODIES, type ErrorBody } from './service/error-body.ts';
 import type { Fixtures } from './store/fixtures.ts';
 
 // A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
 // are derived from them. The doc comment of an entry is the documentation of the option, in the editor and in the guide.
-
-/** One option: the values that it may have, and its default. */
-export interface SandboxOption<T> extends Check<T> {
-  readonly default: T;
-}
-
-/** An option that consists of options. With `Other` it may also be that value, such as `false`. */
-export interface SandboxOptionGroup<Table extends SandboxOptionTable, Other> {
-  readonly options: Table;
-  readonly other: readonly Other[];
-}
-
-/** Options by name. */
-export interface SandboxOptionTable {
-  readonly [name: string]: SandboxOption<unknown> | SandboxOptionGroup<SandboxOptionTable, unknown>;
-}
-
-// Mapped types over the keys of a table keep the doc comment of each entry in the editor.
-
-/** Options as a caller passes them. */
-type OptionInputs<Table extends SandboxOptionTable> = {
-  -readonly [Name in keyof Table]?:
-    | (Table[Name] extends SandboxOption<infer Value>
-        ? Value
-        : Table[Name] extends SandboxOptionGroup<infer Inner, infer Other>
-          ? OptionInputs<Inner> | Other
-          : never)
-    | undefined;
-};
-
-/** Options with every default applied. */
-type Resolved<Table extends SandboxOptionTable> = {
-  readonly [Name in keyof Table]: Table[Name] extends SandboxOption<infer Value>
-    ? Value
-    : Table[Name] extends SandboxOptionGroup<infer Inner, infer Other>
-      ? Resolved<Inner> | Other
-      : never;
-};
-
-const option = <T>(check: Check<T>, value: NoInfer<T>): SandboxOption<T> => ({ ...check, default: value });
-const optional = <T>(check: Check<T>): SandboxOption<T | undefined> => ({ ...check, default: undefined });
-const group = <Table extends SandboxOptionTable, const Other = never>(
-  options: Table,
-  ...other: readonly Other[]
-): SandboxOptionGroup<Table, Other> => ({ options, other });
 
 const idOptions = {
   /** The form of ids. UUIDs are of version 7, so that like ULIDs they sort by age. @default 'numeric' */
@@ -346,7 +302,7 @@ export const sandboxOptions = {
    * 400.
    * @default undefined
    */
-  contentTypes: group(contentTypeOptions, undefined),
+  contentTypes: optional(group(contentTypeOptions)),
   /** Fields that are `null`: sent as `null`, or left out of responses, as API Platform does. @default 'sent' */
   nullFields: option(is.oneOf('sent', 'omitted'), 'sent'),
 
@@ -415,43 +371,18 @@ export const sandboxOptions = {
 export interface SandboxOptions extends OptionInputs<typeof sandboxOptions> {}
 
 /** Options of the sandbox with every default applied. */
-export interface ResolvedSandboxOptions extends Resolved<typeof sandboxOptions> {}
+export interface ResolvedSandboxOptions extends ResolvedOptions<typeof sandboxOptions> {}
 
 /** The form of `type` in a problem document: see the option `problemType`. */
 export type ProblemType = ResolvedSandboxOptions['problemType'];
 
 /** Applies the defaults. Throws a TypeError for an option or a value that does not exist. */
 export function resolveSandboxOptions(given: SandboxOptions): ResolvedSandboxOptions {
-  const options = resolve(sandboxOptions, given, { of: 'createSandbox', path: '' }) as ResolvedSandboxOptions;
+  const options = resolved(sandboxOptions, given, 'createSandbox');
   checkFields('requiredFields', options.requiredFields);
   checkFields('uniqueFields', options.uniqueFields);
   checkFields('text.fields', options.text.fields ?? []);
   return options;
-}
-
-function resolve(table: SandboxOptionTable, given: object, where: { of: string; path: string }): object {
-  checkNames(where.of, given, Object.keys(table));
-  const values = new Map<string, unknown>(Object.entries(given));
-  const resolved = Object.entries(table).map(([name, entry]) => {
-    const value = values.get(name);
-    if ('options' in entry) return [name, resolveGroup(entry, value, name)];
-    if (value === undefined) return [name, entry.default];
-    checkValue(`${where.path}${name}`, value, entry);
-    return [name, value];
-  });
-  return Object.fromEntries(resolved);
-}
-
-function resolveGroup(
-  { options, other }: SandboxOptionGroup<SandboxOptionTable, unknown>,
-  value: unknown,
-  name: string,
-): unknown {
-  if (other.includes(value)) return value;
-  if (value === undefined || (typeof value === 'object' && value !== null)) {
-    return resolve(options, value ?? {}, { of: name, path: `${name}.` });
-  }
-  throw new TypeError(`${name} must be an object, not ${shown(value)}.`);
 }
 
 function checkFields(option: string, names: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { type ProbeReport, probe } from 'accounting-data-sdk/explore';
-import { type SandboxOptions, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
+import { type SandboxOptions, sandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { detailsOf, productSandbox } from './support/products.ts';
 
@@ -40,11 +40,12 @@ function byPath(options: object, path = ''): Record<string, unknown> {
 }
 
 /** The defaults of every option by their paths. */
-function defaultsOf(table: SandboxOptionTable, path = ''): Record<string, unknown> {
-  const entries = Object.entries(table).flatMap(([name, option]) =>
-    'options' in option
-      ? Object.entries(defaultsOf(option.options, `${path}${name}.`))
-      : [[`${path}${name}`, option.default]],
+function defaultsOf(table: object, path = ''): Record<string, unknown> {
+  const entries = Object.entries<{ default?: unknown; options?: object }>({ ...table }).flatMap(
+    ([name, option]) =>
+      option.options !== undefined
+        ? Object.entries(defaultsOf(option.options, `${path}${name}.`))
+        : [[`${path}${name}`, option.default]],
   );
   return Object.fromEntries(entries);
 }

@@ -6,13 +6,13 @@ import {
   type ListOrder,
   type Sandbox,
   type SandboxOptions,
-  type SandboxOptionTable,
   sandboxFaults,
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
+import type { OptionTable } from '../../internal/options.ts';
 import { counted, jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -270,7 +270,7 @@ function sandboxHelp(): string {
   ].join('\n');
 }
 
-function optionLines(table: SandboxOptionTable, parent = ''): string[] {
+function optionLines(table: OptionTable, parent = ''): string[] {
   return Object.entries(table).flatMap(([name, option]) => {
     if ('options' in option) return optionLines(option.options, `${parent}${name}.`);
     const value = option.default === undefined ? 'none' : JSON.stringify(option.default);

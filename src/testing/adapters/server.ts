@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { OptionNames } from '../../internal/option-names.ts';
-import { checkNames } from '../checks.ts';
+import { type OptionInputs, option, optional } from '../../internal/options.ts';
+import { is, resolved } from '../checks.ts';
 import { type Core, exchange } from '../exchange.ts';
 import { nodeHttp } from '../node-modules.ts';
 import type { ServiceRequest } from '../service/message.ts';
@@ -10,30 +10,24 @@ import type { SendOptions } from './encode.ts';
 import { rejectUnreadable, responseWithoutService } from './reject.ts';
 import { send, type WireExchange } from './send.ts';
 
-/** The options of `sandbox.listen`. */
-export interface ListenOptions {
+export const listenOptions = {
   /** @default 0: any free port */
-  port?: number | undefined;
+  port: option(is.integerFrom(0), 0),
   /** @default '127.0.0.1' */
-  host?: string | undefined;
+  host: option(is.string, '127.0.0.1'),
   /** Whether bodies are compressed for clients that accept gzip. @default true */
-  gzip?: boolean | undefined;
+  gzip: option(is.flag, true),
   /** Whether browsers let any page send requests and read responses. @default true */
-  cors?: boolean | undefined;
+  cors: option(is.flag, true),
   /**
    * The names that the `Host` header may have, without a port; a request with another is rejected with 421. On a port of
    * this machine alone it keeps out web pages whose own name points to it. @default any
    */
-  hosts?: readonly string[] | undefined;
-}
-
-export const LISTEN_OPTIONS: OptionNames<ListenOptions> = {
-  port: true,
-  host: true,
-  gzip: true,
-  cors: true,
-  hosts: true,
+  hosts: optional(is.strings),
 };
+
+/** The options of `sandbox.listen`. */
+export interface ListenOptions extends OptionInputs<typeof listenOptions> {}
 
 /** A sandbox on a port. */
 export interface Listening {
@@ -48,8 +42,7 @@ export interface Listening {
 
 /** Serves the sandbox over HTTP/1.1. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
-  checkNames('listen', options, Object.keys(LISTEN_OPTIONS));
-  const { port = 0, host = '127.0.0.1', gzip = true, cors = true, hosts } = options;
+  const { port, host, gzip, cors, hosts } = resolved(listenOptions, options, 'listen');
   const closing = new AbortController();
   const { server, shut } = createPort(core, { gzip, cors, hosts }, closing.signal);
   await open(server, port, host);

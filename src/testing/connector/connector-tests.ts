@@ -1,6 +1,15 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { type OptionNames, suggestion } from '../../internal/option-names.ts';
-import { checkCollections, checkNames, checkValue, is } from '../checks.ts';
+import { suggestion } from '../../internal/option-names.ts';
+import {
+  type Check,
+  group,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+  required,
+} from '../../internal/options.ts';
+import { checkCollections, is, resolved } from '../checks.ts';
 import { hashText, mix, SeededRandom } from '../data/seeded-random.ts';
 import type { SandboxOptions } from '../options.ts';
 import type { CaseTexts } from './case.ts';
@@ -11,64 +20,55 @@ import type { ConnectorRun } from './run-connector.ts';
 import { Stage } from './stage.ts';
 import { writingCases } from './writing-cases.ts';
 
-/** The part of a connector that writes products. */
-export interface ConnectorWrites {
+const writesOptions = {
   /**
    * Starts the connector once, as the option `run`. It has to bring `products` into the service, by `productNumber`: one
    * product for each, with its `name` and `salePrice`. Reject if a row failed.
    */
-  run: (run: WritingRun) => unknown;
-}
+  run: required(is.callback<(run: WritingRun) => unknown>()),
+};
 
-/** Options of {@link connectorTests}: `collections`, `run` and `records` of a connector that reads, or `writes`, or both. */
-export interface ConnectorTestsOptions {
+/** The part of a connector that writes products. */
+export interface ConnectorWrites extends OptionInputs<typeof writesOptions> {}
+
+const connectorTestsOptions = {
   /** The collections that the connector copies, by the names of the client's properties. */
-  collections?: readonly CollectionName[] | undefined;
+  collections: optional(is.strings as Check<readonly CollectionName[]>),
   /**
    * Starts the connector once: called again and again, for the next night and after a kill. Returns a promise that
    * rejects if the run failed, or `{ done, kill }` for another process. A kill without `kill` aborts `signal`, and the
    * service refuses every connection until the run has settled, which it has to do within 10 s.
    */
-  run?: ((run: ConnectorRun) => unknown) | undefined;
+  run: optional(is.callback<(run: ConnectorRun) => unknown>()),
   /**
    * What the copy holds of a collection now: an array, or a promise of one. Each record has `id`, `name` and any other
    * fields of the service, by their names or as `sale_price`; fields that the copy does not have are not compared.
    */
-  records?: ((collection: CollectionName) => unknown) | undefined;
+  records: optional(is.callback<(collection: CollectionName) => unknown>()),
   /** The part of the connector that writes products. */
-  writes?: ConnectorWrites | undefined;
+  writes: optional(group(writesOptions)),
   /** Empties the copy and the state of the connector. Called before each case. */
-  reset?: (() => unknown) | undefined;
+  reset: optional(is.callback<() => unknown>()),
   /** What the connector has logged until now: its key must not be in it. */
-  output?: (() => string | Promise<string>) | undefined;
+  output: optional(is.callback<() => string | Promise<string>>()),
   /** How your service is known to behave: what `probe` prints for the sandbox. A case changes what it tests. */
-  service?: SandboxOptions | undefined;
+  service: optional(is.object as Check<SandboxOptions>),
   /** Cases that the connector is known to fail, with the reason. Such a case fails once the connector passes it. */
-  expected?: Readonly<Record<string, string>> | undefined;
+  expected: option(is.object as Check<Readonly<Record<string, string>>>, {}),
   /** The names of the only cases to run. */
-  only?: readonly string[] | undefined;
+  only: optional(is.strings),
   /** The names of cases that do not run. */
-  skip?: readonly string[] | undefined;
+  skip: option(is.strings, []),
   /** Decides which records change, and what they contain. Default: 1. */
-  seed?: number | undefined;
+  seed: option(is.integer, 1),
   /** How long a run may take, in ms. Default: 30,000. */
-  timeoutMs?: number | undefined;
-}
-
-const CONNECTOR_TESTS_OPTIONS: OptionNames<ConnectorTestsOptions> = {
-  collections: true,
-  run: true,
-  records: true,
-  writes: { run: true },
-  reset: true,
-  output: true,
-  service: true,
-  expected: true,
-  only: true,
-  skip: true,
-  seed: true,
-  timeoutMs: true,
+  timeoutMs: option(is.durationFrom(0), 30_000),
 };
+
+/** Options of {@link connectorTests}: `collections`, `run` and `records` of a connector that reads, or `writes`, or both. */
+export interface ConnectorTestsOptions extends OptionInputs<typeof connectorTestsOptions> {}
+
+type Resolved = ResolvedOptions<typeof connectorTestsOptions>;
 
 /** A case of {@link connectorTests}. */
 export interface ConnectorTest {
@@ -78,13 +78,6 @@ export interface ConnectorTest {
   /** Starts the connector against the service of the case. Rejects with an Error that says what went wrong, and why. */
   readonly run: () => Promise<void>;
 }
-
-const CHECKS = {
-  seed: is.integer,
-  timeoutMs: is.duration,
-  only: is.strings,
-  skip: is.strings,
-};
 
 /**
  * Tests of a connector against services that lose, double, hide and delay records as real ones do, for any test runner:
@@ -103,13 +96,9 @@ const CHECKS = {
  * Throws a TypeError for an option or a case that does not exist.
  */
 export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] {
-  checkNames('connectorTests', options, Object.keys(CONNECTOR_TESTS_OPTIONS));
-  for (const [name, check] of Object.entries(CHECKS)) {
-    const value = options[name as keyof typeof CHECKS];
-    if (value !== undefined) checkValue(name, value, check);
-  }
-  const { only, skip = [], expected = {} } = options;
-  const played = playedCases(options);
+  const given = resolved(connectorTestsOptions, options, 'connectorTests');
+  const { only, skip, expected } = given;
+  const played = playedCases(given);
   const names = played.map(({ texts }) => texts.name);
   for (const [option, given] of Object.entries({ only: only ?? [], skip, expected: Object.keys(expected) })) {
     const unknown = given.find((name) => !names.includes(name));
@@ -125,7 +114,7 @@ export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] 
       name,
       why,
       async run() {
-        const seed = options.seed ?? 1;
+        const { seed } = given;
         const problems = await play(mix(seed, hashText(name)));
         const reason = expected[name];
         if (reason === undefined && problems.length > 0) {
@@ -160,8 +149,8 @@ interface PlayedCase {
   readonly play: (seed: number) => Promise<readonly string[]>;
 }
 
-function playedCases(options: ConnectorTestsOptions): PlayedCase[] {
-  const { collections, run, records, writes, timeoutMs = 30_000 } = options;
+function playedCases(options: Resolved): PlayedCase[] {
+  const { collections, run, records, writes, timeoutMs } = options;
   const reads = [collections, run, records].filter((option) => option !== undefined).length;
   if (reads !== 3 && (reads > 0 || writes === undefined)) {
     throw new TypeError('connectorTests needs collections, run and records, or writes, or both.');
@@ -185,7 +174,7 @@ function playedCases(options: ConnectorTestsOptions): PlayedCase[] {
 /** A case with its service, which listens on a port while it is played. */
 function playedCase(
   texts: CaseTexts & Parameters<typeof serviceOf>[0],
-  { service: given = {}, reset, output }: ConnectorTestsOptions,
+  { service: given = {}, reset, output }: Resolved,
   collections: readonly CollectionName[],
   play: (stage: Stage) => Promise<readonly string[]>,
 ): PlayedCase {

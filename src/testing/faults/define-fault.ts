@@ -1,7 +1,9 @@
-import type { Check, Checks } from '../checks.ts';
+import type { Check } from '../../internal/options.ts';
 import type { ServiceRequest, ServiceResponse } from '../service/message.ts';
 import type { ServiceState } from '../service/state.ts';
 import type { Delivery } from './delivery.ts';
+
+type Checks = Readonly<Record<string, Check<unknown>>>;
 
 /** The fields of a fault: those without a default, and the others. */
 export interface FaultFields<Required extends Checks = Checks, Optional extends Checks = Checks> {

@@ -30,7 +30,7 @@ export const faultConditions = {
     (value) => value === Infinity || is.integerFrom(1).allows(value),
   ),
   /** How long requests can meet the fault, in ms. @default until the rule is removed */
-  forMs: is.duration,
+  forMs: is.durationFrom(0),
   /** The probability that a matching request meets the fault, drawn from the sandbox's seed. @default 1 */
   probability: is.fraction,
 };
@@ -141,7 +141,7 @@ export class FaultRules implements Faults {
 
   add(fault: Fault, match: FaultMatch = {}): FaultRule {
     checkFault(fault);
-    checkValues(match, faultConditions, { of: 'what a fault matches' });
+    checkValues(match, faultConditions, 'what a fault matches');
     if (match.collection !== undefined) checkCollections('What a fault matches', [match.collection]);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const rule = new Rule(fault, match, () => {

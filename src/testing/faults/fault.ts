@@ -35,7 +35,7 @@ export function checkFault(fault: Fault): void {
   }
   const { required, optional }: FaultFields = sandboxFaults[kind];
   const checks = { kind: is.string, ...required, ...optional };
-  checkValues(fault, checks, { of: `the fault ${kind}`, path: `${kind}.` });
+  checkValues(fault, checks, `the fault ${kind}`, `${kind}.`);
   const missing = Object.keys(required).find((name) => Reflect.get(fault, name) === undefined);
   if (missing !== undefined) throw new TypeError(`The fault ${kind} has no default for ${missing}. Pass it.`);
 }

@@ -9,7 +9,7 @@ export const timingFaults = {
   delay: defineFault({
     required: {
       /** How late, in ms. */
-      ms: is.duration,
+      ms: is.durationFrom(0),
     },
     optional: {
       /** Whether the request is also carried out late, or only its response sent late. @default 'response' */
@@ -53,7 +53,7 @@ export const timingFaults = {
       /** Bytes in a piece. @default 1 */
       bytes: is.integerFrom(1),
       /** The time between pieces, in ms. @default 100 */
-      everyMs: is.duration,
+      everyMs: is.durationFrom(0),
     },
     effect: async ({ bytes = 1, everyMs = 100 }, { respond }) => ({
       response: await respond(),

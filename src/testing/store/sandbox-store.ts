@@ -1,17 +1,17 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
-import type { OptionNames } from '../../internal/option-names.ts';
-import { checkNames } from '../checks.ts';
+import { type OptionInputs, optional } from '../../internal/options.ts';
+import { is, resolved } from '../checks.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
 import type { Fixtures, RecordInput, RecordOf } from './fixtures.ts';
 
-/** When a write to the store becomes visible. */
-export interface StoreWriteOptions {
+const storeWriteOptions = {
   /** How long requests do not see the write, in ms. @default the sandbox's `commitDelayMs` */
-  visibleAfterMs?: number | undefined;
-}
+  visibleAfterMs: optional(is.durationFrom(0)),
+};
 
-const STORE_WRITE_OPTIONS: OptionNames<StoreWriteOptions> = { visibleAfterMs: true };
+/** When a write to the store becomes visible. */
+export interface StoreWriteOptions extends OptionInputs<typeof storeWriteOptions> {}
 
 /**
  * Direct access to one collection, for a test: what it does is neither a request nor in the journal. Every record given
@@ -77,10 +77,8 @@ export function createStore(company: Company): SandboxStore {
 }
 
 function collectionStore(collection: Collection): CollectionStore<{ id: string }> {
-  const delayOf = (options: StoreWriteOptions = {}) => {
-    checkNames('a write to the store', options, Object.keys(STORE_WRITE_OPTIONS));
-    return options.visibleAfterMs;
-  };
+  const delayOf = (options: StoreWriteOptions = {}) =>
+    resolved(storeWriteOptions, options, 'a write to the store').visibleAfterMs;
   return {
     get count() {
       return collection.count;

@@ -10,7 +10,7 @@ import {
 } from 'accounting-data-sdk';
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
-import { createSandbox, type SandboxOptionTable, sandboxOptions } from 'accounting-data-sdk/testing';
+import { createSandbox, sandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
 import { LIST_QUERY } from '../../../src/collections/list-query.ts';
@@ -21,14 +21,14 @@ import { whoamiOptions } from '../../../src/explore/whoami.ts';
 import type { NameTable } from '../../../src/internal/option-names.ts';
 import type { OptionTable } from '../../../src/internal/options.ts';
 import { moneyOptions } from '../../../src/money.ts';
-import { TELEMETRY_OPTIONS } from '../../../src/opentelemetry/telemetry-listeners.ts';
+import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners.ts';
 import { CLIENT_DEFAULTS, CLIENT_OPTIONS } from '../../../src/options.ts';
 import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
 import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
-import { LISTEN_OPTIONS } from '../../../src/testing/adapters/server.ts';
+import { listenOptions } from '../../../src/testing/adapters/server.ts';
 import { REQUEST_OPTIONS } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
 
@@ -40,7 +40,7 @@ const run = { store: memoryStore(), tenant: 'acme' };
 const reconciled = { localIds: () => [], onDelete: nothing };
 
 /** The names of a table of options. */
-const namesOf = (table: NameTable | OptionTable | SandboxOptionTable): NameTable =>
+const namesOf = (table: NameTable | OptionTable): NameTable =>
   Object.fromEntries(
     Object.entries(table).map(([name, entry]) => {
       if (entry === true) return [name, true];
@@ -88,9 +88,9 @@ const TAKES_OPTIONS: readonly (readonly [
   ['probe', probeOptions, (o) => probe(client, o)],
   ['discover', discoverOptions, (o) => discover(client, o)],
   ['whoami', whoamiOptions, (o) => whoami(client, o)],
-  ['telemetryListeners', TELEMETRY_OPTIONS, (o) => telemetryListeners(o)],
-  ['createSandbox', namesOf(sandboxOptions), (o) => createSandbox(o)],
-  ['listen', LISTEN_OPTIONS, (o) => createSandbox().listen(o)],
+  ['telemetryListeners', telemetryOptions, (o) => telemetryListeners(o)],
+  ['createSandbox', sandboxOptions, (o) => createSandbox(o)],
+  ['listen', listenOptions, (o) => createSandbox().listen(o)],
 ];
 
 /** The first two neighbouring letters that differ, from the second on, in the wrong order; in a short name the last letter twice. */

@@ -58,7 +58,8 @@ function inside(type: ts.Type, name: string): ts.Type {
   if (property === undefined) throw new Error(`There is no property ${name}.`);
   const types = checker.getTypeOfSymbol(property);
   const parts = types.isUnion() ? types.types : [types];
-  return parts.find((part) => (part.flags & ts.TypeFlags.Object) !== 0) ?? types;
+  const composed = ts.TypeFlags.Object | ts.TypeFlags.Intersection;
+  return parts.find((part) => (part.flags & composed) !== 0) ?? types;
 }
 
 /** An option as the guide lists it. */
