@@ -102,7 +102,7 @@ export interface OpenTarget {
     version: string | undefined,
   ): Promise<boolean>;
   /** Called at the end of a run with the result of each collection. */
-  onEnd?(collections: readonly CollectionEnd[]): unknown;
+  onEnd?(ends: readonly CollectionEnd[]): unknown;
   /** Removes everything of the tenant in one transaction: for `forget`. */
   forget?(): Promise<unknown>;
   /** Called once at the end of the run, even if it fails or is stopped. */

@@ -48,6 +48,7 @@ const parameters = {
   database: 'The name of a file, or an open database.',
   directory: 'The folder in which the files are kept.',
   draft: 'The fields of the product to create.',
+  ends: 'How the run of each collection ended.',
   error: 'Anything that was caught.',
   fixtures: 'Records by collection, or the folder that contains them.',
   id: 'The id of the record.',
