@@ -121,18 +121,16 @@ export function isFirstSending({ isEarlier, sendings }: Sent): boolean {
   return !isEarlier && sendings <= 1;
 }
 
-/** What a write ended with. */
+/** What an update that was not carried out ended with. */
 export type WriteEnd =
-  | 'ok'
   /** The service says that there is no such product. */
   | 'missing'
   /** The service failed, for this call or for all. */
   | 'outage'
   | 'failed';
 
-/** What the end of an update, or finding no difference, makes of a row. */
-export function afterUpdate(state: Made, end: WriteEnd): { state: Made; step: 'done' | 'open' | 'failed' } {
-  if (end === 'ok') return { state, step: 'done' };
+/** What such an end makes of a row. */
+export function afterUpdate(state: Made, end: WriteEnd): { state: Made; step: 'open' | 'failed' } {
   if (end === 'missing') return { state: { ...state, misses: state.misses + 1 }, step: 'open' };
   return { state, step: end === 'outage' ? 'open' : 'failed' };
 }

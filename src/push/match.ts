@@ -72,20 +72,6 @@ export class Match {
     if (key !== undefined) this.#missing?.add(product, key, isKept);
   }
 
-  /** The rows whose known product no response showed. */
-  unseen(): readonly PushRow[] {
-    return this.#claimants.filter(({ id, state }) => id === undefined && state.is === 'made');
-  }
-
-  /** The rows whose known product has another key now. */
-  renumbered(): readonly PushRow[] {
-    return this.#claimants.filter(({ foundBy }) => foundBy === 'id');
-  }
-
-  get #claimants(): readonly PushRow[] {
-    return [...this.#byId.values()].flat();
-  }
-
   /** What was seen of a row; `reason` says why it is not clear which product it means. */
   sightOf(row: PushRow): { readonly sight: Sight; readonly reason: string | undefined } {
     const reason = this.#conflictOf(row);

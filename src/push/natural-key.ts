@@ -2,6 +2,7 @@
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { visible } from '../internal/text.ts';
+import type { Outcome } from './results.ts';
 
 /** A key without what services drop without an error. */
 export function trimmed(key: string): string {
@@ -47,13 +48,15 @@ export class ChangedKeys {
     return this.#last;
   }
 
-  /** The key of a product that a row with this key may mean. Throws if the service changes every key. */
-  check(key: string): string | undefined {
+  /** The result of a row that is not sent: a product of this run may be the one, or the service changes every key. */
+  check(key: string): Outcome | undefined {
     const stored = this.#stored.get(folded(key));
-    if (stored !== undefined || this.#count < MAX_CHANGED) return stored;
-    throw new InvalidInputError(
-      'key',
-      `must return the key in the form of the service, which changes each one (${this.#last}). No more products are created`,
-    );
+    if (stored !== undefined) {
+      const reason = `an earlier row may mean the same product: ${spellings(key, stored)}`;
+      return { action: 'conflict', reason };
+    }
+    if (this.#count < MAX_CHANGED) return undefined;
+    const what = `must return the key in the form of the service, which changes each one (${this.#last}). No more products are created`;
+    return { action: 'failed', error: new InvalidInputError('key', what) };
   }
 }

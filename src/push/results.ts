@@ -105,20 +105,7 @@ export interface Subject {
 }
 
 /** What was done, with the details that its result needs. */
-export type Outcome = (
-  | { readonly action: 'created'; readonly id?: string; readonly fields?: readonly string[] }
-  | { readonly action: 'updated'; readonly id: string; readonly fields: readonly string[] }
-  | { readonly action: 'unchanged'; readonly id: string }
-  | { readonly action: 'failed'; readonly id?: string | undefined; readonly error: AnyAccountingError }
-  | {
-      readonly action: 'conflict';
-      readonly id: string | undefined;
-      readonly ids: readonly string[];
-      readonly reason: string;
-    }
-  | { readonly action: 'duplicate' }
-  | { readonly action: 'deleted'; readonly id: string }
-) & { readonly reason?: string | undefined };
+export type Outcome = Pick<PushResult, 'action'> & Partial<Omit<AnyResult<object>, keyof Subject>>;
 
 interface Callbacks {
   readonly tenant: string;

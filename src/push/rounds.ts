@@ -22,12 +22,12 @@ import {
   type Step,
   toSend,
 } from './create.ts';
-import { changedFields, type Fields, picked, withoutNull } from './draft.ts';
+import { type Fields, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
 import { Match } from './match.ts';
 import type { PushMemory } from './memory.ts';
 import { type Missing, MissingProducts } from './missing.ts';
-import { ChangedKeys, folded, spellings } from './natural-key.ts';
+import { ChangedKeys, folded } from './natural-key.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Outcome, Results, Subject } from './results.ts';
 import type { PushRow, Rows } from './rows.ts';
@@ -66,8 +66,6 @@ export class Rounds {
   readonly #work: Work;
   /** The rows without a result. */
   readonly #open: Set<PushRow>;
-  /** The last error of each open row. */
-  readonly #errors = new Map<PushRow, AnyAccountingError>();
   readonly #changedKeys = new ChangedKeys();
   /** The rows whose product an earlier push may have created, but the list did not show. */
   #lost: readonly PushRow[] = [];
@@ -93,7 +91,7 @@ export class Rounds {
         await memory.save();
         await calls.waitUntilVisible();
         await this.#look();
-        const plan = this.#plan();
+        const plan = this.#plan(this.#open);
         this.#settleAll(plan);
         await this.#write(plan);
       }
@@ -136,8 +134,8 @@ export class Rounds {
     this.#match = new Match(options, rows, missing);
     results.begin('read');
     await this.#readList(existing, (records) => results.advance(records));
-    await this.#lookUp();
-    const plan = this.#plan();
+    await this.#lookUp([...this.#open]);
+    const plan = this.#plan(this.#open);
     this.#lost = [...this.#open].filter(({ state }) => state.is === 'sent');
     const inConflict = plan.settled.flatMap(([{ key }, { action }]) => (action === 'conflict' ? [key] : []));
     const uncertainKeys = [...inConflict, ...rows.failedKeys];
@@ -151,7 +149,7 @@ export class Rounds {
       this.#match = new Match(options, rows);
       await this.#readList(undefined);
     } else for (const row of this.#open) this.#match.expect(row);
-    await this.#lookUp();
+    await this.#lookUp([...this.#open]);
   }
 
   async #readList(
@@ -164,35 +162,29 @@ export class Rounds {
     }
   }
 
-  /** Gets the known products that were not seen. */
-  async #lookUp(): Promise<void> {
-    const unseen = this.#match.unseen().filter((row) => this.#open.has(row));
-    await this.#forEach(unseen, async (row) => {
-      const found = await this.#lookUpOne(row);
-      if (found !== undefined) this.#match.addProduct(found);
-    });
-    await this.#checkRenumbered();
+  /** Gets the known products of these rows that were not seen. */
+  async #lookUp(rows: readonly PushRow[]): Promise<void> {
+    const unseen = rows.filter(({ id, state }) => id === undefined && state.is === 'made');
+    await this.#forEach(unseen, (row) => this.#lookUpOne(row));
+    await this.#checkRenumbered(rows.filter(({ foundBy }) => foundBy === 'id'));
   }
 
-  /** The known product of a row; undefined if it does not exist, or cannot be read, as the row says then. */
-  async #lookUpOne(row: PushRow): Promise<Read<AnyProduct> | undefined> {
+  async #lookUpOne(row: PushRow): Promise<void> {
     try {
       const found = await this.#work.calls.lookUp((row.state as Made).id);
-      if (found.record !== undefined) return found;
+      if (found.record !== undefined) return this.#match.addProduct(found);
       row.lookUp = 'missing';
-      if (found.notFound !== undefined) this.#errors.set(row, found.notFound);
+      row.error = found.notFound ?? row.error;
     } catch (error) {
       if (!isAccountingError(error) || this.#work.calls.stopsRun(error)) throw error;
       row.lookUp = 'failed';
-      this.#errors.set(row, error);
+      row.error = error;
     }
-    return undefined;
   }
 
   /** The number of a product was changed upstream, or it was pushed under another key since. */
-  async #checkRenumbered(): Promise<void> {
+  async #checkRenumbered(renumbered: readonly PushRow[]): Promise<void> {
     const { memory } = this.#work;
-    const renumbered = this.#match.renumbered().filter((row) => this.#open.has(row));
     const keysOf = await memory.keysOf(renumbered.map(({ id }) => id as string));
     for (const row of renumbered) {
       const { id, otherKey = '' } = row;
@@ -210,18 +202,19 @@ export class Rounds {
     return false;
   }
 
-  #plan(): Plan {
+  #plan(rows: Iterable<PushRow>): Plan {
     const { memory } = this.#work;
     const settled: [PushRow, Outcome][] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
     const open: PushRow[] = [];
-    for (const row of this.#open) {
+    for (const row of rows) {
       const { sight, reason = '' } = this.#match.sightOf(row);
       const { state, step } = afterLook(row.state, sight);
       const steps: Record<Step, () => void> = {
         conflict: () => settled.push([row, conflictOf(row, reason)]),
-        failed: () => settled.push([row, { action: 'failed', id: row.id, error: this.#errorOf(row) }]),
+        failed: () =>
+          settled.push([row, { action: 'failed', id: row.id, error: row.error as AnyAccountingError }]),
         lacking: () =>
           settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]),
         compare: () => {
@@ -283,7 +276,8 @@ export class Rounds {
 
   async #createOne(row: PushRow): Promise<void> {
     const { calls, memory } = this.#work;
-    if (this.#isDenied(row, 'create') || this.#isInDoubt(row)) return;
+    const unsent = this.#denied('create', undefined) ?? this.#changedKeys.check(row.key);
+    if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
     const state = row.state as Sent;
     let end: CreateEnd;
     let created: Read<AnyProduct> | undefined;
@@ -294,9 +288,10 @@ export class Rounds {
       end = endOf(error);
       const next = afterCreate(state, end);
       memory.set(row, next.state);
-      if (isAccountingError(error)) this.#errors.set(row, error);
+      if (!isAccountingError(error)) throw error;
+      row.error = error;
       if (calls.stopsRun(error)) throw error;
-      if (next.step === 'failed') this.#settle(row, { action: 'failed', error: this.#errorOf(row) });
+      if (next.step === 'failed') this.#settle(row, { action: 'failed', error });
       return;
     }
     const next = afterCreate(state, end);
@@ -305,34 +300,25 @@ export class Rounds {
       if (!this.#hasChangedKey(row, created)) this.#settle(row, { action: 'created', id: end.id });
       return;
     }
-    const found = await this.#lookUpOne(row);
-    // The next round decides about a product that has another key by now.
-    if (found !== undefined && this.#work.options.keyOf(found) !== row.key) return;
-    if (found === undefined) {
-      // One look may come from a copy of the data that lags behind: the next round looks again.
-      const { state: seen } = afterLook(row.state, { products: 'none', mayLack: false, made: row.lookUp });
-      return memory.set(row, seen);
-    }
-    row.fields = changedFields(
-      found.row as Fields,
-      JSON.parse(row.draft) as Fields,
-      this.#work.options.facts.fields,
-    );
-    await this.#update(row);
+    this.#match.expect(row);
+    await this.#lookUp([row]);
+    const plan = this.#plan([row]);
+    this.#settleAll(plan);
+    if (plan.updates.length > 0) await this.#update(row);
   }
 
-  /** Brings the product of a row to its values. */
+  /** Sends the fields in which the product of a row differs. */
   async #update(row: PushRow): Promise<void> {
     const { calls, memory } = this.#work;
     const state = row.state as Made;
     const { fields } = row;
-    if (fields.length === 0) return this.#settle(row, doneOf(row, state));
-    if (this.#isDenied(row, 'update')) return;
+    const unsent = this.#denied('update', state.id);
+    if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
     try {
       await calls.update(state.id, picked(JSON.parse(row.draft) as Fields, fields));
     } catch (error) {
       if (!isAccountingError(error)) throw error;
-      this.#errors.set(row, error);
+      row.error = error;
       if (calls.stopsRun(error)) throw error;
       if (error.outcome === 'unknown') row.fieldsSent = fieldsOf(row);
       const isOutage = signOfError(error) !== undefined;
@@ -348,8 +334,8 @@ export class Rounds {
   async #missing({ id, key, patch }: Missing): Promise<void> {
     const { calls, options, results, rows } = this.#work;
     const kind = patch === undefined ? 'delete' : 'update';
-    const error = calls.denied(kind);
-    if (error !== undefined) return results.add({ key }, { action: 'failed', id, error, reason: DENIED });
+    const unsent = this.#denied(kind, id);
+    if (unsent !== undefined) return results.add({ key }, unsent);
     try {
       const found = await calls.lookUp(id);
       // It does not exist any more, or got the key of a row meanwhile.
@@ -368,33 +354,15 @@ export class Rounds {
     }
   }
 
-  /** Whether no more writes of a kind are sent: the row fails. */
-  #isDenied(row: PushRow, kind: Kind): boolean {
+  /** The result of a write that is not sent, because the service denied all of its kind; undefined if it is sent. */
+  #denied(kind: Kind, id: string | undefined): Outcome | undefined {
     const error = this.#work.calls.denied(kind);
-    if (error === undefined) return false;
-    if (isNew(row.state)) this.#work.memory.set(row, NONE);
-    this.#settle(row, { action: 'failed', id: row.id, error, reason: DENIED });
-    return true;
+    return error && { action: 'failed', id, error, reason: DENIED };
   }
 
-  /** Whether a create of this run may have made the product of this row, because the service changed its key. */
-  #isInDoubt(row: PushRow): boolean {
-    const { memory } = this.#work;
-    let other: string | undefined;
-    let outcome: Outcome | undefined;
-    try {
-      other = this.#changedKeys.check(row.key);
-    } catch (error) {
-      outcome = { action: 'failed', error: error as AnyAccountingError };
-    }
-    if (other !== undefined) {
-      const reason = `an earlier row may mean the same product: ${spellings(row.key, other)}`;
-      outcome = { action: 'conflict', id: undefined, ids: [], reason };
-    }
-    if (outcome === undefined) return false;
-    if (isNew(row.state)) memory.set(row, NONE);
+  #leaveUnsent(row: PushRow, outcome: Outcome): void {
+    if (isNew(row.state)) this.#work.memory.set(row, NONE);
     this.#settle(row, outcome);
-    return true;
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
@@ -409,21 +377,16 @@ export class Rounds {
 
   #settle(row: PushRow, outcome: Outcome): void {
     this.#open.delete(row);
-    this.#errors.delete(row);
     this.#work.results.add(row, outcome);
   }
 
   /** What is still open fails with its last error. What is known of its create stays in the store. */
   #failOpen(): void {
-    for (const [row, error] of this.#errors) {
-      if (!this.#open.has(row)) continue;
-      const id = row.state.is === 'made' ? row.state.id : undefined;
-      this.#settle(row, { action: 'failed', id, error, reason: STILL_OPEN });
+    for (const row of this.#open) {
+      const { state, error } = row;
+      const id = state.is === 'made' ? state.id : undefined;
+      if (error !== undefined) this.#settle(row, { action: 'failed', id, error, reason: STILL_OPEN });
     }
-  }
-
-  #errorOf(row: PushRow): AnyAccountingError {
-    return this.#errors.get(row) as AnyAccountingError;
   }
 
   async #forEach<V>(items: readonly V[], work: (item: V) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 // Reads the rows: one compact draft for each key, and later what is known of its product.
 
-import { isAccountingError } from '../errors/guards.ts';
+import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { each } from '../reading/each.ts';
 import { type CreateState, NONE } from './create.ts';
@@ -44,6 +44,8 @@ export class PushRow {
   conflict: string | undefined;
   /** A product that may have its key in another spelling. */
   similar: { readonly id: string; readonly key: string } | undefined;
+  /** The last error of its calls. */
+  error: AnyAccountingError | undefined;
 
   constructor({ key, index, row }: KeyedRow, draft: string, drafts: DraftBuffer) {
     this.key = key;

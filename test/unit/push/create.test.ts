@@ -109,7 +109,6 @@ describe('what is sent', () => {
 
 describe('the end of an update', () => {
   test.each([
-    ['ok', made(), 'done'],
     ['missing', made({ misses: 1 }), 'open'],
     ['outage', made(), 'open'],
     ['failed', made(), 'failed'],
