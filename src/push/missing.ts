@@ -64,56 +64,39 @@ export class MissingProducts {
     const missing = [...this.#missing.values()].filter(({ key }) => !formsToKeep.has(folded(key)));
     if (missing.length === 0 || !this.#rows.haveKeys) return [];
 
-    const maxCandidates = this.#options.maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));
-    const reason = this.#abortReason(missing.length, maxCandidates);
-    if (reason !== undefined) throw this.#aborted(reason, missing.length, maxCandidates);
-    return missing;
-  }
-
-  get #rowCount(): number {
-    return this.#rows.byKey.size + this.#rows.failedKeys.size;
-  }
-
-  #abortReason(candidates: number, maxCandidates: number): ReconcileAbortReason | undefined {
-    if (maxCandidates === Number.POSITIVE_INFINITY) return undefined;
-    if (this.#rowCount === 0) return 'empty_read';
-    if (this.#withRow === 0) return 'few_local_ids_seen';
-    return candidates > maxCandidates ? 'too_many_candidates' : undefined;
-  }
-
-  #aborted(reason: ReconcileAbortReason, candidates: number, maxCandidates: number): ReconcileAbortedError {
-    const { tenant, missing } = this.#options;
-    const rows = this.#rowCount;
-    const why = {
-      empty_read: 'there are no rows',
-      few_local_ids_seen: 'no product has a row',
-      too_many_candidates: `maxCandidates is ${maxCandidates}`,
-      first_record_not_found: '',
-      not_found_differs: '',
+    const { tenant, missing: change, maxCandidates } = this.#options;
+    const most = maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));
+    if (most === Number.POSITIVE_INFINITY) return missing;
+    const rows = this.#rows.byKey.size + this.#rows.failedKeys.size;
+    const candidates = missing.length;
+    const abort = (reason: ReconcileAbortReason, why: string, enough = 'maxCandidates: Infinity') => {
+      const now = new Date();
+      return new ReconcileAbortedError(
+        `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change === 'delete' ? 'deleted' : 'changed'}, because no row has their key; ${why}; nothing was written.`,
+        {
+          collection: 'products',
+          pagination: undefined,
+          complete: undefined,
+          local: rows,
+          seen: this.#withKey,
+          missing: this.#withKey - this.#withRow,
+          candidates,
+          deleted: 0,
+          repaired: 0,
+          startedAt: now,
+          endedAt: now,
+        },
+        {
+          reason,
+          maxCandidates: most,
+          hint: `Check rows, key and the API key. If so many are really missing, pass ${enough}.`,
+        },
+      );
     };
-    const change = missing === 'delete' ? 'deleted' : 'changed';
-    const enough = reason === 'too_many_candidates' ? 'a higher maxCandidates' : 'maxCandidates: Infinity';
-    const now = new Date();
-    return new ReconcileAbortedError(
-      `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change}, because no row has their key; ${why[reason]}; nothing was written.`,
-      {
-        collection: 'products',
-        pagination: undefined,
-        complete: undefined,
-        local: rows,
-        seen: this.#withKey,
-        missing: this.#withKey - this.#withRow,
-        candidates,
-        deleted: 0,
-        repaired: 0,
-        startedAt: now,
-        endedAt: now,
-      },
-      {
-        reason,
-        maxCandidates,
-        hint: `Check rows, key and the API key. If so many are really missing, pass ${enough}.`,
-      },
-    );
+    if (rows === 0) throw abort('empty_read', 'there are no rows');
+    if (this.#withRow === 0) throw abort('few_local_ids_seen', 'no product has a row');
+    if (candidates > most)
+      throw abort('too_many_candidates', `maxCandidates is ${most}`, 'a higher maxCandidates');
+    return missing;
   }
 }

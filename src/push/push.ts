@@ -79,12 +79,10 @@ async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promi
   }
 }
 
-interface Run {
-  readonly options: ResolvedPushOptions;
-  readonly results: Results;
-}
-
-async function run(products: AnyTarget, { options, results }: Run): Promise<void> {
+async function run(
+  products: AnyTarget,
+  { options, results }: Pick<Work, 'options' | 'results'>,
+): Promise<void> {
   const rows = await readRows(options, results);
   const memory = new PushMemory({ ...options, baseUrl: products.baseUrl });
   await memory.load(rows);
@@ -106,13 +104,12 @@ async function compareCompany({
   calls,
   options,
 }: Pick<Work, 'rows' | 'calls' | 'options'>): Promise<CompanyMatch> {
-  const known: { readonly key: string; readonly id: string }[] = [];
+  let compared = 0;
   for (const { key, state } of rows.byKey.values()) {
-    if (state.is === 'made' && known.push({ key, id: state.id }) === MOST_COMPARED) break;
-  }
-  for (const { key, id } of known) {
-    const found = await calls.lookUp(id);
+    if (state.is !== 'made') continue;
+    const found = await calls.lookUp(state.id);
     if (found.record !== undefined && options.keyOf(found) === key) return 'same';
+    if (++compared === MOST_COMPARED) break;
   }
-  return known.length === 0 ? 'nothing_known' : 'none_same';
+  return compared === 0 ? 'nothing_known' : 'none_same';
 }

@@ -133,7 +133,10 @@ export class Rounds {
     const missing = new MissingProducts(options, rows);
     this.#match = new Match(options, rows, missing);
     results.begin('read');
-    await this.#readList(existing, (records) => results.advance(records));
+    for await (const page of existingProducts(this.#work, existing)) {
+      this.#match.add(page);
+      results.advance(page.records.length);
+    }
     await this.#lookUp([...this.#open]);
     const plan = this.#plan(this.#open);
     this.#lost = [...this.#open].filter(({ state }) => state.is === 'sent');
@@ -147,19 +150,9 @@ export class Rounds {
     const { options, rows } = this.#work;
     if (this.#isAnySent()) {
       this.#match = new Match(options, rows);
-      await this.#readList(undefined);
+      for await (const page of existingProducts(this.#work, undefined)) this.#match.add(page);
     } else for (const row of this.#open) this.#match.expect(row);
     await this.#lookUp([...this.#open]);
-  }
-
-  async #readList(
-    existing: ResolvedPushOptions['existing'],
-    onPage: (records: number) => void = () => undefined,
-  ): Promise<void> {
-    for await (const page of existingProducts(this.#work, existing)) {
-      this.#match.add(page);
-      onPage(page.records.length);
-    }
   }
 
   /** Gets the known products of these rows that were not seen. */
