@@ -9,5 +9,6 @@ export const EXPECTED = {
   ...ofKinds,
   id: 'expected a string that is not empty',
   record: 'expected a record, a JSON object',
+  finite: 'has a number that JavaScript cannot hold',
   absent: 'is filled by the service: leave it out',
 } as const;

@@ -1,13 +1,16 @@
 import { checks } from './field-kinds.ts';
+import { isInfinite } from './infinite.ts';
 import type { FieldTable } from './record.ts';
 
 /**
  * A check built from a table of fields: whether a record can be passed on as the same object. Zod decides: it is loaded
  * and called only for a record that fails this check. A property test keeps both consistent.
+ *
+ * @param fields Undefined: any fields with any values.
  */
-export function quickCheck(fields: FieldTable): (record: Record<string, unknown>) => boolean {
+export function quickCheck(fields: FieldTable | undefined): (record: Record<string, unknown>) => boolean {
+  if (fields === undefined) return (record) => !Object.hasOwn(record, '__proto__');
   const checkOf = new Map(Object.entries(fields).map(([name, kind]) => [name, checks[kind]]));
-  if (checkOf.size === 0) return (record) => !Object.hasOwn(record, '__proto__');
 
   // The names and checks of the last record. The records of a list have the same fields in the same order, so that no
   // field has to be looked up.
@@ -26,7 +29,8 @@ export function quickCheck(fields: FieldTable): (record: Record<string, unknown>
       }
       const check = checksInOrder[index++];
       const value = record[name];
-      if (check !== undefined && value !== null && value !== undefined && !check(value)) return false;
+      if (value === null || value === undefined) continue;
+      if ((check !== undefined && !check(value)) || isInfinite(value)) return false;
     }
     return true;
   };

@@ -93,8 +93,8 @@ export class RecordReader<T extends { id: string }> {
   }
 
   /** The fields that are checked beside `id`, without which a record can be neither found again nor stored. */
-  get #checkedFields(): FieldTable {
-    return this.#options.validation === 'off' ? {} : this.#options.fields;
+  get #checkedFields(): FieldTable | undefined {
+    return this.#options.validation === 'off' ? undefined : this.#options.fields;
   }
 
   async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {

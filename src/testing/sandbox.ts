@@ -9,7 +9,7 @@ import type { LoggedRequest } from './log.ts';
 import { resolveSandboxOptions, type SandboxOptions } from './options.ts';
 import { Recent } from './recent.ts';
 import type { Commit } from './service/state.ts';
-import { readFixtures } from './store/fixtures.ts';
+import { loadFolder } from './store/load-folder.ts';
 import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
 /** The options with which `createClient` reaches a sandbox. */
@@ -90,7 +90,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { clock, companies, journal, keyring } = state;
   const store = createStore(companies.main);
   const { fixtures } = resolved;
-  if (fixtures !== undefined) store.load(typeof fixtures === 'string' ? readFixtures(fixtures) : fixtures);
+  if (typeof fixtures === 'string') loadFolder(companies.main, fixtures);
+  else if (fixtures !== undefined) store.load(fixtures);
 
   return {
     get clientOptions() {

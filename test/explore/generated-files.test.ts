@@ -21,7 +21,7 @@ async function fileOfDiscover() {
 }
 
 const typedClient = `
-import { createClient, type Product as ClientProduct } from 'accounting-data-sdk';
+import { createClient } from 'accounting-data-sdk';
 export async function use() {
   const client = createClient({ schemas });
   const account = await client.accounts.get('1');
@@ -32,7 +32,8 @@ export async function use() {
   account.lines?.[0]?.amount satisfies string | null | undefined;
   account.matrix?.[0]?.[0] satisfies number | null | undefined;
   const product = await client.products.get('1');
-  product satisfies ClientProduct;
+  product satisfies Product;
+  product.salePrice satisfies string | null | undefined;
   product.tags satisfies (string | null)[] | null | undefined;
   // @ts-expect-error: an amount is not a number
   account.creditLimit satisfies number | undefined;

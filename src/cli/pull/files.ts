@@ -160,7 +160,7 @@ async function read(client: Client, task: ReadTask): Promise<CollectionReport | 
     await output.restart();
     point = BEGINNING;
   };
-  // Invalid records too: the file holds what the service sent.
+  // Invalid records too: the file holds what the service sent, with null for a number such as 1e400.
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
   const run = changes(collection, {
     ...fitting,
@@ -223,7 +223,10 @@ async function read(client: Client, task: ReadTask): Promise<CollectionReport | 
       const took = ((performance.now() - startedAt) / 1000).toFixed(1);
       const end = report === undefined ? 'not complete' : 'complete';
       progress.log(`${countsOf(point, name)}, ${took} s: ${end}.`);
-      if (invalid > 0) progress.log(`${numberOf(invalid)} of them have no valid id.`);
+      if (invalid > 0)
+        progress.log(
+          `${numberOf(invalid)} of them are invalid: no valid id, or a number that JavaScript cannot hold.`,
+        );
       if (report !== undefined) progress.warn(report);
     }
   }

@@ -1,4 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
+import { isMoney } from '../../schemas/money.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
@@ -154,17 +155,17 @@ export class Collection {
     return row;
   }
 
-  /** Stores a new record under the id given, or the next one. */
+  /** Stores a record under its id, or the next one. */
   insert(fields: Fields, visibleAfterMs?: number): Row {
     const now = this.#now();
-    const id = typeof fields.id === 'string' ? fields.id : this.#nextId();
-    const times = { createdAt: now, modifiedAt: now, ...this.#timesIn(fields) };
+    const id = idIn(fields) ?? this.#nextId();
+    const times = { createdAt: now, modifiedAt: now, ...timesIn(fields) };
     return this.#write(this.#toRow(id, fields, times), visibleAfterMs);
   }
 
   /** Changes the fields given: `null` clears, a field left out stays. */
   update(before: Row, fields: Fields, visibleAfterMs?: number): Row {
-    const times = { createdAt: before.createdAt, modifiedAt: this.#now(), ...this.#timesIn(fields) };
+    const times = { createdAt: before.createdAt, modifiedAt: this.#now(), ...timesIn(fields) };
     return this.#write(this.#toRow(before.id, { ...before.record, ...fields }, times), visibleAfterMs);
   }
 
@@ -251,22 +252,37 @@ export class Collection {
     return this.#pending.findLast((write) => write.id === id);
   }
 
-  /** The timestamps among the fields. Records of other collections than products may hold anything there. */
-  #timesIn({ createdAt, updatedAt }: Fields): Partial<Times> {
-    const isTime = (value: unknown): value is string =>
-      typeof value === 'string' &&
-      (hasTimestamps(this.name, this.#options) || !Number.isNaN(Date.parse(value)));
-    return {
-      ...(isTime(createdAt) ? { createdAt: this.#parse(createdAt) } : {}),
-      ...(isTime(updatedAt) ? { modifiedAt: this.#parse(updatedAt) } : {}),
-    };
+  /** Throws for an amount or a timestamp that a test cannot mean, except in a field that may hold anything. */
+  checkFields(fields: Fields): void {
+    const kinds = collections[this.name].fields;
+    const timed = hasTimestamps(this.name, this.#options);
+    for (const [field, value] of Object.entries(fields)) {
+      const isTime = field === 'createdAt' || field === 'updatedAt';
+      if (timed && isTime && typeof value === 'string' && Number.isNaN(Date.parse(value))) {
+        throw new RangeError(`${this.segment}: ${value} is not a timestamp.`);
+      }
+      if (kinds[field] === 'money' && value !== null && value !== undefined && !isMoney(value)) {
+        throw new TypeError(`${this.segment}: ${field} is money: a decimal string such as "129.0000".`);
+      }
+    }
   }
+}
 
-  #parse(timestamp: string): number {
-    const ms = Date.parse(timestamp);
-    if (Number.isNaN(ms)) throw new RangeError(`${this.segment}: ${timestamp} is not a timestamp.`);
-    return ms;
-  }
+/** The id of a record; that of a fixture may be a number. */
+export function idIn({ id }: Fields): string | undefined {
+  if (typeof id === 'number') return String(id);
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** The timestamps among the fields, which may hold anything else there. */
+function timesIn({ createdAt, updatedAt }: Fields): Partial<Times> {
+  const [created, modified] = [createdAt, updatedAt].map((value) =>
+    typeof value === 'string' ? Date.parse(value) : Number.NaN,
+  ) as [number, number];
+  return {
+    ...(Number.isNaN(created) ? {} : { createdAt: created }),
+    ...(Number.isNaN(modified) ? {} : { modifiedAt: modified }),
+  };
 }
 
 /** Rows by ascending id, brought into another order. Rows that are equal in it are shuffled by the seed, if there is one. */

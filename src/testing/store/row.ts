@@ -30,7 +30,7 @@ export function hasTimestamps(name: CollectionName, options: ResolvedSandboxOpti
 
 /** The rows of a collection: every documented field, `null` if it is not set, and any others. */
 export function rowsOf(name: CollectionName, options: ResolvedSandboxOptions): ToRow {
-  const { fields: kinds, segment } = collections[name];
+  const { fields: kinds } = collections[name];
   const blank = Object.fromEntries(Object.keys(kinds).map((field) => [field, null]));
   const amounts = Object.keys(kinds).filter((field) => kinds[field] === 'money');
   const timed = hasTimestamps(name, options);
@@ -38,12 +38,10 @@ export function rowsOf(name: CollectionName, options: ResolvedSandboxOptions): T
   return (id, fields, times) => {
     const createdAt = atPrecision(times.createdAt, options.timestamps);
     const modifiedAt = atPrecision(times.modifiedAt, options.timestamps);
-    // The id comes last too: the fields may hold another one.
+    // The id comes last too: the fields may hold another one. That of a fixture may be a number.
     const record: AccountingRecord = { id, ...blank, ...fields };
-    record.id = id;
-    for (const field of amounts) {
-      record[field] = storedAmount(record[field], `${segment}: ${field}`, options.moneyDigits);
-    }
+    record.id = typeof fields.id === 'number' && String(fields.id) === id ? (fields.id as never) : id;
+    for (const field of amounts) record[field] = storedAmount(record[field], options.moneyDigits);
     if (timed) {
       record.createdAt = formatTimestamp(createdAt, options);
       record.updatedAt = formatTimestamp(modifiedAt, options);
@@ -52,11 +50,9 @@ export function rowsOf(name: CollectionName, options: ResolvedSandboxOptions): T
   };
 }
 
-/** An amount, padded to the digits that the service stores. Throws a TypeError unless it is a decimal string. */
-function storedAmount(value: unknown, where: string, digits: ResolvedSandboxOptions['moneyDigits']): unknown {
-  if (value === null) return null;
-  if (!isMoney(value)) throw new TypeError(`${where} is money: a decimal string such as "129.0000".`);
-  if (digits === 'as-sent') return value;
+/** An amount, padded to the digits that the service stores. A fixture may hold another value, which stays as it is. */
+function storedAmount(value: unknown, digits: ResolvedSandboxOptions['moneyDigits']): unknown {
+  if (digits === 'as-sent' || !isMoney(value)) return value;
   const [whole = '', fraction = ''] = value.split('.');
   const padded = fraction.padEnd(digits, '0');
   return padded === '' ? whole : `${whole}.${padded}`;

@@ -86,12 +86,14 @@ function collectionStore(collection: Collection): CollectionStore<{ id: string }
     insert(fields, options) {
       const delay = delayOf(options);
       checkNewId(collection, fields.id);
+      collection.checkFields(fields);
       return copy(collection.insert(copy(fields), delay).record);
     },
     update(id, fields, options) {
       const delay = delayOf(options);
       const before = collection.latest(id);
       if (before === undefined) throw new RangeError(`${collection.segment}: there is no record ${id}.`);
+      collection.checkFields(fields);
       return copy(collection.update(before, copy(fields), delay).record);
     },
     delete(id, options) {

@@ -360,6 +360,24 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(Number(again?.invalid)).toBe(0);
     });
 
+    test('has null for a number that JavaScript cannot hold, and counts the record as invalid', async () => {
+      const sandbox = createSandbox({ records: { accounts: 3 } });
+      const body = (text: string) => text.replaceAll('"id":"2"', '"id":"2","limit":1e400,"codes":[1,-1e400]');
+      sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+      const copy = await open();
+      const report = await run(sandbox, copy, { collections: ['accounts'] });
+      expect(reportOf(report, 'accounts')).toMatchObject({
+        status: 'done',
+        records: 2,
+        invalid: 1,
+        added: 3,
+      });
+      const [row] = await copy.query(`SELECT body, invalid FROM ${copy.tables}record WHERE id = '2'`);
+      const stored = typeof row?.body === 'string' ? JSON.parse(row.body) : row?.body;
+      expect(stored).toMatchObject({ limit: null, codes: [1, null] });
+      expect(isTrue(row?.invalid)).toBe(true);
+    });
+
     test('is stopped by an invalid record only if the client says validation: throw', async () => {
       const sandbox = createSandbox({ records: { products: 0 } });
       sandbox.store.products.insert(odd as never);

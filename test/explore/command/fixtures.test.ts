@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
@@ -36,6 +36,36 @@ describe('fixtures', () => {
         if (name === 'products') expect(filtered.length).toBeGreaterThan(0);
       }
     }
+  });
+
+  test('of pull load with every invalid record that a service sent, and are served as they are', async () => {
+    const { sandbox: source, env } = await listening({ records: { products: 25 } });
+    const body = (text: string) =>
+      text
+        .replace(/("id":"1",.*?"salePrice":)"([\d.]+)"/, '$1$2')
+        .replace('"id":"2"', '"id":2')
+        .replace('"id":"3"', '"id":null')
+        .replace(/("id":"4",.*?"createdAt":)"[^"]*"/, '$1"someday"')
+        .replace(/("id":"5",.*?"stockQuantity":)[^,]*/, '$11e400');
+    source.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+    const data = folder()('data');
+    mkdirSync(data);
+    const file = join(data, 'products.ndjson');
+    const pulled = await run(env, ['pull', 'products', '--out', file]);
+    expect([pulled.code, pulled.log]).toEqual([0, expect.stringMatching(/^25 .*\n3 of them are invalid/)]);
+    // A pull by page can write a record twice.
+    appendFileSync(file, '{"id":"25","name":"Again","salePrice":5}\nnull\n');
+
+    const copy = createSandbox({ fixtures: data, pageSize: 100 });
+    const { products } = createClient({ ...copy.clientOptions, validation: 'report' });
+    const first = await products.list({}, { pagination: 'page' }).pages().next();
+    const page = first.done ? undefined : first.value;
+    const sent = new Map(page?.rows.map((row) => [(row as { id: unknown }).id, row as object]));
+    expect(sent.get('1')).toMatchObject({ salePrice: expect.any(Number) });
+    expect([...sent.keys()]).toEqual(expect.arrayContaining([2, '4', '5', '25', '26']));
+    expect(page?.invalid.map(({ id }) => id)).toEqual(['1', undefined, '25']);
+    expect(page?.rows).toHaveLength(25);
+    expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 
   test('may be an object, and a new record gets a new id', async () => {

@@ -78,7 +78,7 @@ describe('pull', () => {
     sandbox.faults.add({ kind: 'rewrite', body: nameless }, { probability: 1 });
     const odd = await run(env, ['pull', 'products']);
     expect([odd.code, records(odd.out).length]).toEqual([0, 25]);
-    expect(odd.log).toContain('1 of them have no valid id');
+    expect(odd.log).toContain('1 of them are invalid: no valid id');
   });
 
   test('reads what was modified since a timestamp, and says from when to read next', async () => {

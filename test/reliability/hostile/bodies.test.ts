@@ -78,14 +78,22 @@ test('of two members with one name the last counts, as in JSON.parse, and it alo
   expect(await caught(products.get('42'))).toMatchObject({ reason: 'wrong_shape', recordId: '42' });
 });
 
-test('a number that JSON.parse cannot hold is rejected in a typed field', async () => {
+test('a number that JavaScript cannot hold makes a record invalid, in any field', async () => {
   await using server = await scriptedServer(
     body('{"id":"42","stockQuantity":1e999}'),
     body('{"id":"42","salePriceDecimals":9007199254740993}'),
     body(`{"id":"42","salePrice":"${'9'.repeat(19)}"}`),
     body('{"id":"42","salePrice":"1e400000000"}'),
+    body('{"id":"42","colour":{"codes":[1,-1e400]}}'),
+    body('[{"id":"42"},{"id":"43","limit":1e400}]'),
   );
-  for (let n = 0; n < 4; n += 1) {
-    expect(await caught(quickClient(server.url).products.get('42'))).toMatchObject({ reason: 'wrong_shape' });
+  const { products, accounts } = quickClient(server.url);
+  for (let n = 0; n < 5; n += 1) {
+    expect(await caught(products.get('42'))).toMatchObject({ reason: 'wrong_shape', recordId: '42' });
   }
+  expect(await caught(accounts.list().toArray({ limit: 9 }))).toMatchObject({
+    reason: 'wrong_shape',
+    recordId: '43',
+    issues: ['limit: has a number that JavaScript cannot hold'],
+  });
 });

@@ -82,6 +82,21 @@ test('a record with an own __proto__ goes to Zod, which drops it', async () => {
   expect(result).toEqual({ value: { id: '1' } });
 });
 
+test.each([
+  '1e400',
+  '-1e400',
+  '[1,1e400]',
+  '{"a":[{"b":1e400}]}',
+  `${'['.repeat(50_000)}1e400${']'.repeat(50_000)}`,
+])('a number that JavaScript cannot hold is invalid, at any depth and in any field', async (json) => {
+  for (const name of ['colour', 'tags']) {
+    const row = JSON.parse(`{"id":"1","${name}":${json}}`);
+    expect(fits(row)).toBe(false);
+    const { issues } = await schema['~standard'].validate(row);
+    expect(issues).toMatchObject([{ path: [name] }]);
+  }
+});
+
 test('the quick check judges each record, whatever fields the one before had', () => {
   expect(fits({ id: '1', name: 'Desk', isInactive: false, stockQuantity: 3 })).toBe(true);
   expect(fits({ id: '2', name: 'Desk', stockQuantity: false, isInactive: 3 })).toBe(false);

@@ -1,0 +1,61 @@
+import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { nodeFs } from '../node-modules.ts';
+import { idIn } from './collection.ts';
+import type { Company } from './company.ts';
+import type { Fields } from './row.ts';
+
+/**
+ * Stores the records in a folder that `pull --all --out` wrote: `accounts.ndjson`, `account-addresses.ndjson` and so on,
+ * or `.json` with an array. They are stored as they are, because a service may send invalid records. Throws a RangeError
+ * for a folder without such a file, a file that cannot be read, and the id of another record.
+ */
+export function loadFolder(company: Company, folder: string): void {
+  for (const [name, records] of readFolder(folder)) {
+    const collection = company[name];
+    const loaded = new Set<string>();
+    const isWithout = (record: Fields) => Number(idIn(record) === undefined);
+    // Those without an id last, because the next id may be that of a record in the file.
+    for (const record of records.toSorted((a, b) => isWithout(a) - isWithout(b))) {
+      const id = idIn(record) ?? '';
+      // A pull by page can write a record twice: the last one counts.
+      if (!loaded.has(id) && collection.latest(id) !== undefined) {
+        throw new RangeError(`${collection.segment}: ${id} already exists.`);
+      }
+      loaded.add(collection.insert(record, 0).id);
+    }
+  }
+}
+
+function readFolder(folder: string): (readonly [CollectionName, readonly Fields[]])[] {
+  const { existsSync, readFileSync } = nodeFs();
+  const found = collectionNames.flatMap((name) => {
+    const paths = ['ndjson', 'json'].map((type) => `${folder}/${collections[name].segment}.${type}`);
+    return paths.filter((path) => existsSync(path)).map((path) => [name, path] as const);
+  });
+  if (found.length === 0) {
+    throw new RangeError(`fixtures: ${folder} has no file of a collection, such as accounts.ndjson.`);
+  }
+  return found.map(([name, path]) => [name, recordsIn(path, readFileSync(path, 'utf8'))]);
+}
+
+/** The records of a file, without rows that a service sent in place of a record. */
+function recordsIn(path: string, text: string): readonly Fields[] {
+  const rows = path.endsWith('.json') ? parsed(text, path) : linesOf(path, text);
+  if (!Array.isArray(rows)) throw new RangeError(`fixtures: ${path} is not an array of records.`);
+  return rows.filter((row) => typeof row === 'object' && row !== null && !Array.isArray(row));
+}
+
+function linesOf(path: string, text: string): readonly unknown[] {
+  return text.split('\n').flatMap((line, index) => {
+    return line.trim() === '' ? [] : [parsed(line, `line ${index + 1} of ${path}`)];
+  });
+}
+
+/** Without the message of the parser, which quotes the data. */
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RangeError(`fixtures: ${where} is not JSON.`);
+  }
+}
