@@ -1,32 +1,12 @@
 import { isAccountingError } from '../errors/guards.ts';
-import type { InvalidRecord } from '../events.ts';
+import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import type { CompanyMatch } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import type { LookUp, RunSource } from '../reading/source.ts';
 import { canonicalValue } from '../schemas/field-kinds.ts';
 import type { OpenTarget, StoredRow } from './target.ts';
 
-/** A record as a copy keeps it. */
-export interface CopyRow {
-  readonly id: string;
-  readonly body: object;
-  readonly invalid: boolean;
-}
-
-/** What a copy keeps of valid records and of invalid rows. */
-export function copyRows(
-  records: readonly { readonly id: string }[],
-  invalid: readonly InvalidRecord[],
-): readonly CopyRow[] {
-  return [
-    ...records.map((record) => ({ id: record.id, body: record, invalid: false })),
-    ...invalid.flatMap(({ id, storable }) =>
-      id === undefined || storable === undefined ? [] : [{ id, body: storable, invalid: true }],
-    ),
-  ];
-}
-
-/** The same of one record that was requested; undefined if it does not exist. */
+/** What a copy keeps of one record that was requested; undefined if it does not exist. */
 export function copyRow(found: LookUp<{ id: string }>): CopyRow | undefined {
   const { record, invalid } = found;
   return copyRows(record === undefined ? [] : [record], invalid === undefined ? [] : [invalid])[0];

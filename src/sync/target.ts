@@ -6,7 +6,7 @@ import type { Batch } from './batch.ts';
 /** A copy that a sync writes to, such as a database: the state, the records and their ids in one place. */
 export interface SyncTarget {
   /** Opens the copy of one tenant. Called once for each run, when its options have been checked. */
-  open(tenant: string, context?: TargetContext): OpenTarget | Promise<OpenTarget>;
+  open(tenant: string, context: TargetContext): OpenTarget | Promise<OpenTarget>;
 }
 
 /** What a run tells the target that it opens. */

@@ -1,4 +1,5 @@
 import { checkObject, checkOptionNames } from '../errors/check-input.ts';
+import { copyRows } from '../internal/copy-rows.ts';
 import type { OptionNames } from '../internal/option-names.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { type RunSource, runSource } from '../reading/source.ts';
@@ -6,7 +7,7 @@ import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import { IdSet } from '../reconcile/id-set.ts';
-import { type CopyRow, copyRows, isStored } from './copy-records.ts';
+import { isStored } from './copy-records.ts';
 import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
 import type { OpenTarget, SyncTarget } from './target.ts';
@@ -147,7 +148,7 @@ async function differencesOf(
   const changed = new Set<string>();
   if (missing.size + different.size > 0 && since !== undefined) {
     for await (const page of source.list({ updatedSince: since }, settings)) {
-      for (const { id } of copyRows(page.records, page.invalid) satisfies readonly CopyRow[]) changed.add(id);
+      for (const { id } of copyRows(page.records, page.invalid)) changed.add(id);
     }
   }
   const isOld = (id: string) => !changed.has(id);

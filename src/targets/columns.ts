@@ -1,11 +1,7 @@
 import { type FieldKind, fieldKinds, type JsonType } from '../schemas/field-kinds.ts';
 
-/** A field of a collection that was seen, or that the documentation or a schema names. */
-export interface KnownField {
-  readonly name: string;
-  /** Undefined: shown as text, whatever it is. */
-  readonly kind: FieldKind | undefined;
-}
+/** Fields of a collection that were seen, or that the documentation or a schema names. One without a kind is text. */
+export type Fields = ReadonlyMap<string, FieldKind | undefined>;
 
 /** A column of a view: its name and its value, as an expression on the column `body`. */
 interface Column {
@@ -45,10 +41,10 @@ interface FieldParts {
 }
 
 /** The columns of a view, in the order of the fields. A value of another type than that of its column is null there. */
-export function columnsOf(fields: readonly KnownField[], syntax: ColumnSyntax): readonly Column[] {
+export function columnsOf(fields: Fields, syntax: ColumnSyntax): readonly Column[] {
   const taken = new Set(TAKEN);
   const columns: Column[] = [];
-  for (const { name, kind } of fields) {
+  for (const [name, kind] of fields) {
     const parts = syntax.parts(name);
     columns.push({ name: columnName(name, taken), expression: expressionOf(kind, parts, syntax) });
     const beside = kind && syntax.beside[kind];

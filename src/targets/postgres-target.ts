@@ -1,10 +1,11 @@
 import { checkMethods, checkOptionNames } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import type { SyncTarget, Written } from '../sync/target.ts';
+import type { SyncTarget } from '../sync/target.ts';
 import { identifier, literal, postgresColumns } from './columns.ts';
-import { Copy, type Engine, type Write } from './copy.ts';
-import type { Dialect } from './sql.ts';
+import { Copy } from './copy.ts';
+import type { Engine, Write } from './engine.ts';
+import { type Dialect, type Statements, statementsIn } from './sql.ts';
 
 /**
  * A connection to PostgreSQL, or a pool: of `pg`, or PGlite, as they are. For postgres.js:
@@ -72,12 +73,13 @@ function dialectOf(schema: string): Dialect {
     itemText: `item.value #>> '{}'`,
     now: 'now()',
     narrow: '',
+    share: 'FOR SHARE OF g',
     rows: (collection) => `"${schema}".record WHERE collection = ${collection}`,
   };
 }
 
 class PostgresEngine implements Engine {
-  readonly dialect: Dialect;
+  readonly sql: Statements;
   readonly owner: string;
   readonly nameAdvice = 'Rename it, or pass another schema';
   readonly objectsNamed: string;
@@ -87,15 +89,16 @@ class PostgresEngine implements Engine {
 
   constructor(connection: PostgresConnection, schema: string) {
     this.#connection = connection;
-    this.dialect = dialectOf(schema);
+    const dialect = dialectOf(schema);
+    this.sql = statementsIn(dialect);
     this.owner = schema;
     // One lock for all changes of the schema: two processes may begin at the same time.
     this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended('accounting-data-sdk ${schema}', 0))`;
     this.objectsNamed = `SELECT relname AS name,
       CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
       obj_description(oid, 'pg_class') AS definition FROM pg_class WHERE relnamespace = to_regnamespace('"${schema}"')
-      AND relname IN (SELECT ${this.dialect.itemText} FROM ${this.dialect.items(this.dialect.param(1))})`;
-    this.#write = writeStatement(this.dialect);
+      AND relname IN (SELECT ${dialect.itemText} FROM ${dialect.items(dialect.param(1))})`;
+    this.#write = writeStatement(this.sql, dialect);
   }
 
   async query(sql: string, values?: readonly string[]): Promise<readonly unknown[]> {
@@ -117,8 +120,7 @@ class PostgresEngine implements Engine {
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
   }
 
-  async replaceView({ name, definition, mark }: Parameters<Engine['replaceView']>[0]): Promise<void> {
-    const view = this.dialect.view(name);
+  async replaceView(view: string, definition: string, mark: string): Promise<void> {
     const comment = `COMMENT ON VIEW ${view} IS ${literal(mark)}`;
     try {
       // Keeps the rights on the view, and views that the user made of it.
@@ -129,65 +131,44 @@ class PostgresEngine implements Engine {
     }
   }
 
-  viewAdvice(name: string, error: unknown): string {
+  viewAdvice(view: string, error: unknown): string {
     return codeOf(error) === '2BP01'
-      ? `Views of yours are built on it: note their definitions, run DROP VIEW ${this.dialect.view(name)} CASCADE and a sync, then create them again.`
+      ? `Views of yours are built on it: note their definitions, run DROP VIEW ${view} CASCADE and a sync, then create them again.`
       : `Run a sync once as the owner of the schema ${this.owner}.`;
   }
 
-  async write({ tenant, collection, rows, ...more }: Write): Promise<Written | undefined> {
-    const bodies = rows.map(({ body, invalid }) => `{"body":${body},"invalid":${invalid}}`);
-    const replaced = rows.filter(({ body }) => storable(body) !== body).map(({ id }) => id);
+  async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
+    const bodies = rows.map((row) => storable(row.body));
+    const items = rows.map(({ id, invalid }, at) => [id, bodies[at], `${invalid}`]);
     const { key, checkpoint, before = '', guard, read = '' } = more;
-    const values = [tenant, collection, `[${bodies.join(',')}]`, key, checkpoint, before, guard, `${read}`];
+    const values = [tenant, collection, JSON.stringify(items), key, checkpoint, before, guard, `${read}`];
     const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
     if (Number(row?.moved) !== 1) return undefined;
-    const [added, changed] = [Number(row?.added), Number(row?.changed)];
-    return { added, changed, unchanged: Number(row?.total) - added - changed, replaced };
+    const replaced = rows.filter(({ body }, at) => bodies[at] !== body).map(({ id }) => id);
+    return { added: Number(row?.added), changed: Number(row?.changed), replaced };
   }
 
   /** The connection is the caller's. */
   close(): void {}
 }
 
-/**
- * Writes the records of a batch and its checkpoint, unless the checkpoint is neither the one that this run knows nor its
- * own, whose response was lost. A batch can hold an id twice: the last row counts.
- */
-function writeStatement({ table, param, now }: Dialect): string {
-  const [tenant, collection, rows, key, checkpoint, before, guard, read] = Array.from(
-    { length: 8 },
-    (_, at) => param(at + 1),
-  );
+/** Moves the checkpoint of a batch and, if that could be moved, writes its records and marks them. */
+function writeStatement({ moveCheckpoint, writeRecords, mark }: Statements, dialect: Dialect): string {
+  const [tenant, , rows, key, checkpoint, before, guard, read] = Array.from({ length: 8 }, (_, at) =>
+    dialect.param(at + 1),
+  ) as [string, string, string, string, string, string, string, string];
+  const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved)`;
+  const source = { id: 'item.value ->> 0', body: 'item.value ->> 1', invalid: 'item.value ->> 2', from };
   return `
-WITH guard AS MATERIALIZED (
-  SELECT key FROM ${table('checkpoint')} WHERE tenant = ${tenant} AND key = ${guard} FOR SHARE
-), moved AS (
-  INSERT INTO ${table('checkpoint')} AS c (tenant, key, value)
-  SELECT ${tenant}, ${key}, ${checkpoint} FROM guard
-  WHERE ${before} = '' OR EXISTS (SELECT FROM ${table('checkpoint')} WHERE tenant = ${tenant} AND key = ${key})
-  ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${checkpoint})
-  RETURNING key
-), latest AS (
-  SELECT DISTINCT ON (row #>> '{body,id}') row #>> '{body,id}' AS id, row -> 'body' AS body,
-    CAST(row ->> 'invalid' AS boolean) AS invalid
-  FROM jsonb_array_elements(CAST(${rows} AS jsonb)) WITH ORDINALITY AS batch (row, position)
-  ORDER BY row #>> '{body,id}', position DESC
+WITH moved AS (
+  ${moveCheckpoint(tenant, key, checkpoint, before, guard)} RETURNING key
 ), written AS (
-  INSERT INTO ${table('record')} AS r (tenant, collection, id, body, invalid, synced_at)
-  SELECT ${tenant}, ${collection}, id, body, invalid, ${now} FROM latest WHERE EXISTS (SELECT FROM moved)
-  ON CONFLICT (collection, tenant, id) DO UPDATE
-  SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at
-  WHERE r.body <> excluded.body OR r.invalid <> excluded.invalid
-  RETURNING xmax = 0 AS is_new
+  ${writeRecords(source)} RETURNING xmax = 0 AS is_new
 ), marked AS (
-  INSERT INTO ${table('seen')} (tenant, collection, id, read)
-  SELECT ${tenant}, ${collection}, id, CAST(nullif(${read}, '') AS integer) FROM latest
-  WHERE ${read} <> '' AND EXISTS (SELECT FROM moved)
-  ON CONFLICT (collection, tenant, id) DO UPDATE SET read = excluded.read
+  ${mark({ ...source, from: `${from} AND ${read} <> ''` }, `nullif(${read}, '')`)}
 )
-SELECT (SELECT count(*) FROM moved) AS moved, (SELECT count(*) FROM latest) AS total,
-  count(*) FILTER (WHERE is_new) AS added, count(*) FILTER (WHERE NOT is_new) AS changed FROM written`;
+SELECT (SELECT count(*) FROM moved) AS moved, count(*) FILTER (WHERE is_new) AS added,
+  count(*) FILTER (WHERE NOT is_new) AS changed FROM written`;
 }
 
 /** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */

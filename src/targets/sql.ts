@@ -1,4 +1,4 @@
-import { type ColumnSyntax, columnsOf, identifier, type KnownField, literal } from './columns.ts';
+import { type ColumnSyntax, columnsOf, type Fields, identifier, literal } from './columns.ts';
 
 /** What is different in the two databases. */
 export interface Dialect {
@@ -26,6 +26,8 @@ export interface Dialect {
   readonly now: string;
   /** The end of a table that consists of its primary key. */
   readonly narrow: string;
+  /** Keeps a row that a SELECT found until the transaction ends. */
+  readonly share: string;
   /** What the view of records reads. */
   rows(collection: string): string;
 }
@@ -70,20 +72,34 @@ const TABLES = {
 
 type TableName = keyof typeof TABLES;
 
+/** Rows to be written: id, body and `invalid` of each as expressions of type text, and the end of their SELECT. */
+export interface RowSource {
+  readonly id: string;
+  readonly body: string;
+  readonly invalid: string;
+  readonly from: string;
+}
+
 export type Statements = ReturnType<typeof statementsIn>;
 
-/** Every statement on the tables that both databases can run. Parameters are named in the comments, in their order. */
+/** Every statement on the tables. Parameters are named in the comments, in their order. */
 export function statementsIn(dialect: Dialect) {
   const { param: p, now } = dialect;
   const { record, seen, checkpoint, field, status } = Object.fromEntries(
     Object.keys(TABLES).map((name) => [name, dialect.table(name)]),
   ) as Record<TableName, string>;
   const ofCollection = `tenant = ${p(1)} AND collection = ${p(2)}`;
-  const key = 'collection, tenant, id';
+  const amongIds = `${ofCollection} AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))})`;
+  const ids = (after: string, condition: string) =>
+    `SELECT id FROM ${record} AS r WHERE ${ofCollection} AND id > ${after} ${condition} ORDER BY id LIMIT ${PAGE}`;
+  const putRecords = ({ id, body, invalid, from }: RowSource, condition: string) =>
+    `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
+      SELECT ${p(1)}, ${p(2)}, ${id}, ${dialect.json(body)}, ${dialect.flag(invalid)}, ${now} ${from}
+      ON CONFLICT (collection, tenant, id) DO UPDATE
+      SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
     AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
-  const later = (name: string) => `${name} = coalesce(excluded.${name}, s.${name})`;
   const statusColumns = Object.keys(TABLES.status.columns).filter(
     (name) => name !== 'tenant' && name !== 'collection',
   );
@@ -105,24 +121,18 @@ export function statementsIn(dialect: Dialect) {
           `(SELECT ${Object.keys(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0) AS t_${name}`,
       )
       .join(', ')}`,
-    statusView: (mark: string) =>
-      `VIEW ${dialect.view('sync_status')} AS ${mark} SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
-        ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
-        FROM ${status} AS s LEFT JOIN (
-          SELECT tenant, collection, count(*) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
-          FROM ${record} GROUP BY collection, tenant
-        ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
-    recordView: (view: {
-      readonly name: string;
-      readonly mark: string;
-      readonly collection: string;
-      readonly fields: readonly KnownField[];
-    }) => {
-      const columns = columnsOf(view.fields, dialect.columns).map(
+    view: dialect.view,
+    statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
+      ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
+      FROM ${status} AS s LEFT JOIN (
+        SELECT tenant, collection, count(*) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
+        FROM ${record} GROUP BY collection, tenant
+      ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
+    recordView: (collection: string, fields: Fields) => {
+      const columns = columnsOf(fields, dialect.columns).map(
         ({ name, expression }) => `${expression} AS ${identifier(name)}`,
       );
-      return `VIEW ${dialect.view(view.name)} AS ${view.mark} SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')}
-        FROM ${dialect.rows(literal(view.collection))}`;
+      return `SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')} FROM ${dialect.rows(literal(collection))}`;
     },
 
     /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it. */
@@ -137,42 +147,49 @@ export function statementsIn(dialect: Dialect) {
       WHERE collection IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(1))}) ORDER BY collection, position, name`,
     /** tenant */
     checkpoints: `SELECT key, value FROM ${checkpoint} WHERE tenant = ${p(1)}`,
-    /** tenant, key */
-    getCheckpoint: `SELECT value FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(2)}`,
-    /** tenant, key, value */
-    addCheckpoint: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)}) ON CONFLICT (tenant, key) DO NOTHING`,
-    setCheckpoint: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
-      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value`,
-    /** tenant, collection, id, body, invalid */
-    addRecord: `INSERT INTO ${record} (tenant, collection, id, body, invalid, synced_at)
-      VALUES (${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}) ON CONFLICT (${key}) DO NOTHING`,
-    changeRecord: `UPDATE ${record} SET body = ${dialect.json(p(4))}, invalid = ${dialect.flag(p(5))}, synced_at = ${now}
-      WHERE ${ofCollection} AND id = ${p(3)} AND (body <> ${dialect.json(p(4))} OR invalid <> ${dialect.flag(p(5))})`,
+    /** tenant, key of the company, value; an empty one is only kept if there is none */
+    setCompany: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
+      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE excluded.value <> ''`,
+    /**
+     * Unless the checkpoint is neither the one that the run knows (`before`, empty for none) nor its own, whose response
+     * was lost; nor without the row of the company.
+     */
+    moveCheckpoint: (tenant: string, key: string, value: string, before: string, company: string) =>
+      `INSERT INTO ${checkpoint} AS c (tenant, key, value)
+      SELECT ${tenant}, ${key}, ${value} FROM ${checkpoint} AS g WHERE g.tenant = ${tenant} AND g.key = ${company}
+        AND (${before} = '' OR EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})) ${dialect.share}
+      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${value})`,
+    /** tenant, collection, and what `rows` names. A row that is equal to the copy's is not written. */
+    writeRecords: (rows: RowSource) =>
+      putRecords(rows, 'r.body <> excluded.body OR r.invalid <> excluded.invalid'),
+    /** tenant, collection, and what `rows` and `read` name */
+    mark: ({ id, from }: Pick<RowSource, 'id' | 'from'>, read: string) =>
+      `INSERT INTO ${seen} (tenant, collection, id, read) SELECT ${p(1)}, ${p(2)}, ${id}, CAST(${read} AS integer) ${from}
+      ON CONFLICT (collection, tenant, id) DO UPDATE SET read = excluded.read`,
     /** tenant, collection, id, body, invalid, time of the last write (empty: none), key of the company */
-    replaceRecord: `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
-      SELECT ${p(1)}, ${p(2)}, ${p(3)}, ${dialect.json(p(4))}, ${dialect.flag(p(5))}, ${now}
-      WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(7)}) AND (${p(6)} = '' OR EXISTS (
-        SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))
-      ON CONFLICT (${key}) DO UPDATE SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at
-      WHERE ${p(6)} <> '' AND r.synced_at = ${dialect.time(`nullif(${p(6)}, '')`)}
-      RETURNING id`,
+    replaceRecord: `${putRecords(
+      {
+        id: p(3),
+        body: p(4),
+        invalid: p(5),
+        from: `WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(7)})
+        AND (${p(6)} = '' OR EXISTS (SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))`,
+      },
+      `r.synced_at = ${dialect.time(`nullif(${p(6)}, '')`)}`,
+    )} RETURNING id`,
     /** tenant, collection, id, time of the last write */
     removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${dialect.time(p(4))} RETURNING id`,
     /** tenant, collection, ids */
-    removeRecords: `DELETE FROM ${record} WHERE ${ofCollection}
-      AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))}) RETURNING id`,
-    rows: `SELECT id, CAST(body AS text) AS body, CAST(synced_at AS text) AS version FROM ${record}
-      WHERE ${ofCollection} AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))})`,
+    removeRecords: `DELETE FROM ${record} WHERE ${amongIds} RETURNING id`,
+    countRecords: `SELECT count(*) AS count FROM ${record} WHERE ${amongIds}`,
+    rows: `SELECT id, CAST(body AS text) AS body, CAST(synced_at AS text) AS version FROM ${record} WHERE ${amongIds}`,
     /** tenant, collection, the last id of the page before */
-    ids: `SELECT id FROM ${record} WHERE ${ofCollection} AND id > ${p(3)} ORDER BY id LIMIT ${PAGE}`,
+    ids: ids(p(3), ''),
     /** tenant, collection, read, the last id of the page before */
-    unmarkedIds: `SELECT id FROM ${record} AS r WHERE ${ofCollection} AND id > ${p(4)} AND ${unmarked} ORDER BY id LIMIT ${PAGE}`,
+    unmarkedIds: ids(p(4), `AND ${unmarked}`),
     /** tenant, collection, read */
-    counts: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
+    countMarks: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
       (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
-    /** tenant, collection, id, read */
-    mark: `INSERT INTO ${seen} (tenant, collection, id, read) VALUES (${p(1)}, ${p(2)}, ${p(3)}, CAST(${p(4)} AS integer))
-      ON CONFLICT (${key}) DO UPDATE SET read = excluded.read`,
     /** tenant, [collection, the values of a status] of each collection: an empty one keeps what is there, except for an error */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
@@ -183,7 +200,11 @@ export function statementsIn(dialect: Dialect) {
         .join(', ')}
       FROM ${dialect.items(p(2))} WHERE true
       ON CONFLICT (collection, tenant) DO UPDATE SET ${statusColumns
-        .map((name) => (name === 'last_error' ? `${name} = excluded.${name}` : later(name)))
+        .map((name) =>
+          name === 'last_error'
+            ? `${name} = excluded.${name}`
+            : `${name} = coalesce(excluded.${name}, s.${name})`,
+        )
         .join(', ')}`,
     /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
     forget: (tenant: string, guard: string) => [

@@ -4,9 +4,10 @@ import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import type { OptionNames } from '../internal/option-names.ts';
-import type { SyncTarget, TargetContext, Written } from '../sync/target.ts';
+import type { SyncTarget, TargetContext } from '../sync/target.ts';
 import { identifier, sqliteColumns } from './columns.ts';
-import { ALONE, Copy, type Engine, type Write } from './copy.ts';
+import { Copy } from './copy.ts';
+import type { Engine, Write } from './engine.ts';
 import { failureKind, outlasting } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
@@ -64,15 +65,13 @@ export function sqliteTarget(
     }
   }
   checkDatabase(database);
-  const dialect = dialectOf(tablePrefix, viewPrefix);
   return {
-    async open(tenant, context = ALONE) {
-      if (typeof database !== 'string') {
-        return await Copy.open(new SqliteEngine(database, dialect, { tablePrefix }), tenant, context);
-      }
-      const { purpose } = context;
-      const open = () => openEngine(database, dialect, { tenant, tablePrefix, purpose });
-      return await Copy.open(await outlasting(open, context), tenant, context);
+    async open(tenant, context) {
+      const opened =
+        typeof database === 'string'
+          ? await outlasting(() => openLocked(database, tenant, context.purpose), context)
+          : { database };
+      return await Copy.open(new SqliteEngine(opened, tablePrefix, viewPrefix), tenant, context);
     },
   };
 }
@@ -108,72 +107,70 @@ function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
     itemText: 'item.value',
     now: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
     narrow: ' WITHOUT ROWID',
+    share: '',
     // SQLite reads no JSON of more than 1,000 levels: one such record would fail every query.
     rows: (collection) =>
       `(SELECT tenant, id, synced_at, iif(json_valid(body), body, NULL) AS body FROM ${tablePrefix}record WHERE collection = ${collection})`,
   };
 }
 
-interface EngineOptions {
-  readonly tablePrefix: string;
-  /** The file and its inode. */
-  readonly file?: { readonly name: string; readonly inode: number | undefined };
-  readonly close?: () => void;
-}
-
-/** Opens a file, with a lock if nothing else may be done with the tenant. */
-function openEngine(
-  name: string,
-  dialect: Dialect,
-  options: {
-    readonly tenant: string;
-    readonly tablePrefix: string;
-    readonly purpose: TargetContext['purpose'];
-  },
-): SqliteEngine {
-  const { tenant, tablePrefix, purpose } = options;
+/** A file, opened with a lock if nothing else may be done with the tenant. */
+function openLocked(name: string, tenant: string, purpose: TargetContext['purpose']): OpenedDatabase {
   if (purpose !== 'sync' && !fileExists(name))
     throw new InvalidInputError('target', `${name} does not exist`);
-  const file = openFile(name);
+  const database = openFile(name);
   let unlock: (() => void) | undefined = () => {};
   try {
     if (purpose === 'sync' || purpose === 'forget') unlock = lockFile(`${name}-lock-${tenant}`);
   } catch (error) {
-    file.close();
+    database.close();
     if (failureKind(error) === 'away') throw error;
     throw new InvalidInputError('target', (error as Error).message, {}, { cause: error });
   }
   if (unlock === undefined) {
-    file.close();
+    database.close();
     throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {
       retryable: true,
       hint: 'Run one at a time; other tenants can be synced at the same time.',
     });
   }
   const close = () => {
-    file.close();
+    database.close();
     unlock();
   };
-  return new SqliteEngine(file, dialect, { tablePrefix, file: { name, inode: inodeOf(name) }, close });
+  return { database, close, file: { name, inode: inodeOf(name) } };
 }
 
+/** A database of the caller, or a file of this run. */
+interface OpenedDatabase {
+  readonly database: SqliteDatabase;
+  readonly file?: { readonly name: string; readonly inode: number | undefined };
+  readonly close?: () => void;
+}
+
+const PARAMETERS = ['?1', '?2', '?3', '?4', '?5'] as const;
+
 class SqliteEngine implements Engine {
-  readonly dialect: Dialect;
+  readonly sql: Statements;
   readonly owner: string;
   readonly nameAdvice = 'Rename it, or pass viewPrefix';
   readonly objectsNamed: string;
-  readonly #database: SqliteDatabase;
-  readonly #options: EngineOptions;
-  readonly #sql: Statements;
+  readonly #opened: OpenedDatabase;
+  readonly #write: Readonly<Record<'move' | 'put' | 'mark', string>>;
   readonly #prepared = new Map<string, SqliteStatement>();
 
-  constructor(database: SqliteDatabase, dialect: Dialect, options: EngineOptions) {
-    this.#database = database;
-    this.dialect = dialect;
-    this.#options = options;
-    this.owner = `${options.tablePrefix}record`;
-    this.#sql = statementsIn(dialect);
-    const viewPrefix = dialect.view('').replaceAll('"', '');
+  constructor(opened: OpenedDatabase, tablePrefix: string, viewPrefix: string) {
+    this.#opened = opened;
+    const dialect = dialectOf(tablePrefix, viewPrefix);
+    this.sql = statementsIn(dialect);
+    this.owner = `${tablePrefix}record`;
+    const [, , id, body, invalid] = PARAMETERS;
+    const row = { id, body, invalid, from: 'WHERE true' };
+    this.#write = {
+      move: this.sql.moveCheckpoint(...PARAMETERS),
+      put: this.sql.writeRecords(row),
+      mark: this.sql.mark(row, '?4'),
+    };
     this.objectsNamed = `SELECT item.value AS name, o.type AS kind, o.sql AS definition
       FROM ${dialect.items('?1')} JOIN sqlite_master AS o ON o.name = '${viewPrefix}' || item.value COLLATE NOCASE`;
   }
@@ -183,67 +180,60 @@ class SqliteEngine implements Engine {
   }
 
   async script(statements: readonly string[]): Promise<void> {
-    this.#checkFile();
-    inTransaction(this.#database, () => {
-      for (const sql of statements) this.#database.exec(sql);
+    this.#inTransaction(() => {
+      for (const sql of statements) this.#opened.database.exec(sql);
     });
   }
 
-  async replaceView({ name, definition, exists }: Parameters<Engine['replaceView']>[0]): Promise<void> {
-    const drop = exists ? [`DROP VIEW ${this.dialect.view(name)}`] : [];
-    await this.script([...drop, `CREATE ${definition}`]);
+  async replaceView(view: string, definition: string): Promise<void> {
+    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE ${definition}`]);
   }
 
-  viewAdvice(name: string): string {
-    return `Run DROP VIEW ${this.dialect.view(name)}, then a sync.`;
+  viewAdvice(view: string): string {
+    return `Run DROP VIEW ${view}, then a sync.`;
   }
 
-  async write(write: Write): Promise<Written | undefined> {
-    const { tenant, collection, rows, key, checkpoint, before, guard, read } = write;
-    const { getCheckpoint, setCheckpoint, addRecord, changeRecord, mark } = this.#sql;
-    const stored = (name: string) =>
-      (this.#prepare(getCheckpoint).get(tenant, name) as { value: string } | undefined)?.value;
-    let [added, changed] = [0, 0];
-    this.#checkFile();
-    const isWritten = inTransaction(this.#database, () => {
-      // In the transaction, because a run that read the checkpoint at the same time may have written it since.
-      if (stored(key) !== before || stored(guard) === undefined) return false;
+  async write({ tenant, collection, rows, read, ...more }: Write): ReturnType<Engine['write']> {
+    const { key, checkpoint, before = '', guard } = more;
+    const { move, put, mark } = this.#write;
+    return this.#inTransaction(() => {
+      if (this.#run(move, tenant, key, checkpoint, before, guard) === 0) return undefined;
+      const ids = JSON.stringify(rows.map(({ id }) => id));
+      const known = this.#prepare(this.sql.countRecords).get(tenant, collection, ids) as { count: number };
+      let written = 0;
       for (const { id, body, invalid } of rows) {
-        const values = [tenant, collection, id, body, invalid ? '1' : '0'];
-        if (this.#run(addRecord, values)) added += 1;
-        else if (this.#run(changeRecord, values)) changed += 1;
-        if (read !== undefined) this.#run(mark, [tenant, collection, id, `${read}`]);
+        written += this.#run(put, tenant, collection, id, body, invalid ? '1' : '0');
+        if (read !== undefined) this.#run(mark, tenant, collection, id, `${read}`);
       }
-      this.#run(setCheckpoint, [tenant, key, checkpoint]);
-      return true;
+      const added = rows.length - Number(known.count);
+      return { added, changed: written - added, replaced: [] };
     });
-    if (!isWritten) return undefined;
-    return { added, changed, unchanged: rows.length - added - changed, replaced: [] };
   }
 
   close(): void {
-    this.#options.close?.();
+    this.#opened.close?.();
   }
 
-  /** Whether the statement changed a row. */
-  #run(sql: string, values: readonly string[]): boolean {
-    const { changes } = this.#prepare(sql).run(...values) as { changes: number | bigint };
-    return Number(changes) > 0;
+  /** Returns how many rows the statement changed. */
+  #run(sql: string, ...values: readonly string[]): number {
+    return Number((this.#prepare(sql).run(...values) as { changes: number | bigint }).changes);
   }
 
   #prepare(sql: string): SqliteStatement {
-    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    const statement = this.#prepared.get(sql) ?? this.#opened.database.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;
   }
 
-  /** What is written to a file that was deleted is lost without an error. */
-  #checkFile(): void {
-    const { file } = this.#options;
-    if (file === undefined || inodeOf(file.name) === file.inode) return;
-    throw new CheckpointError(
-      `${file.name} was deleted or replaced during the run. What was written to it is lost.`,
-      { hint: 'Run this again.' },
-    );
+  #inTransaction<V>(work: () => V): V {
+    const { database, file } = this.#opened;
+    // What is written to a file that was deleted is lost without an error.
+    if (file !== undefined && inodeOf(file.name) !== file.inode) {
+      throw new CheckpointError(
+        `${file.name} was deleted or replaced during the run. What was written to it is lost.`,
+        { hint: 'Run this again.' },
+      );
+    }
+    return inTransaction(database, work);
   }
 }

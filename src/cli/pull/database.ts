@@ -96,7 +96,7 @@ export async function pullIntoDatabase(
 /** Shows what the target warns of: the client of the command has no logger. */
 function warning(target: SyncTarget, progress: PullProgress): SyncTarget {
   const warn = (text: string) => progress.log(`Warning: ${text}`);
-  return { open: (tenant, context) => target.open(tenant, context && { ...context, warn }) };
+  return { open: (tenant, context) => target.open(tenant, { ...context, warn }) };
 }
 
 /** The only company whose copy the database holds. */

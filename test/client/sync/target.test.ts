@@ -8,6 +8,7 @@ import {
   refresh,
   type SyncTarget,
   sync,
+  type TargetContext,
   verify,
 } from 'accounting-data-sdk';
 import { expect, onTestFinished, test } from 'vitest';
@@ -121,8 +122,8 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
 
     let closed = 0;
     const broken: SyncTarget = {
-      open: async (tenant) => ({
-        ...(await target.open(tenant)),
+      open: async (tenant, context) => ({
+        ...(await target.open(tenant, context)),
         [method]: () => {
           throw new Error('the table is locked');
         },
@@ -225,8 +226,8 @@ test.each([
   [
     'close',
     {
-      open: async (tenant: string) => ({
-        ...(await memoryTarget().target.open(tenant)),
+      open: async (tenant: string, context: TargetContext) => ({
+        ...(await memoryTarget().target.open(tenant, context)),
         close: () => Promise.reject(new Error('lost the connection')),
       }),
     },

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { batch, type Copy, comparable, copied, write } from './engines.ts';
+import { batch, type Copy, comparable, copied, openTarget, write } from './engines.ts';
 
 const names = ['accounts', 'products', 'bankFeedAccounts'] as const;
 
@@ -198,7 +198,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
 
     test('writes the records and the checkpoint of a batch, or neither', async () => {
       const copy = await open();
-      const opened = await copy.target.open('acme');
+      const opened = await openTarget(copy.target);
       await opened.onBatch(batch([{ id: '1' }], { checkpoint: '{"n":1}' }));
       const before = [await copied(copy), await checkpoints(copy)];
       await copy.reject('3');
@@ -216,7 +216,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
 
     test('rejects a batch after another run has written the checkpoint', async () => {
       const copy = await open();
-      const opened = await copy.target.open('acme');
+      const opened = await openTarget(copy.target);
       const key = 'accounting-data-sdk:acme:accounts';
       await opened.store.get(key);
       await copy.query(

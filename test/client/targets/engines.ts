@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PGlite } from '@electric-sql/pglite';
-import type { Batch, SyncTarget } from 'accounting-data-sdk';
+import type { Batch, OpenTarget, SyncTarget } from 'accounting-data-sdk';
 import {
   type PostgresConnection,
   postgresTarget,
@@ -110,9 +110,15 @@ export function comparable(collection: string, record: object): string {
   return `${collection} ${JSON.stringify(Object.fromEntries(Object.entries(record).sort()))}`;
 }
 
+/** Opens a target as a sync does. */
+export async function openTarget(target: SyncTarget, tenant = 'acme'): Promise<OpenTarget> {
+  const context = { purpose: 'sync', collections: [], signal: undefined, maxOutageMs: 10_000 } as const;
+  return await target.open(tenant, { ...context, fieldsOf: () => ({}), warn: () => {} });
+}
+
 /** Writes batches as one sync does. */
 export async function write({ target }: Copy, ...batches: readonly Batch<{ id: string }>[]): Promise<void> {
-  const opened = await target.open('acme');
+  const opened = await openTarget(target);
   for (const each of batches) {
     await opened.store.get(each.key);
     await opened.onBatch(each);

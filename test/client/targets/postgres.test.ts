@@ -5,7 +5,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
-import { batch, newSchema, openPostgres, sharedPglite } from './engines.ts';
+import { batch, newSchema, openPostgres, openTarget, sharedPglite } from './engines.ts';
 import { testTrust } from './trust.ts';
 
 testCopy('PostgreSQL', openPostgres);
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 async function opened(schema = newSchema()) {
-  return { schema, copy: await postgresTarget(database, { schema }).open('acme') };
+  return { schema, copy: await openTarget(postgresTarget(database, { schema })) };
 }
 
 const rowsOf = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;
@@ -230,7 +230,7 @@ test('postgresTarget takes a connection that resolves to an array of rows', asyn
   const connection: PostgresConnection = {
     query: async (text, values) => (await database.query(text, values)).rows,
   };
-  const copy = await postgresTarget(connection, { schema }).open('acme');
+  const copy = await openTarget(postgresTarget(connection, { schema }));
   await copy.onBatch(batch([{ id: '1' }]));
   const ids: string[] = [];
   for await (const id of copy.localIds?.('accounts') ?? []) ids.push(id);

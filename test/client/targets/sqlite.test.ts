@@ -7,26 +7,26 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
-import { batch, openSqlite, temporaryFile, write } from './engines.ts';
+import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
 import { testTrust } from './trust.ts';
 
 testCopy('SQLite', async () => openSqlite());
 testTrust('SQLite', async () => openSqlite());
 
 /** What a target throws when a sync opens it. */
-const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => target.open('acme')));
+const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => openTarget(target)));
 
 test('a second sync of a tenant to one SQLite file fails with concurrent_run, and one of another tenant does not', async () => {
   const { target, file } = openSqlite();
-  const first = await target.open('acme');
+  const first = await openTarget(target);
   const error = await openingFails(sqliteTarget(file));
   expect(isAccountingError(error, 'concurrent_run')).toBe(true);
   expect(error).toMatchObject({ retryable: true });
-  const other = await target.open('bolt');
+  const other = await openTarget(target, 'bolt');
   await other.onBatch({ ...batch([{ id: '1' }]), key: 'accounting-data-sdk:bolt:accounts' });
   await first.onBatch(batch([{ id: '1' }]));
   await first.close?.();
-  const next = await target.open('acme');
+  const next = await openTarget(target);
   await next.close?.();
   await other.close?.();
   expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
@@ -35,7 +35,7 @@ test('a second sync of a tenant to one SQLite file fails with concurrent_run, an
 test('the lock file that a killed process left does not lock its tenant', async () => {
   const { target, file } = openSqlite();
   writeFileSync(`${file}-lock-acme`, '');
-  const opened = await target.open('acme');
+  const opened = await openTarget(target);
   await opened.close?.();
   expect(existsSync(`${file}-lock-acme`)).toBe(false);
 });
@@ -45,7 +45,7 @@ test('a process that only tries to lock a tenant keeps no other out', async () =
   using other = new DatabaseSync(`${file}-lock-acme`);
   // What every attempt does first.
   other.exec('BEGIN; SELECT * FROM sqlite_master');
-  const opened = await target.open('acme');
+  const opened = await openTarget(target);
   await opened.close?.();
   expect(existsSync(`${file}-lock-acme`)).toBe(false);
 });
@@ -78,14 +78,14 @@ test.each(['TABLE accounts (id TEXT)', 'VIEW accounts AS SELECT 1 AS mine', 'TAB
   async (what) => {
     const { file, target, query } = openSqlite();
     new DatabaseSync(file).exec(`CREATE ${what}`);
-    const opened = await target.open('acme');
+    const opened = await openTarget(target);
     const error = await caught(Promise.resolve().then(() => opened.onBatch(batch([{ id: '1' }]))));
     await opened.close?.();
     expect(error).toMatchObject({ code: 'invalid_input' });
     expect(`${error}`).toContain('viewPrefix');
     expect(await query('SELECT count(*) AS count FROM accounting_record')).toEqual([{ count: 0 }]);
 
-    const prefixed = await sqliteTarget(file, { viewPrefix: 'books_' }).open('acme');
+    const prefixed = await openTarget(sqliteTarget(file, { viewPrefix: 'books_' }));
     await prefixed.onBatch(batch([{ id: '1' }]));
     await prefixed.close?.();
     expect(await query('SELECT id FROM books_accounts')).toEqual([{ id: '1' }]);

@@ -1,0 +1,47 @@
+import type { Written } from '../sync/target.ts';
+import type { Statements } from './sql.ts';
+
+/** A database, as far as the two differ. */
+export interface Engine {
+  readonly sql: Statements;
+  /** Names the tables in messages and in the definitions of views. */
+  readonly owner: string;
+  /** What to do about an object of the user under the name of a view. */
+  readonly nameAdvice: string;
+  /** Of what has one of these names: name, kind and definition. The definition of a view of ours contains its mark. */
+  readonly objectsNamed: string;
+  /** Sends one statement. */
+  query(sql: string, values?: readonly string[]): Promise<readonly unknown[]>;
+  /** Runs statements in one transaction. */
+  script(statements: readonly string[]): Promise<void>;
+  /** Creates a view, or replaces that of this name. `mark` is in its definition too. */
+  replaceView(view: string, definition: string, mark: string): Promise<void>;
+  /** What to do about a view that cannot be replaced. */
+  viewAdvice(view: string, error: unknown): string;
+  /** Writes all or nothing; undefined if the checkpoint is that of another run, or the guard is gone. */
+  write(write: Write): Promise<Omit<Written, 'unchanged'> | undefined>;
+  close(): void;
+}
+
+/** What one transaction writes. */
+export interface Write {
+  readonly tenant: string;
+  readonly collection: string;
+  readonly rows: readonly Row[];
+  readonly key: string;
+  readonly checkpoint: string;
+  /** The checkpoint that this run knows. */
+  readonly before: string | undefined;
+  /** The key of the tenant's guard, without which nothing is written. */
+  readonly guard: string;
+  /** The full read that marks the rows. */
+  readonly read: number | undefined;
+}
+
+/** A record as the table has it. No two of a transaction have the same id. */
+export interface Row {
+  readonly id: string;
+  /** As JSON. */
+  readonly body: string;
+  readonly invalid: boolean;
+}
