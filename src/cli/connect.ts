@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -60,7 +59,7 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io);
-  return { client, keyDigest: digestOf(key), sync: profile.sync };
+  return { client, sync: profile.sync };
 }
 
 /** The profile in the file of `--service`; an empty one without it. */
@@ -87,14 +86,8 @@ function clientOf(create: (allowInsecure: boolean) => Client, allowInsecure: boo
 
 export interface Connection {
   readonly client: Client;
-  /** Tells two keys apart, and is too short to find a key by. */
-  readonly keyDigest: string;
   /** Options of a sync that fit the service, as the file of `--service` has them. */
   readonly sync: ServiceProfile['sync'];
-}
-
-function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 8);
 }
 
 async function askForKey(io: Io): Promise<string> {

@@ -26,24 +26,19 @@ export function addPull(program: Command, io: Io): void {
         timestamp,
       )
       .option(
-        '--out <file>',
-        'the file to write, replaced when every record has been read. Default: standard output',
+        '-o, --out <file>',
+        'the file to write, or with --all the folder: replaced when every record has been read. Default: standard output',
       )
       .addOption(
         new Option('--format <format>', 'ndjson: JSON on each line; csv: with the columns of all records')
           .choices(['ndjson', 'csv'])
           .default('ndjson'),
       )
-      .option(
-        '--checkpoint <file>',
-        'remembers the position: after an interruption the same command resumes there. --all always has one',
-      )
-      .option('--restart', 'read everything from the start, even if there is a checkpoint')
       .addOption(
         new Option(
           '--to <database>',
           'a file of SQLite, or "postgres": a copy in a database. The same command again reads only what changed',
-        ).conflicts(['out', 'checkpoint', 'restart', 'since', 'format']),
+        ).conflicts(['out', 'since', 'format']),
       )
       .option('--tenant <label>', 'the company in the database; default: the only one that it holds')
       .option(
@@ -74,7 +69,7 @@ export function addPull(program: Command, io: Io): void {
       ),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
-      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson --checkpoint budget-lines.checkpoint',
+      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson',
       'accounting-data-sdk pull products --format csv --since 2026-01-31T00:00:00Z | gzip > products.csv.gz',
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
@@ -92,7 +87,7 @@ export function addPull(program: Command, io: Io): void {
 
 /** Before anything is read or sent. */
 function checkFlags(name: CollectionName | undefined, flags: Flags): void {
-  const { all, out, format, checkpoint, to, pagination } = flags;
+  const { all, out, to } = flags;
   const wrong = (message: string, advice: string) =>
     new CommandFailure(message, { advice, exitCode: EXIT.usage });
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
@@ -123,10 +118,5 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
     throw wrong('--max-candidates is for a full read.', 'Pass --to and --full, or leave it out.');
   }
   if (to !== undefined) return;
-  if (checkpoint !== undefined && pagination !== 'keyset') {
-    throw wrong(`--pagination ${pagination} cannot be resumed.`, 'Leave out --checkpoint or --pagination.');
-  }
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
-  if (checkpoint !== undefined && format === 'csv' && out === undefined)
-    throw wrong('CSV on standard output cannot resume.', 'Name a file with --out.');
 }

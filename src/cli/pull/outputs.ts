@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -16,126 +16,115 @@ import { csvOf } from './csv.ts';
 
 export type Format = 'ndjson' | 'csv';
 
-interface OutputOptions {
-  /** The file to write; undefined for standard output. */
-  readonly out: string | undefined;
-  readonly format: Format;
-  /** Bytes to resume after. */
-  readonly from: number;
+/** Where the records of a collection go. */
+export interface Output {
+  /** Writes lines of NDJSON. */
+  write(lines: string): Promise<void>;
+  /** Removes all lines. Absent if nothing can be removed. */
+  restart?(): Promise<void>;
+  /** Every record was written. */
+  finish(): Promise<void>;
+  /** Puts the result in its place. */
+  deliver(): Promise<void>;
+  /** The pull failed: removes what is useless. */
+  discard(): Promise<void>;
 }
 
 /**
- * Where a pull writes: beside a file of the user, which is replaced at the end, or for CSV on standard output in a
- * temporary folder. Undefined if the lines are printed as they come.
+ * A file of the user, which is replaced by `deliver`. Without a file standard output: NDJSON is printed as it comes, CSV
+ * at the end, because only then are all columns known.
  */
-export async function openOutput(
-  io: Io,
-  { out, format, from }: OutputOptions,
-): Promise<LinesFile | undefined> {
-  if (out === undefined) return format === 'csv' ? csvOutput(io) : undefined;
+export async function openOutput(io: Io, out: string | undefined, format: Format): Promise<Output> {
+  if (out === undefined) return format === 'csv' ? csvOutput(io) : printedLines(io);
   const target = await writableFile(out);
   // Accounting data must not become readable to more users than before; a new file has the permissions of any other.
   const existing = await unlessMissing(stat(target));
   const mode = existing && existing.mode & 0o777;
-  const output = new LinesFile(partialOf(target), mode, (file) =>
-    format === 'csv' ? replaceByCsv(target, file, mode) : replaceBy(target, file),
-  );
-  if (from > 0) await output.resume(from);
-  return output;
-}
-
-/** Prints a string that ends with a line break. */
-export function printTo({ write, out }: Io): (text: string) => Promise<void> {
-  return write ?? (async (text) => out(text.replace(/\n$/, '')));
-}
-
-/** Prints CSV when every record is there, because only then are all columns known. */
-function csvOutput(io: Io): LinesFile {
-  const print = printTo(io);
-  return new LinesFile(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, async (file) => {
-    try {
-      for await (const text of csvOf(file)) await print(text);
-    } finally {
-      await rm(file);
-    }
+  return new LinesFile(`${target}.part`, mode, {
+    prepare: (lines) => (format === 'csv' ? asCsv(lines, temporaryOf(target), mode) : lines),
+    deliver: (result) => replaceBy(target, result),
   });
 }
 
-/** A file of lines that grows while the pull runs. When it is complete, `deliver` makes it the result. */
-export class LinesFile {
-  /** The length of what was written. */
-  bytes = 0;
-  readonly #file: string;
-  /** Undefined for those of any new file. */
-  readonly #mode: number | undefined;
-  readonly #deliver: (file: string) => Promise<void>;
-  #handle: FileHandle | undefined;
-  /** Whether the file has every record: if it cannot be delivered then, it may be the only copy. */
-  #isComplete = false;
+function printedLines(io: Io): Output {
+  const nothing = async () => {};
+  return { write: printTo(io), finish: nothing, deliver: nothing, discard: nothing };
+}
 
-  constructor(file: string, mode: number | undefined, deliver: (file: string) => Promise<void>) {
+/** Prints a string that ends with a line break. */
+function printTo({ write, out }: Io): (text: string) => Promise<void> {
+  return write ?? (async (text) => out(text.replace(/\n$/, '')));
+}
+
+function csvOutput(io: Io): Output {
+  const print = printTo(io);
+  return new LinesFile(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, {
+    prepare: (lines) => lines,
+    async deliver(lines) {
+      try {
+        for await (const text of csvOf(lines)) await print(text);
+      } finally {
+        await rm(lines);
+      }
+    },
+  });
+}
+
+interface Steps {
+  /** Makes the result of the file of lines; returns its name. */
+  prepare(lines: string): Promise<string> | string;
+  deliver(result: string): Promise<void>;
+}
+
+/** A temporary file of lines. */
+class LinesFile implements Output {
+  readonly #file: string;
+  /** Undefined for the permissions of any new file. */
+  readonly #mode: number | undefined;
+  readonly #steps: Steps;
+  #handle: FileHandle | undefined;
+  #result = '';
+
+  constructor(file: string, mode: number | undefined, steps: Steps) {
     this.#file = file;
     this.#mode = mode;
-    this.#deliver = deliver;
+    this.#steps = steps;
   }
 
-  /** Keeps what an earlier run committed. */
-  async resume(bytes: number): Promise<void> {
-    const found = await unlessMissing(lstat(this.#file));
-    if (found === undefined) throw mismatch(this.#file, 'does not exist');
-    if (!found.isFile()) throw mismatch(this.#file, 'is not a regular file');
-    const handle = await open(this.#file, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
-    this.#handle = handle;
-    const { size } = await handle.stat();
-    if (size < bytes) {
-      await this.close();
-      throw mismatch(this.#file, `has ${size} bytes, fewer than the ${bytes} of the checkpoint`);
-    }
-    // What follows was not committed.
-    await handle.truncate(bytes);
-    this.bytes = bytes;
-  }
-
-  /** Writes whole lines: after a crash they are there. */
   async write(lines: string): Promise<void> {
-    const handle = await this.#opened();
-    const { size } = await handle.stat();
-    if (size !== this.bytes) throw mismatch(this.#file, 'was changed by another program');
-    const bytes = Buffer.from(lines, 'utf8');
-    try {
-      await append(handle, bytes, this.bytes);
-      // Flushed before the checkpoint, which must not be ahead of the file after a loss of power.
-      await handle.datasync();
-    } catch (error) {
-      // If the disk is full, half a line may have been written.
-      await handle.truncate(this.bytes).catch(() => {});
-      throw error;
-    }
-    this.bytes += bytes.byteLength;
+    await (await this.#opened()).appendFile(lines);
   }
 
-  /** Removes all lines. */
   async restart(): Promise<void> {
-    await this.#handle?.truncate(0);
-    this.bytes = 0;
+    // The next write creates the file again.
+    await this.#close();
   }
 
-  /** Every record was written: puts the result in its place. */
   async finish(): Promise<void> {
     // Even if there was no record.
-    await this.#opened();
-    await this.close();
-    this.#isComplete = true;
-    await this.#deliver(this.#file);
+    const handle = await this.#opened();
+    await handle.sync();
+    const found = await unlessMissing(stat(this.#file));
+    if (found?.ino !== (await handle.stat()).ino) {
+      throw new CommandFailure(`${this.#file} was replaced by another program.`, {
+        advice: 'Run one pull into a file after the other.',
+        exitCode: EXIT.file,
+      });
+    }
+    await this.#close();
+    this.#result = await this.#steps.prepare(this.#file);
   }
 
-  /** The pull failed and cannot be resumed: removes what is useless. */
+  deliver(): Promise<void> {
+    return this.#steps.deliver(this.#result);
+  }
+
   async discard(): Promise<void> {
-    await this.close();
-    if (!this.#isComplete) await rm(this.#file, { force: true });
+    await this.#close();
+    for (const file of [this.#file, this.#result]) if (file !== '') await rm(file, { force: true });
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
   }
@@ -146,9 +135,10 @@ export class LinesFile {
   }
 }
 
-/** The file that grows beside the file that it is going to replace. */
-export function partialOf(target: string): string {
-  return `${target}.part`;
+async function asCsv(lines: string, file: string, mode: number | undefined): Promise<string> {
+  await writeWhole(file, csvOf(lines), mode);
+  await rm(lines);
+  return file;
 }
 
 async function replaceBy(target: string, file: string): Promise<void> {
@@ -161,28 +151,4 @@ async function replaceBy(target: string, file: string): Promise<void> {
     });
   }
   await syncFolder(target);
-}
-
-async function replaceByCsv(target: string, file: string, mode: number | undefined): Promise<void> {
-  const temporary = temporaryOf(target);
-  try {
-    await writeWhole(temporary, csvOf(file), mode);
-  } finally {
-    await rm(file);
-  }
-  await replaceBy(target, temporary);
-}
-
-async function append(handle: FileHandle, bytes: Uint8Array, from: number): Promise<void> {
-  for (let done = 0; done < bytes.byteLength; ) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, from + done);
-    done += bytesWritten;
-  }
-}
-
-function mismatch(file: string, what: string): CommandFailure {
-  return new CommandFailure(`${file} ${what}: it is no longer the file of this pull.`, {
-    advice: 'Delete the checkpoint to start over.',
-    exitCode: EXIT.file,
-  });
 }

@@ -9,80 +9,26 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { folder, listening, records, run } from './support/run.ts';
-
-/** What a handle writes with, and what it is written to. */
-type Write = (bytes: Uint8Array, from: number, length: number, at: number) => Promise<unknown>;
 
 const noSpace = () =>
   Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
 
-/** From the second write of a file on, half of it fits on the disk and no more. */
-async function fillDisk(scratch: string): Promise<() => void> {
-  const handle = await open(scratch, 'w');
-  const prototype = Object.getPrototypeOf(handle) as { write: Write };
-  await handle.close();
-  const whole = prototype.write;
-  let writes = 0;
-  const spy = vi.spyOn(prototype, 'write').mockImplementation(async function (
-    this: FileHandle,
-    bytes,
-    from,
-    length,
-    at,
-  ) {
-    writes += 1;
-    if (writes === 1) return whole.call(this, bytes, from, length, at);
-    await whole.call(this, bytes, from, Math.floor(length / 2), at);
-    throw noSpace();
-  });
-  return () => spy.mockRestore();
-}
-
 describe('a pull that runs out of disk', () => {
-  test('leaves whole lines, and resumes after the last one', async () => {
-    // More than the megabyte of lines after which a pull writes.
-    const fixtures = { accounts: Array.from({ length: 300 }, () => ({ note: 'x'.repeat(8000) })) };
-    const { sandbox, env } = await listening({ fixtures, pageSize: 100 });
-    const file = folder();
-    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
-    const read = (name: string) => records(readFileSync(file(name), 'utf8'));
-    const emptyDisk = await fillDisk(file('scratch'));
-    const full = await run(env, args).finally(emptyDisk);
-    expect([full.code, full.log]).toEqual([7, expect.stringContaining('ENOSPC')]);
-    const checkpoint = JSON.parse(readFileSync(file('cp'), 'utf8')) as {
-      state: { point: { records: number } };
-    };
-    expect(read('a.part').length).toBe(checkpoint.state.point.records);
-    expect(read('a.part').length).toBeGreaterThan(0);
-
-    expect((await run(env, args)).code).toBe(0);
-    expect(read('a')).toEqual(sandbox.store.accounts.all());
-  });
-
-  test('while it writes CSV leaves no part of it behind', async () => {
+  test.each([
+    ['appendFile', 'ndjson'],
+    ['writeFile', 'csv'],
+  ] as const)('leaves nothing of its file behind: %s', async (method, format) => {
     const { env } = await listening({ records: { accounts: 50 } });
     const file = folder();
     const handle = await open(file('scratch'), 'w');
-    vi.spyOn(Object.getPrototypeOf(handle), 'writeFile').mockRejectedValue(noSpace());
+    vi.spyOn(Object.getPrototypeOf(handle), method).mockRejectedValue(noSpace());
     await handle.close();
-    const { code } = await run(env, ['pull', 'accounts', '--format', 'csv', '--out', file('a.csv')]);
-    expect([code, readdirSync(file('.'))]).toEqual([7, ['scratch']]);
-  });
-
-  test('on standard output does not count lines that did not arrive', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 100 }, pageSize: 10 });
-    const args = ['pull', 'accounts', '--checkpoint', folder()('cp')];
-    const arrived: string[] = [];
-    const write = async (text: string) => {
-      if (arrived.length === 5) throw noSpace();
-      arrived.push(text);
-    };
-    expect((await run(env, args, { write })).code).toBe(7);
-    const second = await run(env, args);
-    expect(records(arrived.join('') + second.out)).toEqual(sandbox.store.accounts.all());
+    const { code, log } = await run(env, ['pull', 'accounts', '--format', format, '--out', file('a')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('ENOSPC')]);
+    expect(readdirSync(file('.'))).toEqual(['scratch']);
   });
 });
 
@@ -109,7 +55,6 @@ describe('a file that cannot be written', () => {
     const file = folder();
     for (const args of [
       ['pull', 'accounts', '--out', file('missing/a')],
-      ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('missing/cp')],
       ['pull', 'accounts', '--out', file('.')],
       ['discover', '--out', file('missing/schemas.ts')],
     ]) {
@@ -118,22 +63,6 @@ describe('a file that cannot be written', () => {
     }
     expect(sandbox.count()).toBe(0);
     expect(existsSync(file('a'))).toBe(false);
-  });
-
-  test('is rejected if the checkpoint would overwrite it', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
-    const file = folder();
-    for (const [out, checkpoint] of [
-      ['a', 'a'],
-      ['./a', 'a'],
-      ['a.tmp', 'a'],
-      ['a', 'a.part'],
-    ] as const) {
-      const args = ['pull', 'accounts', '--out', file(out), '--checkpoint', file(checkpoint)];
-      const { code, log } = await run(env, args);
-      expect([code, log]).toEqual([2, expect.stringContaining('--out and --checkpoint')]);
-    }
-    expect(sandbox.count()).toBe(0);
   });
 });
 
@@ -145,29 +74,25 @@ describe('a file or a folder that others use', () => {
       const file = folder();
       writeFileSync(file('victim'), 'untouched\n', { mode: 0o666 });
       for (const end of ['part', 'tmp']) symlinkSync(file('victim'), file(`a.${end}`));
-      symlinkSync(file('victim'), file('cp.tmp'));
       writeFileSync(file('a'), 'older\n', { mode: 0o600 });
-      const args = ['pull', 'accounts', '--out', file('a'), '--format', format, '--checkpoint', file('cp')];
+      const args = ['pull', 'accounts', '--out', file('a'), '--format', format];
       expect((await run(env, args)).code).toBe(0);
       expect(readFileSync(file('victim'), 'utf8')).toBe('untouched\n');
       expect([lstatSync(file('a')).isFile(), statSync(file('a')).mode & 0o777]).toEqual([true, 0o600]);
     },
   );
 
-  test('is not overwritten through a link when a pull resumes', async () => {
+  test('is not replaced by half of it while another pull writes to the same file', async () => {
     const { sandbox, env } = await listening({ records: { accounts: 100 }, pageSize: 10 });
     const file = folder();
-    const args = ['pull', 'accounts', '--out', file('a'), '--checkpoint', file('cp')];
-    const stop = new AbortController();
-    sandbox.onRequest(() => sandbox.count() === 6 && stop.abort());
-    await run(env, args, { signal: stop.signal });
-    const part = readFileSync(file('a.part'));
-    writeFileSync(file('victim'), Buffer.concat([part, Buffer.from('more\n')]));
-    rmSync(file('a.part'));
-    symlinkSync(file('victim'), file('a.part'));
-    const { code, log } = await run(env, args);
-    expect([code, log]).toEqual([7, expect.stringContaining('is not a regular file')]);
-    expect(readFileSync(file('victim'), 'utf8')).toBe(`${part}more\n`);
+    sandbox.onRequest(() => {
+      if (sandbox.count() !== 6) return;
+      rmSync(file('a.part'));
+      writeFileSync(file('a.part'), '{"id":"1"}\n');
+    });
+    const { code, log } = await run(env, ['pull', 'accounts', '--out', file('a')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('was replaced by another program')]);
+    expect(existsSync(file('a'))).toBe(false);
   });
 
   test('a second pull --all into a folder is rejected while the first one runs', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Settings } from '../../explore/command/support/process.ts';
-import { folder, listening, run } from '../../explore/command/support/run.ts';
+import { folder, run } from '../../explore/command/support/run.ts';
 import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
 import { leaks } from '../../support/leaks.ts';
 import { json, misbehave, problem, redirect, respond } from '../../support/responses.ts';
@@ -138,19 +138,4 @@ test.each(CANARIES)('no schema file shows the key, whatever records have: %s', a
   const source = readFileSync(path('schemas.ts'), 'utf8');
   expect(source).toContain('[redacted]');
   expect(leaks(source, canary)).toEqual([]);
-});
-
-test('no checkpoint of a pull that was rejected half-way shows the key', async () => {
-  const path = folder();
-  const { sandbox, env } = await listening({ records: { accounts: 300 } });
-  const key = sandbox.keys.full;
-  const body = JSON.stringify({ ...echoMembers(key), type: 'forbidden' });
-  sandbox.faults.add({ kind: 'rewrite', status: 403, body }, { when: () => sandbox.count() > 4 });
-  const files = ['--out', path('rows.ndjson'), '--checkpoint', path('point')];
-  expect(await expectNoKey(env, ['pull', 'accounts', ...files], key)).toMatchObject({ code: 3 });
-  for (const file of ['rows.ndjson.part', 'point']) {
-    const kept = readFileSync(path(file), 'utf8');
-    expect(kept.length).toBeGreaterThan(50);
-    expect(leaks(kept, key)).toEqual([]);
-  }
 });

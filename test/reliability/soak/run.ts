@@ -25,7 +25,6 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Loaded when they are wanted: they build and open things.
   kills: async () => (await import('./kills.ts')).soakKills(),
-  pull: async () => (await import('./pull.ts')).soakPull(),
   targets: async () => (await import('./kills.ts')).soakTargets(),
   load: async () => (await import('./load.ts')).soakLoad(),
   // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each. SEED repeats the one that a failure names.
