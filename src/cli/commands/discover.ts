@@ -62,8 +62,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
     strict: flags.strict,
     signal: io.signal,
     onProgress: ({ requests, collection, done, of }) => {
-      if (!quiet)
-        io.status?.(`${requests} requests: ${collection ?? 'looking up ids'} (${done} of ${of} sampled)`);
+      if (!quiet) io.status?.(`${requests} requests: ${collection} (${done} of ${of} sampled)`);
     },
   });
   io.status?.(undefined);

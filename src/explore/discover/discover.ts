@@ -26,7 +26,7 @@ export const discoverOptions = {
   strict: option(is.flag, false),
   /** Stops the discovery: it rejects with the signal's reason. */
   signal: optional(is.signal),
-  /** Called before each collection, and before each id that is looked up. */
+  /** Called before each collection. */
   onProgress: optional(is.callback<(progress: ExploreProgress) => void>()),
 };
 
@@ -76,13 +76,10 @@ export async function discover(client: ExploreClient, options: DiscoverOptions =
   signal?.throwIfAborted();
 
   let requests = 0;
-  const report = (collection: CollectionName | undefined, done: number) =>
-    onProgress?.({ requests, collection, done, of: names.length });
-
   const sampled: { collection: CollectionName; access: string; seen: Observations }[] = [];
   const ids = new Map<CollectionName, ReadonlySet<string>>();
   for (const collection of names) {
-    report(collection, sampled.length);
+    onProgress?.({ requests, collection, done: sampled.length, of: names.length });
     const sample = await sampleCollection(client, collections[collection].segment, { size, signal });
     requests += sample.requests;
     const { error, rows } = sample;
@@ -96,15 +93,11 @@ export async function discover(client: ExploreClient, options: DiscoverOptions =
   }
 
   // After all samples, because a field may refer to a collection that came later.
-  const onRequest = () => {
-    requests += 1;
-    report(undefined, sampled.length);
-  };
-  const found = [];
-  for (const one of sampled) {
-    const references = await findReferences(one.seen, { client, ids, signal, onRequest });
-    found.push({ ...one, references, absence: absenceOf(one) });
-  }
+  const found = sampled.map((one) => ({
+    ...one,
+    references: findReferences(one.seen, ids),
+    absence: absenceOf(one),
+  }));
   return {
     baseUrl: client.accounts.baseUrl,
     requests,

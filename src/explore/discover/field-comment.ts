@@ -1,6 +1,6 @@
 import { isNamedLikeMoney } from '../names.ts';
 import type { Observation } from './observation.ts';
-import { isSure, type Reference } from './references.ts';
+import type { Reference } from './references.ts';
 import type { FieldShape, Kind } from './shape.ts';
 
 /** What the comment on a field says beside its shape. */
@@ -40,13 +40,9 @@ export function fieldComment(name: string, shape: FieldShape, seen: SeenField): 
   return inComment(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}${valuesOf(shape, seen)}`);
 }
 
-function describeReference(reference: Reference): string {
-  const { collection, checked, found, form } = reference;
-  if (isSure(reference))
-    return `${form === 'iri' ? 'IRI' : 'id'} of one of the ${collection} (${found} of ${checked} found there)`;
-  const what =
-    form === 'iri' ? `IRI of one of the ${collection}` : `string, named like an id of the ${collection}`;
-  return `${what}, but ${checked === 0 ? 'none could be looked up' : `only ${found} of ${checked} were found there`}`;
+function describeReference({ collection, form, found }: Reference): string {
+  if (form === 'iri') return `IRI of one of the ${collection}`;
+  return found ? `id of one of the ${collection}` : `string, named like an id of the ${collection}`;
 }
 
 const MAX_VALUES = 12;

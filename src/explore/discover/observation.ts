@@ -4,7 +4,7 @@ import { isNamedLikeMoney, isNamedUnlikeMoney } from '../names.ts';
 import { isRow } from '../rows.ts';
 import type { FieldShape, Kind, Shape } from './shape.ts';
 
-/** Distinct strings that are kept of a field: enough to see a small set, and to look up some ids. */
+/** Distinct strings that are kept of a field: enough to see a small set, and to find some ids. */
 const MAX_STRINGS = 200;
 
 /** What the values of one field have in common. */
