@@ -167,7 +167,6 @@ export class Rounds {
       const found = await this.#work.calls.lookUp((row.state as Made).id);
       if (found.record !== undefined) return this.#match.addProduct(found);
       row.lookUp = 'missing';
-      row.error = found.notFound ?? row.error;
     } catch (error) {
       if (!isAccountingError(error) || this.#work.calls.stopsRun(error)) throw error;
       row.lookUp = 'failed';

@@ -66,6 +66,7 @@ if (run === 'list') {
     tenant: 'bench',
     rows: shopRows(),
     key: (row) => ('id' in row ? row.id : rowId),
+    store: new Map(),
     dryRun: true,
     onProgress: () => {
       if (++reports % EVERY === 0) look();

@@ -575,6 +575,14 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
   expect(await waited(false)).toEqual([['A unchanged'], 70_000]);
 });
 
+test('a push waits once before it updates the product of a killed run that the list does not show', async () => {
+  const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  await pushAndDie(setUp, [A], true);
+  const startedAt = Date.now();
+  const { done } = await setUp.run([{ ...A, name: 'Table' }], { visibleAfterMs: 30_000 });
+  expect([done, Date.now() - startedAt]).toEqual([['A updated'], 30_000]);
+});
+
 test('a push does not renumber a product that got the key of another row since a killed run created it', async () => {
   const setUp = setUpPush();
   const { sandbox, run } = setUp;

@@ -84,14 +84,26 @@ test.each([true, false])(
   },
 );
 
-test.each([true, false])(
-  'a push fails only the row that always gets a 500, with retry.creates %s',
-  async (creates) => {
-    const respond = ({ body }: RequestInit) => (String(body).includes('P-3') ? serverError() : undefined);
-    const { run } = withResponses(respond, { creates });
+test.each([
+  [500, true],
+  [500, false],
+  [503, true],
+  [503, false],
+])(
+  'a push fails only the row that always gets a %d, after three reads of the list, with retry.creates %s',
+  async (status, creates) => {
+    const respond = ({ body }: RequestInit) =>
+      String(body).includes('P-3')
+        ? Response.json({ title: 'An error occurred', status }, { status })
+        : undefined;
+    const { sandbox, run } = withResponses(respond, { creates });
+    sandbox.clearLogs();
     const { done } = await run(rows(10), { concurrency: 1 });
     expect(done.filter((result) => !result.endsWith('created'))).toEqual(['P-3 failed']);
     expect(done).toHaveLength(10);
+    const isFirstPage = ({ path, query }: (typeof sandbox.requests)[number]) =>
+      path.endsWith('/products') && Object.keys(query).length === 0;
+    expect(sandbox.count((request) => request.method === 'GET' && isFirstPage(request))).toBe(3);
   },
 );
 
