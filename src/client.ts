@@ -5,9 +5,10 @@ import { type CollectionName, collectionNames, collections } from './collections
 import { type RawRequest, sendRaw } from './collections/raw-request.ts';
 import type { ReadOnlyCollection } from './collections/reader.ts';
 import type { WritableCollection } from './collections/writer.ts';
-import { checkObject, checkOptionNames, checkSchema } from './errors/check-input.ts';
+import { given, resolved, schema } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { optional } from './internal/options.ts';
 import {
   type ClientDefaults,
   type ClientOptions,
@@ -19,7 +20,7 @@ import {
 import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
-import { REQUEST_OPTIONS, type RequestOptions } from './transport/call-options.ts';
+import { type RequestOptions, requestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
 /** The record of a collection: the output of the caller's schema, if there is one. */
@@ -165,8 +166,8 @@ async function ping(context: ClientContext, options: RequestOptions = {}): Promi
   const { segment } = collections.accounts;
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
-    checkOptionNames(options, REQUEST_OPTIONS, { of: 'ping' });
-    await accounts.list({}, { ...options, prefetch: 0 }).first();
+    const own = given(requestOptions, options, { of: 'ping' });
+    await accounts.list({}, { ...own, prefetch: 0 }).first();
     return { ok: true, readable: true };
   } catch (error) {
     if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {
@@ -181,12 +182,9 @@ function unknownCollection<T extends { id: string }>(
   segment: string,
   options: { readonly schema?: StandardSchema<T> | undefined } = {},
 ): ReadOnlyCollection<T> {
-  checkObject(options, 'options');
-  checkOptionNames(options, { schema: true }, { of: 'collection' });
-  const { schema } = options;
+  const own = resolved({ schema: optional(schema<StandardSchema<T>>()) }, options, { of: 'collection' });
   if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
     throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
   }
-  if (schema !== undefined) checkSchema(schema, 'schema');
-  return createCollection(readOnly(segment), context, schema) as ReadOnlyCollection<T>;
+  return createCollection(readOnly(segment), context, own.schema) as ReadOnlyCollection<T>;
 }

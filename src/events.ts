@@ -2,7 +2,7 @@ import { printedCause } from './errors/cause.ts';
 import { type AnyAccountingError, isApiError } from './errors/guards.ts';
 import { logWriter } from './internal/logger.ts';
 import { notify } from './internal/notify.ts';
-import type { OptionNames } from './internal/option-names.ts';
+import { is, optional, type TableOf } from './internal/options.ts';
 import { causeText } from './internal/text.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
@@ -150,17 +150,19 @@ export interface Logger {
 }
 
 /** The names of all events. */
-export const EVENTS: OptionNames<Listeners> = {
-  request: true,
-  response: true,
-  deprecated: true,
-  retry: true,
-  wait: true,
-  error: true,
-  end: true,
-  invalidRecord: true,
-  run: true,
-};
+const listener = optional(is.callback());
+
+export const events = {
+  request: listener,
+  response: listener,
+  deprecated: listener,
+  retry: listener,
+  wait: listener,
+  error: listener,
+  end: listener,
+  invalidRecord: listener,
+  run: listener,
+} satisfies TableOf<Listeners>;
 
 /** The listeners of a client. */
 export interface ClientListeners extends Omit<Listeners, 'run'> {
@@ -184,7 +186,7 @@ export function combineListeners(
   const isOfLogger = (index: number) => logger !== undefined && index === 0;
   const combined: Record<string, (event: unknown) => void> = {};
   // By name, not by `Object.keys`: the methods of a class are listeners too, and need their `this`.
-  for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
+  for (const name of Object.keys(events) as (keyof Listeners)[]) {
     if (name === 'run' || everyone.every((listeners) => listeners[name] === undefined)) continue;
     combined[name] = (event) => {
       for (const [index, listeners] of everyone.entries()) {

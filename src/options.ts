@@ -1,33 +1,27 @@
 import type { ClientContext } from './collections/context.ts';
-import { type CollectionName, collections } from './collections/index.ts';
-import {
-  checkFlag,
-  checkFunction,
-  checkMethods,
-  checkNumber,
-  checkObject,
-  checkOneOf,
-  checkOptionNames,
-  checkSchema,
-} from './errors/check-input.ts';
+import { type CollectionName, collectionNames, collections } from './collections/index.ts';
+import { checkObject, given, resolved, schema } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
-import { combineListeners, EVENTS, type Listeners, type Logger } from './events.ts';
+import { combineListeners, events, type Listeners, type Logger } from './events.ts';
 import { stderrLogger } from './internal/logger.ts';
-import type { OptionNames } from './internal/option-names.ts';
-import { APP_INFO, type AppInfo, environment, userAgent } from './internal/runtime.ts';
 import {
-  LIST_OPTIONS,
-  PAGINATION_OPTIONS,
-  type PaginationOptions,
-  paginationSettings,
-} from './pagination/list-options.ts';
+  group,
+  is,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+  required,
+  withDefaults,
+} from './internal/options.ts';
+import { type AppInfo, environment, userAgent } from './internal/runtime.ts';
+import { listOptions, paginationOptions } from './pagination/list-options.ts';
 import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
-import { CALL_OPTIONS, type CallOptions, type CallSettings, callSettings } from './transport/call-options.ts';
+import { callOptions, callSettings } from './transport/call-options.ts';
 import { environmentProxy } from './transport/environment-proxy.ts';
-import type { BareNotFound } from './transport/read-response.ts';
-import { type ContentTypes, checkHeaderNames } from './transport/request-headers.ts';
+import { isHeaderName } from './transport/request-headers.ts';
 import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
@@ -54,60 +48,67 @@ type ExplainedSchemas<S> = {
     : 'there is no collection of this name';
 };
 
-/** Defaults of a client that `withOptions` can change. */
-export interface ClientDefaults extends CallOptions, PaginationOptions {
+export const clientDefaults = {
+  ...callOptions,
+  ...paginationOptions,
   /**
    * What happens to a record that has neither the documented shape nor the shape of your schema:
    * - `throw`: an UnexpectedResponseError. The default, except for a `sync` with a `target`, which has `report`.
    * - `report`: in a list it goes to `on.invalidRecord` and `page.invalid` and not among the records; elsewhere as `throw`.
    * - `off`: our own schemas are not used. Yours are, and throw.
    */
-  validation?: ValidationMode | undefined;
-}
-
-/** The content type of the bodies of creates (POST) and updates (PATCH). The body is the same JSON under any of them. */
-export interface ContentTypeOptions {
-  /** @default 'application/json' */
-  create?: string | undefined;
-  /** @default 'application/json' */
-  update?: string | undefined;
-}
-
-const CONTENT_TYPE_OPTIONS: OptionNames<ContentTypeOptions> = { create: true, update: true };
-
-export const CLIENT_DEFAULTS: OptionNames<ClientDefaults> = {
-  ...CALL_OPTIONS,
-  ...PAGINATION_OPTIONS,
-  validation: true,
+  validation: optional(is.oneOf('throw', 'report', 'off')),
 };
 
-/** Options of {@link createClient}. */
-export interface ClientOptions<S extends SchemasByName = Schemas> extends ClientDefaults {
+/** Defaults of a client that `withOptions` can change. */
+export interface ClientDefaults extends OptionInputs<typeof clientDefaults> {}
+
+/** JSON Patch is JSON too, but a list of operations, not an object of fields. */
+const jsonType = is.check<string>(
+  'a JSON content type such as application/merge-patch+json',
+  (type) =>
+    is.string.allows(type) &&
+    /^application\/(?!json-patch\b)(?:[\w.+-]+\+)?json(?:; ?charset=utf-8)?$/i.test(type),
+);
+
+const contentTypeOptions = {
+  /** @default 'application/json' */
+  create: option(jsonType, 'application/json'),
+  /** @default 'application/json' */
+  update: optional(jsonType),
+};
+
+/** The content type of the bodies of creates (POST) and updates (PATCH). The body is the same JSON under any of them. */
+export interface ContentTypeOptions extends OptionInputs<typeof contentTypeOptions> {}
+
+const productToken = is.check<string>(
+  'visible ASCII without spaces',
+  (text) => is.string.allows(text) && /^[!-~]{1,100}$/.test(text),
+);
+
+const ownOptions = {
   /**
    * The URL of the service, such as `https://books.example.com`. It may have a path prefix and may end in `/api/public/v1`.
    * https, unless it is on this machine or `allowInsecure` is set. Default: `ACCOUNTING_BASE_URL`.
    */
-  baseUrl?: string | undefined;
+  baseUrl: optional(is.string),
   /**
    * The key of one company, or a function that returns it and is called before each call. After a 401 it is called again,
    * for at most 30 seconds, and another key is tried once. Default: `ACCOUNTING_API_KEY`.
    */
-  apiKey?: ApiKey | undefined;
+  apiKey: optional(
+    is.check<ApiKey>('a string or a function', (key) => ['string', 'function'].includes(typeof key)),
+  ),
   /** Permits http beyond this machine, or through a proxy: the key is then sent in clear text. Default: false. */
-  allowInsecure?: boolean | undefined;
-  /**
-   * A schema for the records of each collection. A record is the output of the schema, in the types of every method and
-   * at run time. Drafts and patches of products keep all documented fields.
-   */
-  schemas?: (S & ExplainedSchemas<S>) | undefined;
+  allowInsecure: option(is.flag, false),
   /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */
-  on?: Listeners | readonly Listeners[] | undefined;
+  on: option(is.verified<Listeners | readonly Listeners[]>(checkListeners), {}),
   /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
-  logger?: Logger | undefined;
+  logger: optional(is.withMethods<Logger>('debug', 'info', 'warn')),
   /** Your connector's name, for the User-Agent if the runtime allows setting it. */
-  appInfo?: AppInfo | undefined;
+  appInfo: optional(group({ name: required(productToken), version: optional(productToken) })),
   /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
-  fetch?: FetchFunction | undefined;
+  fetch: optional(is.callback<FetchFunction>()),
   /**
    * The content types under which bodies are sent. By default both are JSON, and an update that gets a 415 is sent once
    * more as `application/merge-patch+json`, which means the same unless a value is an object; the client then sends every
@@ -116,63 +117,67 @@ export interface ClientOptions<S extends SchemasByName = Schemas> extends Client
    * @default { create: 'application/json', update: 'application/json' }
    * @example contentTypes: { update: 'application/merge-patch+json' }
    */
-  contentTypes?: ContentTypeOptions | undefined;
+  contentTypes: group(contentTypeOptions),
   /**
    * What a 404 without a problem document means. `error`: perhaps a wrong `baseUrl`, so `find` throws a NotFoundError,
    * and a `delete` whose first response was lost does not count as done. `missing`: the record does not exist.
    *
    * @default 'error'
    */
-  bareNotFound?: BareNotFound | undefined;
+  bareNotFound: option(is.oneOf('error', 'missing'), 'error'),
   /**
    * Whether a record must have the id that was requested. `false` for a stub in a test that returns one fixed record for
    * every id; a service that casts ids to numbers could then change another record.
    *
    * @default true
    */
-  checkIds?: boolean | undefined;
+  checkIds: option(is.flag, true),
   /**
    * Names of further response headers that errors, `onResponse` and the `response` event show, such as `x-trace-id`. The
    * API key is removed from their values.
    *
    * @default []
    */
-  responseHeaders?: readonly string[] | undefined;
+  responseHeaders: option(
+    is.check<readonly string[]>(
+      'an array of names of response headers, without those of cookies and keys',
+      (names) => Array.isArray(names) && names.every(isHeaderName),
+    ),
+    [],
+  ),
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
-  maxBodyBytes?: number | undefined;
+  maxBodyBytes: option(is.numberFrom(1), 16 * 2 ** 20),
   /**
    * Who shares the rate limiter of a key, which throttles calls before the quota is used up: every client of the
    * process with this origin and key (`shared`), this client alone (`client`), or no rate limiter (`false`).
    *
    * @default 'shared'
    */
-  rateLimiter?: 'shared' | 'client' | false | undefined;
+  rateLimiter: option(is.oneOf('shared', 'client', false), 'shared'),
+};
+
+/** Options of {@link createClient}. */
+export interface ClientOptions<S extends SchemasByName = Schemas>
+  extends ClientDefaults,
+    OptionInputs<typeof ownOptions> {
+  /**
+   * A schema for the records of each collection; its output types every method. A record is this output, except that a
+   * product keeps its other fields beside it.
+   */
+  schemas?: (S & ExplainedSchemas<S>) | undefined;
 }
 
-export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
-  ...CLIENT_DEFAULTS,
-  baseUrl: true,
-  apiKey: true,
-  allowInsecure: true,
-  // Names of collections, which are checked with the schemas.
-  schemas: true,
-  on: EVENTS,
-  logger: true,
-  appInfo: APP_INFO,
-  fetch: true,
-  contentTypes: CONTENT_TYPE_OPTIONS,
-  bareNotFound: true,
-  checkIds: true,
-  responseHeaders: true,
-  maxBodyBytes: true,
-  rateLimiter: true,
+export const clientOptions = {
+  ...clientDefaults,
+  ...ownOptions,
+  schemas: option(is.verified<Schemas>(checkSchemas), {}),
 };
 
 /** An option of single calls, such as a signal, would be ignored by a client. */
-const OF_CALLS = { names: LIST_OPTIONS, advice: 'Pass it to a call.' };
+const OF_CALLS = { names: listOptions, advice: 'Pass it to a call.' };
 
 /** Everything that a client is made of, every default applied. */
-interface ResolvedOptions {
+interface ResolvedClient {
   readonly transport: TransportConfig;
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;
@@ -183,103 +188,54 @@ interface ResolvedOptions {
 /** ClientDefaults with every default applied. */
 export type ResolvedDefaults = Pick<ClientContext, 'settings' | 'lists' | 'validation'>;
 
-const DEFAULT_SETTINGS: CallSettings = {
-  timeoutMs: 30_000,
-  deadlineMs: 120_000,
-  maxWaitMs: 60_000,
-  retry: {
-    maxAttempts: 5,
-    baseDelayMs: 500,
-    maxDelayMs: 20_000,
-    updates: true,
-    creates: true,
-    inProgressTypes: [
-      'idempotency_key_in_use',
-      'idempotency_in_progress',
-      'request_in_progress',
-      'idempotency',
-    ],
-  },
-  maxOutageMs: 0,
-};
-
-const DEFAULTS: ResolvedDefaults = {
-  settings: DEFAULT_SETTINGS,
-  lists: { pagination: undefined, prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
-  validation: undefined,
-};
-
-const DEFAULT_MAX_BODY_BYTES = 16 * 2 ** 20;
-
 /** Checks the options of a client and applies their defaults. `sync`, `push` and the other functions have options of their own. */
-export function resolveOptions(options: ClientOptions): ResolvedOptions {
-  checkObject(options, 'options');
-  checkOptionNames(options, CLIENT_OPTIONS, { of: 'createClient', elsewhere: [OF_CALLS] });
-  // Defaults by destructuring: only undefined means the default, null is invalid.
-  const {
-    apiKey = environment('ACCOUNTING_API_KEY') ?? '',
-    fetch,
-    contentTypes = {},
-    bareNotFound = 'error',
-    checkIds = true,
-    responseHeaders = [],
-    maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
-    on = {},
-    logger = loggerFromEnvironment(),
-    rateLimiter = 'shared',
-    schemas = {},
-  } = options;
+export function resolveOptions(options: ClientOptions): ResolvedClient {
+  const own = resolved(clientOptions, options, { of: 'createClient', elsewhere: [OF_CALLS] });
+  const { apiKey = environment('ACCOUNTING_API_KEY') ?? '', logger = loggerFromEnvironment() } = own;
+  const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, checkIds, schemas } = own;
   return {
     transport: {
-      baseUrl: checkBaseUrl(options),
+      baseUrl: checkBaseUrl(own),
       keys: createKeySource(apiKey),
-      fetch: fetch === undefined ? undefined : checkFunction(fetch, 'fetch'),
-      contentTypes: checkContentTypes(contentTypes),
-      bareNotFound: checkOneOf(bareNotFound, 'bareNotFound', ['error', 'missing']),
-      responseHeaders: checkHeaderNames(responseHeaders),
-      maxBodyBytes: checkNumber(maxBodyBytes, 'maxBodyBytes', 1),
-      userAgent: userAgent(checkAppInfo(options.appInfo)),
-      listeners: combineListeners(
-        checkListeners(on),
-        logger === undefined ? undefined : checkMethods(logger, 'logger', ['debug', 'info', 'warn']),
-      ),
-      rateLimiter: checkOneOf(rateLimiter, 'rateLimiter', ['shared', 'client', false]),
+      fetch,
+      contentTypes,
+      bareNotFound,
+      responseHeaders: own.responseHeaders.map((name) => name.toLowerCase()),
+      maxBodyBytes,
+      userAgent: userAgent(own.appInfo),
+      listeners: combineListeners(own.on, logger),
+      rateLimiter,
       checkedCollections: [collections.accounts.segment, collections.products.segment],
     },
-    checkIds: checkFlag(checkIds, 'checkIds'),
-    defaults: resolveDefaults(DEFAULTS, options),
-    schemas: checkSchemas(schemas),
+    checkIds,
+    defaults: defaultsOver(undefined, own),
+    schemas,
   };
 }
 
 /** The defaults of a client that `withOptions` creates: those of its client, changed. */
 export function changedDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
-  checkOptionNames(options, CLIENT_DEFAULTS, {
-    of: 'withOptions',
-    elsewhere: [{ names: CLIENT_OPTIONS, advice: 'Pass it to createClient.' }, OF_CALLS],
-  });
-  return resolveDefaults(defaults, options);
+  const elsewhere = [{ names: clientOptions, advice: 'Pass it to createClient.' }, OF_CALLS];
+  return defaultsOver(defaults, given(clientDefaults, options, { of: 'withOptions', elsewhere }));
 }
 
-function resolveDefaults(defaults: ResolvedDefaults, options: ClientDefaults): ResolvedDefaults {
-  checkObject(options, 'options');
-  const { validation } = options;
+function defaultsOver(base: ResolvedDefaults | undefined, options: ClientDefaults): ResolvedDefaults {
   return {
-    settings: callSettings(defaults.settings, options),
-    lists: paginationSettings(defaults.lists, options),
-    validation:
-      validation === undefined
-        ? defaults.validation
-        : checkOneOf<ValidationMode>(validation, 'validation', ['throw', 'report', 'off']),
+    settings: callSettings(base?.settings ?? {}, options),
+    lists: withDefaults(paginationOptions, options, base?.lists),
+    validation: options.validation ?? base?.validation,
   };
 }
 
-function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options }: ClientOptions): string {
-  if (typeof baseUrl !== 'string') {
+function checkBaseUrl({
+  baseUrl = environment('ACCOUNTING_BASE_URL'),
+  allowInsecure,
+  fetch,
+}: Pick<ResolvedOptions<typeof clientOptions>, 'baseUrl' | 'allowInsecure' | 'fetch'>): string {
+  if (baseUrl === undefined) {
     throw new InvalidInputError('baseUrl', 'is missing; pass baseUrl or set ACCOUNTING_BASE_URL');
   }
-  const { allowInsecure = false, fetch } = options;
-  const base = parseBaseUrl(baseUrl, checkFlag(allowInsecure, 'allowInsecure'));
+  const base = parseBaseUrl(baseUrl, allowInsecure);
   // http to this machine is as safe as https, but only if the request does not leave it.
   const isPlain = base.startsWith('http:') && !allowInsecure && fetch === undefined;
   const proxy = isPlain ? environmentProxy(new URL(base)) : undefined;
@@ -290,14 +246,11 @@ function checkBaseUrl({ baseUrl = environment('ACCOUNTING_BASE_URL'), ...options
   );
 }
 
-function checkListeners(on: Listeners | readonly Listeners[]): Listeners | readonly Listeners[] {
-  for (const listeners of [on].flat()) {
+function checkListeners(on: Listeners | readonly Listeners[]): void {
+  for (const [index, listeners] of [on].flat().entries()) {
     checkObject(listeners, 'on', 'must be an object of listeners, or an array of such objects');
-    for (const name of Object.keys(EVENTS) as (keyof Listeners)[]) {
-      if (listeners[name] !== undefined) checkFunction(listeners[name], `on.${name}`);
-    }
+    given(events, listeners, { of: 'createClient' }, Array.isArray(on) ? `on[${index}].` : 'on.');
   }
-  return on;
 }
 
 function loggerFromEnvironment(): Logger | undefined {
@@ -305,46 +258,8 @@ function loggerFromEnvironment(): Logger | undefined {
   return level === 'debug' || level === 'info' || level === 'warn' ? stderrLogger(level) : undefined;
 }
 
-function checkAppInfo(app: AppInfo | undefined): AppInfo | undefined {
-  const isProduct = (text: unknown) => typeof text === 'string' && /^[!-~]{1,100}$/.test(text);
-  if (app === undefined) return undefined;
-  checkObject(app, 'appInfo');
-  const { name, version = '0' } = app;
-  if (!(isProduct(name) && isProduct(version))) {
-    throw new InvalidInputError('appInfo', 'name and version must be visible ASCII without spaces');
-  }
-  return app;
-}
-
-function checkContentTypes(options: ContentTypeOptions): ContentTypes {
-  checkObject(options, 'contentTypes');
-  const { create = JSON_TYPE, update } = options;
-  for (const [name, type] of Object.entries({ create, update })) {
-    if (type !== undefined && (typeof type !== 'string' || !isJsonType(type))) {
-      throw new InvalidInputError(
-        `contentTypes.${name}`,
-        'must be a JSON content type such as application/merge-patch+json',
-      );
-    }
-  }
-  return { create, update };
-}
-
-const JSON_TYPE = 'application/json';
-
-/** JSON Patch is JSON too, but a list of operations, not an object of fields. */
-function isJsonType(type: string): boolean {
-  return /^application\/(?!json-patch\b)(?:[\w.+-]+\+)?json(?:; ?charset=utf-8)?$/i.test(type);
-}
-
-function checkSchemas(schemas: Schemas): Schemas {
+function checkSchemas(schemas: Schemas): void {
   checkObject(schemas, 'schemas');
-  for (const [name, schema] of Object.entries(schemas)) {
-    // A schema that is never used would leave its records unchecked.
-    if (!Object.hasOwn(collections, name)) {
-      throw new InvalidInputError(`schemas.${name}`, 'is not a collection');
-    }
-    if (schema !== undefined) checkSchema(schema, `schemas.${name}`);
-  }
-  return schemas;
+  const table = Object.fromEntries(collectionNames.map((name) => [name, optional(schema())]));
+  given(table, schemas, { of: 'schemas' }, 'schemas.');
 }

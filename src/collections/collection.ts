@@ -11,6 +11,7 @@ import { callSettings } from '../transport/call-options.ts';
 import { signOfError } from '../transport/outage.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
+import { checkedQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
@@ -77,7 +78,8 @@ function readsOf(
   read: (row: unknown, id: string) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
-    list: (query, options) => createPaginator(listSource({ context, query, options })).pages(),
+    list: (query, options) =>
+      createPaginator(listSource({ context, query: checkedQuery(query), options })).pages(),
     async lookUp(id, options) {
       try {
         const expected = { kind: 'json', read: (row: unknown) => read(row, id) } as const;

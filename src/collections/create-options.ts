@@ -1,13 +1,15 @@
-import type { OptionNames } from '../internal/option-names.ts';
-import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
+import { is, type OptionInputs, optional } from '../internal/options.ts';
+import { requestOptions } from '../transport/call-options.ts';
+import { checkIdempotencyKey } from '../transport/idempotency-key.ts';
 
-/** Options of a create. */
-export interface CreateOptions extends RequestOptions {
+export const createOptions = {
+  ...requestOptions,
   /**
    * Names this intended create, so that repeating it creates no second record: see `idempotencyKeyFor`. Default: a
    * random key, generated before the first attempt and found on the error if the create fails.
    */
-  idempotencyKey?: string | undefined;
-}
+  idempotencyKey: optional(is.verified<string>(checkIdempotencyKey)),
+};
 
-export const CREATE_OPTIONS: OptionNames<CreateOptions> = { ...REQUEST_OPTIONS, idempotencyKey: true };
+/** Options of a create. */
+export interface CreateOptions extends OptionInputs<typeof createOptions> {}

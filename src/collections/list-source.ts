@@ -1,48 +1,47 @@
-import { checkOptionNames } from '../errors/check-input.ts';
+import { given } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { withDefaults } from '../internal/options.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { inOneResponse } from '../pagination/in-one-response.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
 import {
   checkParameters,
-  LIST_OPTIONS,
   type ListOptions,
   type ListParameters,
-  paginationSettings,
+  listOptions,
+  paginationOptions,
 } from '../pagination/list-options.ts';
 import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
-import { type CallSettings, callSettings, checkRequestOptions } from '../transport/call-options.ts';
+import { type CallSettings, callSettings } from '../transport/call-options.ts';
 import { clearStrings } from '../transport/redact.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
-import { type CheckedQuery, checkQuery, LIST_QUERY, type ListQuery, parameters } from './list-query.ts';
+import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 
 /** What a list is made of. */
 interface ListParts<T extends { id: string }> {
   readonly context: CollectionContext<T>;
-  readonly query: ListQuery;
+  readonly query: CheckedQuery;
   readonly options: ListOptions;
 }
 
 const ROWS_CAME_AGAIN =
   'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
 
-const ELSEWHERE = [{ names: LIST_QUERY, advice: 'Pass it in the first argument of list.' }];
+const ELSEWHERE = [{ names: listQuery, advice: 'Pass it in the first argument of list.' }];
 
 /** Checks the options of a list, as a caller passes them. */
-export function checkListOptions(options: ListOptions): void {
-  checkRequestOptions(options);
-  checkOptionNames(options, LIST_OPTIONS, { of: 'list', elsewhere: ELSEWHERE });
+export function checkedListOptions(options: ListOptions): ListOptions {
+  return given(listOptions, options, { of: 'list', elsewhere: ELSEWHERE });
 }
 
-/** What one list reads from. What is invalid in query and options is rejected here, before anything is sent. */
+/** What one list reads from. What does not go together is rejected here, before anything is sent. */
 export function listSource<T extends { id: string }>(parts: ListParts<T>): PaginatorSource<T> {
-  const { context, options } = parts;
+  const { context, query, options } = parts;
   const { segment } = context.definition;
-  const query = checkQuery(parts.query);
   const { pagination, mayReadByPage, prefetch, afterLastPage, pageParameter } = checkPagination(
     context,
     query,
@@ -96,7 +95,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
 
 function checkPagination({ lists }: ClientContext, query: CheckedQuery, options: ListOptions) {
   const inherited = options.resumeFrom === undefined ? lists : { ...lists, pagination: 'keyset' as const };
-  const { pagination: chosen, ...pages } = paginationSettings(inherited, options);
+  const { pagination: chosen, ...pages } = withDefaults(paginationOptions, options, inherited);
   const pagination = chosen ?? (needsPages(query) ? 'page' : 'keyset');
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {
     throw new InvalidInputError(

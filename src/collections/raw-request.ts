@@ -1,22 +1,10 @@
-import {
-  checkFlag,
-  checkObject,
-  checkOneOf,
-  checkOptionNames,
-  checkSchema,
-  checkText,
-} from '../errors/check-input.ts';
+import { checkText, given, resolved, schema } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { exactJson } from '../internal/json-text.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { is, option, optional, required, type TableOf } from '../internal/options.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { readOutput, validate } from '../schemas/validate.ts';
-import {
-  callSettings,
-  checkRequestOptions,
-  REQUEST_OPTIONS,
-  type RequestOptions,
-} from '../transport/call-options.ts';
+import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { clearStrings } from '../transport/redact.ts';
 import type { Expected, Method } from '../transport/request.ts';
@@ -44,67 +32,66 @@ export interface RawRequest<T = unknown> {
   redactKey?: boolean | undefined;
 }
 
-export const RAW_REQUEST: OptionNames<RawRequest> = {
-  method: true,
-  path: true,
-  query: true,
-  body: true,
-  contentType: true,
-  schema: true,
-  idempotencyKey: true,
-  redactKey: true,
-};
-
-const METHODS: readonly Method[] = ['GET', 'POST', 'PATCH', 'DELETE'];
+export const rawRequest = {
+  method: option(is.oneOf('GET', 'POST', 'PATCH', 'DELETE'), 'GET'),
+  path: required(
+    is.check<RawRequest['path']>(
+      'segments, or a path that begins with / and is encoded already',
+      (path) =>
+        (is.strings.allows(path) && path.length > 0) || (is.string.allows(path) && path.startsWith('/')),
+    ),
+  ),
+  query: option(is.object, {}),
+  body: optional(is.check<unknown>('a JSON value', () => true)),
+  contentType: optional(
+    is.check<string>(
+      'a media type such as application/merge-patch+json',
+      (type) => is.string.allows(type) && /^[\w.+-]+\/[\w.+-]+$/.test(type),
+    ),
+  ),
+  schema: optional(schema()),
+  idempotencyKey: optional(is.verified<string>(checkIdempotencyKey)),
+  redactKey: option(is.flag, false),
+} satisfies TableOf<RawRequest>;
 
 /** Sends a request with everything that other calls have: key, rate limiter, retries, timeouts, typed errors. */
 export async function sendRaw<T>(
   context: ClientContext,
   request: RawRequest<T>,
-  options: RequestOptions,
+  callerOptions: RequestOptions,
 ): Promise<T> {
-  checkRequest(request, options);
-  const { method = 'GET', query = {} } = request;
-  const path = checkPath(request.path);
+  const own = resolved(rawRequest, request, {
+    of: 'request',
+    argument: 'request',
+    elsewhere: [{ names: requestOptions, advice: 'Pass it in the second argument of request.' }],
+  });
+  const options = given(requestOptions, callerOptions, {
+    of: 'request',
+    elsewhere: [{ names: rawRequest, advice: 'Pass it in the first argument of request.' }],
+  });
+  const { method, path, query, body, contentType, idempotencyKey } = own;
+  for (const segment of [path].flat()) checkText(segment, 'path');
+  if (method === 'GET' && body !== undefined) {
+    throw new InvalidInputError('body', 'is for POST, PATCH and DELETE: fetch sends none with GET');
+  }
+  if (method !== 'POST' && idempotencyKey !== undefined) {
+    throw new InvalidInputError('idempotencyKey', 'is for POST');
+  }
   const { value } = await context.transport.send<T>({
     method,
     path,
     // By its first segment alone, so that not every id becomes a time series of its own in metrics.
     template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
     query: queryPairs(query),
-    body: bodyText(request.body),
-    contentType: checkContentType(request.contentType),
-    idempotencyKey: method === 'POST' ? idempotencyKeyOf(request) : undefined,
+    body: bodyText(body),
+    contentType,
+    idempotencyKey: method === 'POST' ? (idempotencyKey ?? newIdempotencyKey()) : undefined,
     expected: expectedOf(request),
     priority: 'interactive',
     settings: callSettings(context.settings, options),
     options,
   });
   return value;
-}
-
-/** Everything that can be wrong with a request, before anything is sent. */
-function checkRequest(request: RawRequest<unknown>, options: RequestOptions): void {
-  checkObject(request, 'request');
-  checkOptionNames(request, RAW_REQUEST, {
-    of: 'request',
-    elsewhere: [{ names: REQUEST_OPTIONS, advice: 'Pass it in the second argument of request.' }],
-  });
-  checkOptionNames(options, REQUEST_OPTIONS, {
-    of: 'request',
-    elsewhere: [{ names: RAW_REQUEST, advice: 'Pass it in the first argument of request.' }],
-  });
-  const { method = 'GET', schema, redactKey = false } = request;
-  checkOneOf(method, 'method', METHODS);
-  if (method === 'GET' && request.body !== undefined) {
-    throw new InvalidInputError('body', 'is for POST, PATCH and DELETE: fetch sends none with GET');
-  }
-  if (method !== 'POST' && request.idempotencyKey !== undefined) {
-    throw new InvalidInputError('idempotencyKey', 'is for POST');
-  }
-  if (schema !== undefined) checkSchema(schema, 'schema');
-  checkFlag(redactKey, 'redactKey');
-  checkRequestOptions(options);
 }
 
 function expectedOf<T>({ schema, redactKey }: RawRequest<T>): Expected<T> {
@@ -118,18 +105,7 @@ function expectedOf<T>({ schema, redactKey }: RawRequest<T>): Expected<T> {
   };
 }
 
-function checkPath(path: unknown): string | readonly string[] {
-  if (Array.isArray(path) && path.length > 0) return path.map((segment) => checkText(segment, 'path'));
-  if (typeof path === 'string' && path.startsWith('/')) return checkText(path, 'path');
-
-  throw new InvalidInputError(
-    'path',
-    'must be segments, or a path that begins with / and is encoded already',
-  );
-}
-
 function queryPairs(query: Readonly<Record<string, unknown>>): [string, string][] {
-  checkObject(query, 'query');
   return Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined) return [];
     checkText(name, 'query');
@@ -138,15 +114,6 @@ function queryPairs(query: Readonly<Record<string, unknown>>): [string, string][
     }
     return [[name, checkText(String(value), `query.${name}`)]];
   });
-}
-
-function checkContentType(contentType: string | undefined): string | undefined {
-  if (contentType === undefined || /^[\w.+-]+\/[\w.+-]+$/.test(contentType)) return contentType;
-  throw new InvalidInputError('contentType', 'must be a media type such as application/merge-patch+json');
-}
-
-function idempotencyKeyOf({ idempotencyKey }: RawRequest): string {
-  return idempotencyKey === undefined ? newIdempotencyKey() : checkIdempotencyKey(idempotencyKey);
 }
 
 function bodyText(body: unknown): string | undefined {

@@ -4,9 +4,9 @@ import type { ListOptions } from '../pagination/list-options.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import type { CollectionContext } from './context.ts';
-import type { ListQuery } from './list-query.ts';
-import { checkListOptions, listSource } from './list-source.ts';
-import { checkOptions, expectedRecord, sendOne } from './send-one.ts';
+import { checkedQuery, type ListQuery } from './list-query.ts';
+import { checkedListOptions, listSource } from './list-source.ts';
+import { checkedOptions, expectedRecord, sendOne } from './send-one.ts';
 
 /** A collection that can be read. */
 export interface ReadOnlyCollection<T extends { id: string }> {
@@ -43,8 +43,8 @@ export interface ReadOnlyCollection<T extends { id: string }> {
 export function reader<T extends { id: string }>(context: CollectionContext<T>): ReadOnlyCollection<T> {
   const { definition, baseUrl } = context;
 
-  async function read(method: 'get' | 'find', id: string, options: RequestOptions = {}): Promise<T> {
-    checkOptions(options, method);
+  async function read(method: 'get' | 'find', id: string, given: RequestOptions = {}): Promise<T> {
+    const options = checkedOptions(given, method);
     const expected = expectedRecord(context, checkId(id));
     return await sendOne(context, { method: 'GET', id, expected }, options);
   }
@@ -54,8 +54,8 @@ export function reader<T extends { id: string }>(context: CollectionContext<T>):
     parent: definition.parent?.segment,
     baseUrl,
     list(query = {}, options = {}) {
-      checkListOptions(options);
-      return createPaginator(listSource({ context, query, options }));
+      const checked = checkedListOptions(options);
+      return createPaginator(listSource({ context, query: checkedQuery(query), options: checked }));
     },
     get: (id, options) => read('get', id, options),
     async find(id, options) {

@@ -1,31 +1,20 @@
-import { checkOptionNames } from '../errors/check-input.ts';
-import type { OptionNames } from '../internal/option-names.ts';
-import { LIST_OPTIONS } from '../pagination/list-options.ts';
+import { given } from '../errors/check-input.ts';
+import { listOptions } from '../pagination/list-options.ts';
 import { idOf } from '../schemas/validate.ts';
-import {
-  callSettings,
-  checkRequestOptions,
-  REQUEST_OPTIONS,
-  type RequestOptions,
-} from '../transport/call-options.ts';
+import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import type { ApiRequest, Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
-import { CREATE_OPTIONS } from './create-options.ts';
+import { createOptions } from './create-options.ts';
 
 /** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
-const ELSEWHERE = [
-  { names: LIST_OPTIONS, advice: 'It is an option of list.' },
-  { names: CREATE_OPTIONS, advice: 'It is an option of create.' },
+export const ELSEWHERE = [
+  { names: listOptions, advice: 'It is an option of list.' },
+  { names: createOptions, advice: 'It is an option of create.' },
 ];
 
 /** Checks the options of a call for one record; `of` is the method. */
-export function checkOptions(
-  options: RequestOptions,
-  of: string,
-  names: OptionNames<RequestOptions> = REQUEST_OPTIONS,
-): void {
-  checkOptionNames(options, names, { of, elsewhere: ELSEWHERE });
-  checkRequestOptions(options);
+export function checkedOptions(options: RequestOptions, of: string): RequestOptions {
+  return given(requestOptions, options, { of, elsewhere: ELSEWHERE });
 }
 
 /** The record that is due in a response; `id` is the id that was requested, if one was. */

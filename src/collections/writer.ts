@@ -1,11 +1,11 @@
-import { checkId, checkObject } from '../errors/check-input.ts';
+import { checkId, given } from '../errors/check-input.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
+import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { CollectionContext } from './context.ts';
-import { CREATE_OPTIONS, type CreateOptions } from './create-options.ts';
+import { type CreateOptions, createOptions } from './create-options.ts';
 import { probeId } from './probe-id.ts';
 import type { ReadOnlyCollection } from './reader.ts';
-import { checkOptions, expectedRecord, sendOne } from './send-one.ts';
+import { checkedOptions, ELSEWHERE, expectedRecord, sendOne } from './send-one.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
 
@@ -51,15 +51,15 @@ export function writer<T extends { id: string }>(
     async create(draft, options = {}) {
       const body = writeBody(rules, draft, 'draft');
       warnOfUnknownFields(context, draft);
-      checkObject(options, 'options');
-      checkOptions(options, 'create', CREATE_OPTIONS);
-      const { idempotencyKey: given } = options;
-      const idempotencyKey = given === undefined ? newIdempotencyKey() : checkIdempotencyKey(given);
+      const { idempotencyKey = newIdempotencyKey(), ...own } = given(createOptions, options, {
+        of: 'create',
+        elsewhere: ELSEWHERE,
+      });
       const expected = expectedRecord(context);
-      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
+      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, own);
     },
-    async update(id, patch, options = {}) {
-      checkOptions(options, 'update');
+    async update(id, patch, given = {}) {
+      const options = checkedOptions(given, 'update');
       const body = writeBody(rules, patch, 'patch');
       warnOfUnknownFields(context, patch);
       await probeId(context, checkId(id), options);
@@ -69,8 +69,8 @@ export function writer<T extends { id: string }>(
         options,
       );
     },
-    async delete(id, options = {}) {
-      checkOptions(options, 'delete');
+    async delete(id, given = {}) {
+      const options = checkedOptions(given, 'delete');
       await probeId(context, checkId(id), options);
       const expected = { kind: 'nothing', value: undefined } as const;
       await sendOne(context, { method: 'DELETE', id, expected }, options);

@@ -1,34 +1,59 @@
 import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
 import {
+  type Check,
   givenOptions,
+  is,
   type OptionContext,
+  type OptionInputs,
   type OptionTable,
   type ResolvedOptions,
   withDefaults,
 } from '../internal/options.ts';
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
-import { isStandardSchema } from '../schemas/standard-schema.ts';
+import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
 // What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
 // argument, never quotes the value, and throws an InvalidInputError.
 
+interface Context extends Omit<OptionContext, 'reject'> {
+  /** The argument that holds the options. */
+  readonly argument?: string;
+}
+
 /**
- * Checks options by their table and applies the defaults. Only `undefined` means the default: null is invalid.
+ * Checks options by their table, and returns those that were given. Only `undefined` means the default: null is invalid.
  *
  * @throws InvalidInputError for an option that does not exist, because one without effect looks like one that works.
  */
+export function given<Table extends OptionTable>(
+  table: Table,
+  options: object,
+  context: Context,
+  parent?: string,
+): OptionInputs<Table> {
+  checkObject(options, parent?.slice(0, -1) ?? context.argument ?? 'options');
+  const reject: OptionContext['reject'] = ({ path, problem }) => new InvalidInputError(path, problem);
+  return givenOptions(table, options, { ...context, reject }, parent);
+}
+
+/** Checks options by their table, and applies the defaults. */
 export function resolved<Table extends OptionTable>(
   table: Table,
   options: object,
-  context: Omit<OptionContext, 'reject'>,
+  context: Context,
 ): ResolvedOptions<Table> {
-  checkObject(options, 'options');
-  return withDefaults(table, givenOptions(table, options, { ...context, reject }));
+  return withDefaults(table, given(table, options, context));
 }
 
-const reject: OptionContext['reject'] = ({ path, problem }) => new InvalidInputError(path, problem);
+/** A string that reaches the service unchanged. */
+export const text: Check<string> = is.verified<string>(checkText);
+
+/** Any Standard Schema. */
+export const schema = <T extends StandardSchema>(): Check<T> => ({
+  ...is.check<T>('a Standard Schema, such as one of Zod, Valibot or ArkType', isStandardSchema),
+});
 
 /** Another place in which a name is an option, and what to say to the caller who passes it here. */
 interface Elsewhere {

@@ -6,6 +6,13 @@ export interface NameTable {
 /** The table of an options type. It does not compile if it lacks a name or has one too many. */
 export type OptionNames<Options> = { readonly [Name in keyof Options & string]-?: true | NameTable };
 
+/** The names of a table with checks. */
+export function namesOf(table: object): never {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, entry]) => [name, entry.options ? namesOf(entry.options) : true]),
+  ) as never;
+}
+
 /** A name that no table has. */
 interface UnknownName {
   /** With the names that lead to it, such as `retry.maxAttemps`. */

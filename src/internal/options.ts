@@ -36,6 +36,9 @@ export interface OptionTable {
   readonly [name: string]: AnyOption;
 }
 
+/** A table for a type that is written out. It does not compile if it lacks a name or has one too many. */
+export type TableOf<Options> = { readonly [Name in keyof Options & string]-?: AnyOption };
+
 interface AnyOption extends Check<unknown> {
   readonly default?: unknown;
   readonly required?: boolean;
@@ -134,11 +137,13 @@ export const is = {
     'a finite number of milliseconds, at least 0',
     (value) => isNumber(value) && value >= 0,
   ),
-  oneOf: <const T extends string | number | false>(...values: readonly T[]): Check<T> => {
+  oneOf: <const T extends readonly (string | number | false)[]>(...values: T): Check<T[number]> => {
     const names = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
     const expected = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-    return { ...check(expected, (value) => values.includes(value as T)), values };
+    return { ...check(expected, (value) => values.includes(value as T[number])), values };
   },
+  /** What only `verify` checks: it throws an error of its own. */
+  verified: <T>(verify: (value: T, name: string) => void): Check<T> => ({ ...check('', () => true), verify }),
   /** A function. Its type is the caller's to state. */
   callback: <F extends (...args: never[]) => unknown>() =>
     check<F>('a function', (value) => typeof value === 'function'),
@@ -176,13 +181,13 @@ export interface OptionContext {
   readonly reject: (rejected: Rejected) => Error;
 }
 
-/** The options that were given. Throws for a name that the table does not have, and for a value that is not allowed. */
+/** The options that were given, read once. Throws for a name that the table does not have, and for a value that is not allowed. */
 export function givenOptions<Table extends OptionTable>(
   table: Table,
   options: object,
   context: OptionContext,
   parent = '',
-): Partial<ResolvedOptions<Table>> {
+): OptionInputs<Table> {
   if (parent === '' || isPlainObject(options)) checkNames(table, options, context, parent);
   const given: [string, unknown][] = [];
   for (const [name, entry] of Object.entries(table)) {
@@ -195,7 +200,7 @@ export function givenOptions<Table extends OptionTable>(
     const isGroup = entry.options !== undefined && !entry.other?.includes(value);
     given.push([name, isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value]);
   }
-  return Object.fromEntries(given) as Partial<ResolvedOptions<Table>>;
+  return Object.fromEntries(given) as OptionInputs<Table>;
 }
 
 /** Throws for a name that the table does not have. One without a value is ignored. */
@@ -214,15 +219,16 @@ export function checkNames(table: object, options: object, context: OptionContex
 /** Options with every default applied, or those of `base` for what was not given. */
 export function withDefaults<Table extends OptionTable>(
   table: Table,
-  given: object,
+  given: OptionInputs<Table>,
   base?: Partial<ResolvedOptions<Table>>,
 ): ResolvedOptions<Table> {
   const resolved = Object.entries(table).map(([name, entry]) => {
     const own: unknown = Reflect.get(given, name);
     const before: unknown = base && Reflect.get(base, name);
-    const value = own ?? before ?? entry.default;
+    // Null is a value, such as of a body.
+    const value = [own, before, entry.default].find((one) => one !== undefined);
     if (entry.options === undefined || !isObject(value)) return [name, value];
-    return [name, withDefaults(entry.options, own ?? {}, before ?? {})];
+    return [name, withDefaults(entry.options, (own ?? {}) as object, (before ?? {}) as object)];
   });
   return Object.fromEntries(resolved) as ResolvedOptions<Table>;
 }

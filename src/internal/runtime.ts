@@ -1,4 +1,3 @@
-import type { OptionNames } from './option-names.ts';
 import { VERSION } from './version.ts';
 
 /** The caller's own name, for the User-Agent. */
@@ -6,8 +5,6 @@ export interface AppInfo {
   readonly name: string;
   readonly version?: string | undefined;
 }
-
-export const APP_INFO: OptionNames<AppInfo> = { name: true, version: true };
 
 interface Runtime {
   readonly process?: {

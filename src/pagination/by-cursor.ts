@@ -1,11 +1,11 @@
-import { checkObject, checkOptionNames } from '../errors/check-input.ts';
+import { given } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { type Check, group, is, optional } from '../internal/options.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
   type FetchPage,
-  ID_BOUNDS,
+  idBounds,
   type PageQuery,
   type PageResponse,
   type Pages,
@@ -32,25 +32,30 @@ export interface CustomCursor<T> {
   next(page: PageResponse<T>): PageQuery | undefined;
 }
 
-/** Checks the option `pagination` of a list or a sync. */
-export function checkPaginationKind(pagination: 'keyset' | 'page' | 'none' | CustomCursor<never>): void {
-  if (pagination === 'keyset' || pagination === 'page' || pagination === 'none') return;
-  if (typeof pagination?.next !== 'function') {
-    throw new InvalidInputError('pagination', "must be 'keyset', 'page', 'none' or a cursor { first, next }");
-  }
-  checkPageQuery(pagination.first, 'pagination.first');
-}
+/** The option `pagination` of a list or a sync. */
+export const paginationKind: Check<'keyset' | 'page' | 'none' | CustomCursor<unknown>> = {
+  ...is.check(
+    "'keyset', 'page', 'none' or a cursor { first, next }",
+    (value) =>
+      KINDS.includes(value) || typeof (value as Partial<CustomCursor<never>> | null)?.next === 'function',
+  ),
+  verify(value, name) {
+    if (typeof value === 'object') checkPageQuery(value.first, `${name}.first`);
+  },
+};
 
-const PAGE_QUERY: OptionNames<PageQuery> = { page: true, id: ID_BOUNDS, parameters: true };
+const KINDS: readonly unknown[] = ['keyset', 'page', 'none'];
+
+const anything = optional(is.check<unknown>('anything', () => true));
+const pageQuery = { page: anything, id: optional(group(idBounds)), parameters: anything };
 
 /** Checks a request of a cursor: what is not sent would be requested without it, perhaps for ever. */
 function checkPageQuery(query: unknown, name: string): PageQuery {
-  checkObject(query, name);
   if (query instanceof Promise) {
     awaitedLater(query);
     throw new InvalidInputError(name, 'must not be async');
   }
-  checkOptionNames(query, PAGE_QUERY, { of: name });
+  given(pageQuery, query as object, { of: name }, `${name}.`);
   return query as PageQuery;
 }
 

@@ -1,12 +1,17 @@
-import { checkObject, checkOneOf, checkText, checkWhole } from '../errors/check-input.ts';
+import { checkObject, checkText, text } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { OptionNames } from '../internal/option-names.ts';
-import { REQUEST_OPTIONS, type RequestOptions } from '../transport/call-options.ts';
-import { type CustomCursor, checkPaginationKind } from './by-cursor.ts';
-import type { AfterLastPage } from './page.ts';
+import {
+  type Check,
+  is,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+} from '../internal/options.ts';
+import { requestOptions } from '../transport/call-options.ts';
+import { paginationKind } from './by-cursor.ts';
 
-/** How a list is paginated. */
-export interface PaginationOptions {
+export const paginationOptions = {
   /**
    * - `keyset`: by intervals of ids. No deletion and no write hides a record, every page carries a `resumeToken`, and
    *   `page.complete` says whether anything can be missing in the order of the service. It needs one free operator for each
@@ -19,63 +24,41 @@ export interface PaginationOptions {
    * Default: `keyset`. It becomes `page` for a query with `page` or with both operators of one side of `id`; also if ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its
    * bounds before a record was delivered. `first()` reads by page.
    */
-  pagination?: 'keyset' | 'page' | 'none' | CustomCursor<unknown> | undefined;
+  pagination: optional(paginationKind),
   /**
    * Pages requested ahead while you work on the last one. 4 is good for a read of everything. A cursor takes at most 1, and
    * so does `keyset` in a list of changes or in another order than that of ids. Default: 1.
    */
-  prefetch?: number | undefined;
+  prefetch: option(is.integerFrom(0), 1),
   /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
-  afterLastPage?: AfterLastPage | undefined;
+  afterLastPage: option(is.oneOf('empty', 'not_found'), 'empty'),
   /**
    * The name of the parameter with the page number, for a service that ignores the documented one, such as API Platform's
    * `page`. Default: `_page`.
    */
-  pageParameter?: string | undefined;
-}
-
-export const PAGINATION_OPTIONS: OptionNames<PaginationOptions> = {
-  pagination: true,
-  prefetch: true,
-  afterLastPage: true,
-  pageParameter: true,
+  pageParameter: option(text, '_page'),
 };
 
+/** How a list is paginated. */
+export interface PaginationOptions extends OptionInputs<typeof paginationOptions> {}
+
 /** PaginationOptions with every default applied. Each list decides for itself if no pagination was chosen. */
-export type PaginationSettings = Required<{
-  readonly [Name in Exclude<keyof PaginationOptions, 'pagination'>]: NonNullable<PaginationOptions[Name]>;
-}> & { readonly pagination: PaginationOptions['pagination'] };
+export type PaginationSettings = ResolvedOptions<typeof paginationOptions>;
 
-/** The options of a client or of one list over other settings. */
-export function paginationSettings(
-  settings: PaginationSettings,
-  options: PaginationOptions,
-): PaginationSettings {
-  const {
-    pagination = settings.pagination,
-    prefetch = settings.prefetch,
-    afterLastPage = settings.afterLastPage,
-    pageParameter = settings.pageParameter,
-  } = options;
-  if (pagination !== undefined) checkPaginationKind(pagination);
-  return {
-    pagination,
-    prefetch: checkWhole(prefetch, 'prefetch', 0),
-    afterLastPage: checkOneOf(afterLastPage, 'afterLastPage', ['empty', 'not_found']),
-    pageParameter: checkText(pageParameter, 'pageParameter'),
-  };
-}
-
-/** Options of a list; times such as `deadlineMs` apply to each page. */
-export interface ListOptions extends RequestOptions, PaginationOptions {
+export const listOptions = {
+  ...requestOptions,
+  ...paginationOptions,
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
-  resumeFrom?: string | undefined;
+  resumeFrom: optional(is.string),
   /**
    * Query parameters of the service's own, such as `{ itemsPerPage: '100' }`, sent with each request of the list. A
    * `resumeToken` belongs to them, as to the filters. Names that the client sets itself are rejected.
    */
-  parameters?: Readonly<Record<string, string>> | undefined;
-}
+  parameters: optional(is.object as Check<ListParameters>),
+};
+
+/** Options of a list; times such as `deadlineMs` apply to each page. */
+export interface ListOptions extends OptionInputs<typeof listOptions> {}
 
 /** Query parameters of the service's own, by name. */
 export type ListParameters = Readonly<Record<string, string>>;
@@ -99,11 +82,3 @@ export function checkParameters(
   }
   return { ...parameters };
 }
-
-export const LIST_OPTIONS: OptionNames<ListOptions> = {
-  ...REQUEST_OPTIONS,
-  ...PAGINATION_OPTIONS,
-  resumeFrom: true,
-  // Names of the service.
-  parameters: true,
-};

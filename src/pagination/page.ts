@@ -1,7 +1,9 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
+import { checkText, text } from '../errors/check-input.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { isNotFoundStatus, NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord } from '../events.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { is, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** Bounds on `id`, as the service's range filters. */
@@ -14,7 +16,26 @@ export interface IdBounds {
   readonly between?: string | readonly [string, string] | undefined;
 }
 
-export const ID_BOUNDS: OptionNames<IdBounds> = { gt: true, gte: true, lt: true, lte: true, between: true };
+export const idBounds = {
+  gt: optional(text),
+  gte: optional(text),
+  lt: optional(text),
+  lte: optional(text),
+  between: optional(is.verified<string | readonly [string, string]>(checkBetween)),
+};
+
+function checkBetween(between: unknown, name: string): void {
+  if (!Array.isArray(between)) return void checkText(between, name);
+  if (between.length !== 2) throw new InvalidInputError(name, 'must be a pair of bounds');
+  // 'A.' and 'B' would be sent as 'A...B', which a service can split in two ways.
+  const isUnclear = (end: string) => end.includes('..') || end.startsWith('.') || end.endsWith('.');
+  if (between.some((end) => isUnclear(checkText(end, name)))) {
+    throw new InvalidInputError(
+      name,
+      'bounds must not contain "..", or begin or end with ".", because ".." separates them in the request',
+    );
+  }
+}
 
 /** Bounds as query parameters. */
 export function idParameters(bounds: IdBounds): [string, string][] {

@@ -1,7 +1,7 @@
 import { AccountingError } from '../errors/accounting-error.ts';
-import { checkOptionNames } from '../errors/check-input.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { resolved } from '../errors/check-input.ts';
 import type { InvalidRecord } from '../events.ts';
+import { is, required } from '../internal/options.ts';
 import type { Page, Pages } from './page.ts';
 
 /** A collection to be read. Nothing is sent before it is iterated; each iteration reads again from the start. */
@@ -43,17 +43,22 @@ interface Wanted {
   readonly isFirst?: boolean | undefined;
 }
 
+const toArrayOptions = {
+  limit: required(
+    is.check<number>(
+      'a whole number or Infinity',
+      (limit) => limit === Number.POSITIVE_INFINITY || is.integerFrom(0).allows(limit),
+    ),
+  ),
+};
+
 export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
   return {
     [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, {}), source.signal),
     pages: () => new PageIterator(source, {}),
     async toArray(options) {
-      checkOptionNames(options ?? {}, { limit: true }, { of: 'toArray' });
-      // From JavaScript it may be missing.
-      const limit = (options as Partial<typeof options> | undefined)?.limit ?? -1;
-      if (!(Number.isInteger(limit) || limit === Number.POSITIVE_INFINITY) || limit < 0) {
-        throw new InvalidInputError('limit', 'must be a whole number or Infinity');
-      }
+      // From JavaScript they may be missing.
+      const { limit } = resolved(toArrayOptions, options ?? {}, { of: 'toArray' });
       return limit === 0 ? [] : collect(source, { limit });
     },
     async first() {

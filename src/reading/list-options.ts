@@ -1,19 +1,19 @@
-import { checkMs } from '../errors/check-input.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { checkMs, given } from '../errors/check-input.ts';
+import { namesOf, type OptionNames } from '../internal/option-names.ts';
+import { withDefaults } from '../internal/options.ts';
 import type { CustomCursor } from '../pagination/by-cursor.ts';
 import {
   checkParameters,
   type ListOptions,
   type PaginationSettings,
-  paginationSettings,
+  paginationOptions,
 } from '../pagination/list-options.ts';
 import type { AfterLastPage } from '../pagination/page.ts';
 import {
-  CALL_OPTIONS,
   type CallOptions,
-  checkCallOptions,
-  checkRequestOptions,
+  callOptions,
   type RunCallOptions,
+  requestOptions,
 } from '../transport/call-options.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 
@@ -50,7 +50,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 export const READ_OPTIONS: OptionNames<ReadOptions> = {
-  ...CALL_OPTIONS,
+  ...(namesOf(callOptions) as OptionNames<CallOptions>),
   pagination: true,
   afterLastPage: true,
   pageParameter: true,
@@ -91,9 +91,18 @@ export function resolveReadOptions(
   options: ReadOptions & { readonly signal?: AbortSignal | undefined },
 ): ReadSettings {
   const { timeoutMs, retry, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = options;
-  const { pagination, prefetch } = paginationSettings(PAGINATION, options);
-  checkRequestOptions(options);
-  checkCallOptions(options);
+  const { timeoutMs: _, ...names } = options;
+  const checked = { ...names };
+  for (const name of Object.keys(checked)) {
+    if (!Object.hasOwn({ ...requestOptions, ...paginationOptions }, name) || name.startsWith('on'))
+      delete (checked as Record<string, unknown>)[name];
+  }
+  given({ ...requestOptions, ...paginationOptions }, { ...checked, timeoutMs }, { of: 'sync' });
+  const { pagination, prefetch } = withDefaults(
+    paginationOptions,
+    { pagination: options.pagination },
+    PAGINATION,
+  );
   return {
     pagination,
     prefetch,

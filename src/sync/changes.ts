@@ -1,8 +1,8 @@
 import { checkMethods, checkObject, checkOptionNames } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { namesOf, type OptionNames } from '../internal/option-names.ts';
 import { Semaphore } from '../internal/semaphore.ts';
-import { ID_BOUNDS, type IdBounds } from '../pagination/page.ts';
+import { type IdBounds, idBounds } from '../pagination/page.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import type { Batch } from './batch.ts';
@@ -23,7 +23,7 @@ export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = {
   ...RUN_OPTIONS,
   store: true,
   name: true,
-  id: ID_BOUNDS,
+  id: namesOf(idBounds),
 };
 
 /**

@@ -12,7 +12,7 @@ import {
 } from '../schemas/service-forms.ts';
 import { is, resolved, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
-import { ERROR_BODIES, type ErrorBody } from './service/error-body.ts';
+import { ERROR_BODIES } from './service/error-body.ts';
 import type { Fixtures } from './store/fixtures.ts';
 
 // A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
@@ -296,7 +296,7 @@ export const sandboxOptions = {
    * name, `symfony` has title, status and detail, `spring` has status, error and path.
    * @default 'problem'
    */
-  notFoundBody: option(is.oneOf<ErrorBody>(...ERROR_BODIES), 'problem'),
+  notFoundBody: option(is.oneOf(...ERROR_BODIES), 'problem'),
   /**
    * The content types that POST and PATCH accept; any other is a 415. By default `application/json`, and any other is a
    * 400.

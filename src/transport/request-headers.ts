@@ -47,17 +47,9 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 /** Response headers that hold secrets. */
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'x-auth-token', '__proto__']);
 
-/** Names of response headers, in lower case. */
-export function checkHeaderNames(names: readonly string[]): readonly string[] {
-  const isName = (name: unknown) =>
-    typeof name === 'string' && TOKEN.test(name) && !SECRET.has(name.toLowerCase());
-  if (!Array.isArray(names) || !names.every(isName)) {
-    throw new InvalidInputError(
-      'responseHeaders',
-      'must be an array of names of response headers, without those of cookies and keys',
-    );
-  }
-  return names.map((name) => name.toLowerCase());
+/** Whether a response header of this name may be shown. */
+export function isHeaderName(name: unknown): boolean {
+  return typeof name === 'string' && TOKEN.test(name) && !SECRET.has(name.toLowerCase());
 }
 
 /** The content types of request bodies: of a create (POST) and of an update (PATCH). */

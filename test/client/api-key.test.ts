@@ -20,9 +20,9 @@ const serviceFor = (good: string) =>
 
 test.each([
   ['', 'is missing'],
-  [5, 'is missing'],
-  [null, 'is missing'],
-  [{}, 'is missing'],
+  [5, 'must be a string or a function'],
+  [null, 'must be a string or a function'],
+  [{}, 'must be a string or a function'],
   ['s3cret key', 'stray newline'],
   ['s3cret\n', 'stray newline'],
   ['\r\ns3cret', 'stray newline'],

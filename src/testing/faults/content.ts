@@ -1,7 +1,7 @@
 import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import { is } from '../checks.ts';
-import { ERROR_BODIES, type ErrorBody, foreignError } from '../service/error-body.ts';
+import { ERROR_BODIES, foreignError } from '../service/error-body.ts';
 import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
 import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.ts';
 import { defineFault } from './define-fault.ts';
@@ -50,7 +50,7 @@ export const contentFaults = {
       /** The error type. @default that of the status */
       type: is.string,
       /** The body: see the option `notFoundBody`. @default 'problem' */
-      body: is.oneOf<ErrorBody>(...ERROR_BODIES),
+      body: is.oneOf(...ERROR_BODIES),
       /** `Retry-After`, as for `rate-limited`. @default none */
       retryAfter: retryAfterCheck,
       /** Whether the request is carried out. @default false */

@@ -16,7 +16,7 @@ const OTHERS = [
 const tables = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
   [
     ...readFileSync(root + file, 'utf8').matchAll(
-      /: OptionNames<(\w+)|interface (\w+) extends OptionInputs</g,
+      /: OptionNames<(\w+)|interface (\w+)[^{]*\bextends [^{]*OptionInputs</g,
     ),
   ].map(([, named, derived]) => named ?? derived ?? ''),
 );

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { CREATE_OPTIONS } from '../../../src/collections/create-options.ts';
-import { CLIENT_OPTIONS, resolveOptions } from '../../../src/options.ts';
-import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
+import { createOptions } from '../../../src/collections/create-options.ts';
+import { clientOptions, resolveOptions } from '../../../src/options.ts';
+import { listOptions } from '../../../src/pagination/list-options.ts';
 import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
 import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
-import { CALL_OPTIONS } from '../../../src/transport/call-options.ts';
+import { callOptions } from '../../../src/transport/call-options.ts';
 import { namesIn, tableRows } from './code-blocks.ts';
 
 const GUIDE = 'src/guides/options.md';
@@ -20,18 +20,18 @@ describe('the tables of the guide to options', () => {
       isOfCalls: cell.endsWith('◦'),
     }));
     // The row of the option names the members of `on` and `appInfo`.
-    const { retry, ...others } = CLIENT_OPTIONS;
-    const names = [...Object.keys(others), ...Object.keys(retry).map((name) => `retry.${name}`)];
+    const { retry, ...others } = clientOptions;
+    const names = [...Object.keys(others), ...Object.keys(retry.options).map((name) => `retry.${name}`)];
     expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     const ofCalls = rows.filter(({ isOfCalls }) => isOfCalls).map(({ name }) => name.split('.')[0]);
-    const shared = Object.keys(CLIENT_OPTIONS).filter((name) => Object.hasOwn(LIST_OPTIONS, name));
+    const shared = Object.keys(clientOptions).filter((name) => Object.hasOwn(listOptions, name));
     expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
   });
 
   test('list every option that calls alone have', () => {
     const listed = tableRows(GUIDE, 'option of').flatMap(([, names = '']) => namesIn(names));
-    const ofCalls = Object.keys({ ...LIST_OPTIONS, ...CREATE_OPTIONS });
-    const alone = ofCalls.filter((name) => !Object.hasOwn(CLIENT_OPTIONS, name));
+    const ofCalls = Object.keys({ ...listOptions, ...createOptions });
+    const alone = ofCalls.filter((name) => !Object.hasOwn(clientOptions, name));
     expect(listed.toSorted()).toEqual(alone.toSorted());
   });
 
@@ -82,7 +82,7 @@ describe('the tables of the guide to options', () => {
     const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
     for (const [of, table] of Object.entries(tables)) {
       const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
-      const own = Object.keys(table).filter((name) => !Object.hasOwn(CALL_OPTIONS, name));
+      const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
       expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
     }
   });

@@ -4,9 +4,9 @@ import { sandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
-import { CLIENT_OPTIONS } from '../../../src/options.ts';
-import { LIST_OPTIONS } from '../../../src/pagination/list-options.ts';
-import { ID_BOUNDS } from '../../../src/pagination/page.ts';
+import { clientOptions } from '../../../src/options.ts';
+import { listOptions } from '../../../src/pagination/list-options.ts';
+import { idBounds } from '../../../src/pagination/page.ts';
 import { PUSH_OPTIONS } from '../../../src/push/options.ts';
 import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
 import { namesIn, root, tableRows } from './code-blocks.ts';
@@ -42,12 +42,12 @@ describe('the service at a glance', () => {
   test('names options that exist, of the client and of the sandbox', () => {
     expect(open.length).toBeGreaterThan(29);
     const ofClient = {
-      ...CLIENT_OPTIONS,
-      ...LIST_OPTIONS,
+      ...clientOptions,
+      ...listOptions,
       ...SYNC_OPTIONS,
       ...PUSH_OPTIONS,
       page: true,
-      id: ID_BOUNDS,
+      id: idBounds,
     };
     const names = (column: number) => open.flatMap((cells) => namesIn(cells[column] ?? ''));
     expect(names(2).filter((path) => !has(ofClient, path))).toEqual([]);

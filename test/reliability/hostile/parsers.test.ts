@@ -1,7 +1,7 @@
 import { idempotencyKeyFor, toDecimal } from 'accounting-data-sdk';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkQuery } from '../../../src/collections/list-query.ts';
+import { checkedQuery } from '../../../src/collections/list-query.ts';
 import { products } from '../../../src/collections/products.ts';
 import { writeBody } from '../../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
@@ -84,7 +84,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a path of a message': (text) => displayPath([checkText(text, 'path')]),
   'a whole number as id': integerId,
   'bounds on ids': (text) => rangeOf({ gt: text, lte: text, between: text }),
-  'a query': (text) => checkQuery({ updatedSince: text, id: { gt: text, between: [text, text] } }),
+  'a query': (text) => checkedQuery({ updatedSince: text, id: { gt: text, between: [text, text] } }),
   'a base URL': (text) => parseBaseUrl(text, true),
   'a base URL of any host': (text) => parseBaseUrl(`https://${text}`, true),
   'a header': (text) => checkHeaders({ [text]: text, 'x-a': text }),

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { checkQuery, type ListQuery, parameters } from '../../../src/collections/list-query.ts';
+import { checkedQuery, type ListQuery, parameters } from '../../../src/collections/list-query.ts';
 import { thrown } from '../../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
-const sent = (query: ListQuery, own = {}) => Object.fromEntries(parameters(checkQuery(query), own, '_page'));
+const sent = (query: ListQuery, own = {}) =>
+  Object.fromEntries(parameters(checkedQuery(query), own, '_page'));
 
 test.each<[ListQuery, Record<string, string>]>([
   [{}, {}],
