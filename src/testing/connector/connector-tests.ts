@@ -12,12 +12,13 @@ import {
 import { checkCollections, is, resolved } from '../checks.ts';
 import { hashText, mix, SeededRandom } from '../data/seeded-random.ts';
 import type { SandboxOptions } from '../options.ts';
-import type { CaseTexts } from './case.ts';
-import { playReading, serviceOf } from './play-reading.ts';
-import { playWriting, type WritingRun } from './play-writing.ts';
+import type { Case } from './case.ts';
+import { type Half, play } from './play.ts';
+import { readingHalf } from './read.ts';
 import { readingCases } from './reading-cases.ts';
 import type { ConnectorRun } from './run-connector.ts';
 import { Stage } from './stage.ts';
+import { type WritingRun, writingHalf } from './write.ts';
 import { writingCases } from './writing-cases.ts';
 
 const writesOptions = {
@@ -96,10 +97,10 @@ export interface ConnectorTest {
  * Throws a TypeError for an option or a case that does not exist.
  */
 export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] {
-  const given = resolved(connectorTestsOptions, options, 'connectorTests');
-  const { only, skip, expected } = given;
-  const played = playedCases(given);
-  const names = played.map(({ texts }) => texts.name);
+  const checked = resolved(connectorTestsOptions, options, 'connectorTests');
+  const { only, skip, expected } = checked;
+  const halves = halvesOf(checked);
+  const names = halves.flatMap(({ cases }) => cases.map(({ name }) => name));
   for (const [option, given] of Object.entries({ only: only ?? [], skip, expected: Object.keys(expected) })) {
     const unknown = given.find((name) => !names.includes(name));
     if (unknown !== undefined) {
@@ -108,92 +109,99 @@ export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] 
       );
     }
   }
-  return played
-    .filter(({ texts: { name } }) => (only ?? names).includes(name) && !skip.includes(name))
-    .map(({ texts: { name, why, advice }, play }) => ({
-      name,
-      why,
-      async run() {
-        const { seed } = given;
-        const problems = await play(mix(seed, hashText(name)));
-        const reason = expected[name];
-        if (reason === undefined && problems.length > 0) {
-          const left = problems.length - SHOWN_PROBLEMS;
-          const more = left > 0 ? `\n… and ${left} more.` : '';
-          throw failure([
-            `${name}: ${problems.slice(0, SHOWN_PROBLEMS).join('\n')}${more} ${advice}`,
-            `Why services do this: ${why}`,
-            `Repeat it with only: ['${name}'], seed: ${seed}.`,
-          ]);
-        }
-        if (reason !== undefined && problems.length === 0) {
-          throw failure([
-            `${name}: the connector passes this case now. Remove it from expected ("${reason}").`,
-          ]);
-        }
-      },
-    }));
+  return halves.flatMap(({ cases, ...half }) =>
+    cases
+      .filter(({ name }) => (only ?? names).includes(name) && !skip.includes(name))
+      .map((each) => ({
+        name: each.name,
+        why: each.why,
+        async run() {
+          const lines = linesOf(each, await problemsOf(each, half, checked), checked);
+          if (lines.length > 0) throw new ConnectorTestError(lines.join('\n'));
+        },
+      })),
+  );
+}
+
+class ConnectorTestError extends Error {
+  override readonly name = 'ConnectorTestError';
 }
 
 const SHOWN_PROBLEMS = 5;
 
-function failure(lines: readonly string[]): Error {
-  const error = new Error(lines.join('\n'));
-  error.name = 'ConnectorTestError';
-  return error;
-}
-
-interface PlayedCase {
-  readonly texts: CaseTexts;
-  /** What went wrong. */
-  readonly play: (seed: number) => Promise<readonly string[]>;
-}
-
-function playedCases(options: Resolved): PlayedCase[] {
-  const { collections, run, records, writes, timeoutMs } = options;
-  const reads = [collections, run, records].filter((option) => option !== undefined).length;
-  if (reads !== 3 && (reads > 0 || writes === undefined)) {
-    throw new TypeError('connectorTests needs collections, run and records, or writes, or both.');
+/** What a case says of its problems: nothing if it passes, or if its failure is expected. */
+function linesOf(
+  { name, why, advice }: Case,
+  problems: readonly string[],
+  { expected, seed }: Resolved,
+): string[] {
+  const reason = expected[name];
+  if (reason !== undefined) {
+    return problems.length > 0
+      ? []
+      : [`${name}: the connector passes this case now. Remove it from expected ("${reason}").`];
   }
-  const reading: PlayedCase[] = [];
+  if (problems.length === 0) return [];
+  const left = problems.length - SHOWN_PROBLEMS;
+  const more = left > 0 ? `\n… and ${left} more.` : '';
+  return [
+    `${name}: ${problems.slice(0, SHOWN_PROBLEMS).join('\n')}${more} ${advice}`,
+    `Why services do this: ${why}`,
+    `Repeat it with only: ['${name}'], seed: ${seed}.`,
+  ];
+}
+
+/** The cases of one half of the connector. */
+interface TestedHalf {
+  readonly cases: readonly Case[];
+  readonly collections: readonly CollectionName[];
+  /** Records of each collection, unless a case has other ones. */
+  readonly records: number;
+  readonly on: (stage: Stage) => Half;
+}
+
+function halvesOf({ collections, run, records, writes }: Resolved): TestedHalf[] {
+  const halves: TestedHalf[] = [];
   if (collections !== undefined && run !== undefined && records !== undefined) {
     checkCollections('connectorTests', collections);
-    for (const each of readingCases) {
-      const play = (stage: Stage) => playReading(each, stage, { run, records, timeoutMs });
-      reading.push(playedCase(each, options, collections, play));
-    }
+    const on = (stage: Stage) => readingHalf(stage, run, records);
+    halves.push({ cases: readingCases, collections, records: 45, on });
+  } else if (
+    writes === undefined ||
+    collections !== undefined ||
+    run !== undefined ||
+    records !== undefined
+  ) {
+    throw new TypeError('connectorTests needs collections, run and records, or writes, or both.');
   }
-  if (writes === undefined) return reading;
-  const writing = writingCases.map((each) => {
-    const play = (stage: Stage) => playWriting(each, stage, { run: writes.run, timeoutMs });
-    return playedCase({ ...each, records: 0 }, options, ['products'], play);
-  });
-  return [...reading, ...writing];
+  if (writes !== undefined) {
+    const on = (stage: Stage) => writingHalf(stage, writes.run);
+    halves.push({ cases: writingCases, collections: ['products'], records: 0, on });
+  }
+  return halves;
 }
 
-/** A case with its service, which listens on a port while it is played. */
-function playedCase(
-  texts: CaseTexts & Parameters<typeof serviceOf>[0],
-  { service: given = {}, reset, output }: Resolved,
-  collections: readonly CollectionName[],
-  play: (stage: Stage) => Promise<readonly string[]>,
-): PlayedCase {
-  return {
-    texts,
-    async play(seed) {
-      await reset?.();
-      const options = serviceOf(texts, { given, collections, seed });
-      const stage = new Stage(options, collections, new SeededRandom(seed));
-      const { sandbox } = stage;
-      await sandbox.listen();
-      try {
-        const problems = await play(stage);
-        const log = (await output?.()) ?? '';
-        if (!log.includes(sandbox.keys.full)) return problems;
-        return [...problems, 'The output of the connector contains its API key.'];
-      } finally {
-        await sandbox.close();
-      }
-    },
-  };
+/** Plays a case against a service on a port, and returns what went wrong. */
+async function problemsOf(
+  each: Case,
+  { collections, records, on }: Omit<TestedHalf, 'cases'>,
+  { reset, output, service, seed: given, timeoutMs }: Resolved,
+): Promise<readonly string[]> {
+  await reset?.();
+  const seed = mix(given, hashText(each.name));
+  const counts = Object.fromEntries(collections.map((name) => [name, each.records ?? records]));
+  // A page is small, so that a few records make several.
+  const base = { pageSize: 10, timestampsEverywhere: true, records: counts };
+  const options = { ...base, ...service, ...each.service, seed };
+  const stage = new Stage(options, collections, new SeededRandom(seed));
+  const { sandbox } = stage;
+  await sandbox.listen();
+  try {
+    const problems = await play(each, { stage, half: on(stage), timeoutMs });
+    const log = (await output?.()) ?? '';
+    if (!log.includes(sandbox.keys.full)) return problems;
+    return [...problems, 'The output of the connector contains its API key.'];
+  } finally {
+    await sandbox.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import { hashText } from '../data/seeded-random.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { Night, ReadingCase } from './case.ts';
+import type { Case, Night } from './case.ts';
 import type { Stage } from './stage.ts';
 
 const QUIET: Night = {};
@@ -67,7 +67,7 @@ const untilPause = (pauseMs: number) => {
 };
 
 /** What happens to connectors that read, in the order in which one would fix them. */
-export const readingCases: readonly ReadingCase[] = [
+export const readingCases: readonly Case[] = [
   {
     name: 'no records',
     why: 'A new company has none, and most companies have none in some collection.',
@@ -374,7 +374,7 @@ export const readingCases: readonly ReadingCase[] = [
       {
         before: (stage) =>
           stage.each((name) => {
-            for (const [id, versions] of stage.timelines.get(name)?.versions ?? []) {
+            for (const [id, versions] of stage.timeline(name).versions) {
               if (versions.at(-1)?.record === undefined) stage.insert(name, { id });
             }
           }),

@@ -18,71 +18,65 @@ export interface ConnectorProcess {
 }
 
 /**
- * How a run ended: it resolved, it rejected, it was killed, it had not ended in time and was killed, or it had not ended
- * 10 s after it was killed.
+ * How a run ended: it resolved, it rejected with `error`, it was killed, it was killed because it took too long, it had
+ * not settled 10 s after it was killed, or it sent requests after it had.
  */
 export interface Ending {
-  readonly how: 'well' | 'loudly' | 'killed' | 'late' | 'stuck';
-  /** What `run` rejected with. */
+  readonly how: 'well' | 'loudly' | 'killed' | 'late' | 'stuck' | 'alive';
   readonly error?: unknown;
 }
 
-export interface RunningConnector {
-  readonly ending: Promise<Ending>;
-  kill(): void;
+interface RunConnectorOptions {
+  readonly timeoutMs: number;
+  /** Kills the run when it aborts. */
+  readonly kill: AbortSignal;
+  /** Refuses connections from then on. Returns what ends that. */
+  readonly refuse: () => () => void;
 }
 
 /** How long a connector that was killed has to settle. */
 const KILL_MS = 10_000;
 
-/** Starts a connector. A run that takes longer than `timeoutMs` is killed. `onKill` returns what follows when it has ended. */
-export function startConnector(
-  start: (run: ConnectorRun) => unknown,
-  service: Omit<ConnectorRun, 'signal'>,
-  { timeoutMs, onKill }: { timeoutMs: number; onKill: () => () => void },
-): RunningConnector {
+/** Runs a connector once. It is killed if it takes longer than `timeoutMs`. */
+export async function runConnector(
+  start: (signal: AbortSignal) => unknown,
+  { timeoutMs, kill, refuse }: RunConnectorOptions,
+): Promise<Ending> {
   const controller = new AbortController();
   const over = new AbortController();
   let child: ConnectorProcess | undefined;
-  let wasKilled = false;
-  let isLate = false;
-  let afterKill = () => {};
-  const kill = () => {
-    wasKilled = true;
-    afterKill = onKill();
+  let accept = () => {};
+  const die = () => {
+    accept = refuse();
     controller.abort(new Error('The connector was killed.'));
     child?.kill();
   };
-  const work = (async () => {
-    const started = start({ ...service, signal: controller.signal });
+  const work = async () => {
+    const started = start(controller.signal);
     const result = isProcess(started) ? started : await started;
     if (!isProcess(result)) return;
     child = result;
-    if (wasKilled) child.kill();
+    if (controller.signal.aborted) child.kill();
     await child.done;
-  })();
-  const settledAs = (how: 'well' | 'loudly', error?: unknown): Ending => {
-    if (isLate) return { how: 'late' };
-    return wasKilled ? { how: 'killed' } : { how, error };
   };
-  const settled = work.then(
-    () => settledAs('well'),
-    (error: unknown) => settledAs('loudly', error),
+  kill.addEventListener('abort', die, { once: true });
+  const settled = work().then(
+    (): Ending => ({ how: 'well' }),
+    (error: unknown): Ending => ({ how: 'loudly', error }),
   );
-  const limit = async (): Promise<Ending> => {
-    await wait(timeoutMs, AbortSignal.any([controller.signal, over.signal]));
-    if (!wasKilled && !over.signal.aborted) {
-      isLate = true;
-      kill();
-    }
-    await wait(KILL_MS, over.signal);
-    return { how: 'stuck' };
-  };
-  const ending = Promise.race([settled, limit()]).finally(() => {
+  try {
+    const inTime = await Promise.race([settled, wait(timeoutMs, AbortSignal.any([kill, over.signal]))]);
+    const isLate = inTime === undefined && !kill.aborted;
+    if (isLate) die();
+    const ending = inTime ?? (await Promise.race([settled, wait(KILL_MS, over.signal)]));
+    if (ending === undefined) return { how: 'stuck' };
+    if (isLate) return { how: 'late' };
+    return kill.aborted ? { how: 'killed' } : ending;
+  } finally {
+    kill.removeEventListener('abort', die);
     over.abort();
-    afterKill();
-  });
-  return { ending, kill };
+    accept();
+  }
 }
 
 function isProcess(value: unknown): value is ConnectorProcess {

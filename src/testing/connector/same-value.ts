@@ -1,7 +1,10 @@
+import { canonicalValue } from '../../schemas/field-kinds.ts';
+import { isMoney, moneyForm } from '../../schemas/money.ts';
 import type { Fields } from './timeline.ts';
 
 /** The first field of a copied record whose value differs from the service's. Fields that the copy lacks do not count. */
 export function differingField(record: Fields, copied: Fields): string | undefined {
+  if (record === copied) return undefined;
   const columns = new Map(Object.entries(copied).map(([name, value]) => [columnOf(name), value]));
   return Object.keys(record).find((field) => {
     const column = columnOf(field);
@@ -19,8 +22,12 @@ function columnOf(name: string): string {
   return name.toLowerCase().replaceAll('_', '');
 }
 
-const DECIMAL = /^-?\d+\.\d+$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:/;
+/** The forms that databases give to true and to false. */
+const BOOLEANS: Readonly<Record<string, readonly string[]>> = {
+  true: ['true', 't', '1'],
+  false: ['false', 'f', '0'],
+};
 /** A binary number keeps this many decimal digits. */
 const EXACT_DIGITS = 15;
 
@@ -29,30 +36,26 @@ const EXACT_DIGITS = 15;
  * array, a Date for a timestamp, `12.5` for `12.5000`. An amount must have every digit.
  */
 export function isSameValue(sent: unknown, copied: unknown): boolean {
-  if (sent === copied) return true;
-  if (sent === null || sent === undefined) return copied === null || copied === undefined;
-  if (copied === null || copied === undefined) return false;
+  if ((sent ?? null) === (copied ?? null)) return true;
+  if (sent == null || copied == null) return false;
   switch (typeof sent) {
     case 'boolean':
-      return ['true', 't', '1'].includes(String(copied).toLowerCase()) === sent && isBoolean(copied);
+      return BOOLEANS[String(sent)]?.includes(String(copied).toLowerCase()) === true;
     case 'number':
-      return ['number', 'string', 'bigint'].includes(typeof copied) && Number(copied) === sent;
+      return typeof copied !== 'object' && Number(copied) === sent;
     case 'string':
       return isSameText(sent, copied);
     default:
-      return isSameJson(sent, copied);
+      return jsonOf(sent) === jsonOf(copied);
   }
 }
 
-function isBoolean(value: unknown): boolean {
-  return ['true', 'false', 't', 'f', '1', '0'].includes(String(value).toLowerCase());
-}
-
 function isSameText(sent: string, copied: unknown): boolean {
-  if (DECIMAL.test(sent)) {
-    const digits = canonical(sent);
-    if (typeof copied !== 'number') return canonical(String(copied)) === digits;
-    return Number(sent) === copied && digits.replaceAll(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS;
+  if (sent.includes('.') && isMoney(sent)) {
+    const text = String(copied);
+    if (typeof copied !== 'number') return isMoney(text) && moneyForm(text) === moneyForm(sent);
+    const digits = sent.replaceAll(/\D/g, '').replaceAll(/^0+|0+$/g, '');
+    return Number(sent) === copied && digits.length <= EXACT_DIGITS;
   }
   if (TIMESTAMP.test(sent) && (typeof copied === 'string' || copied instanceof Date)) {
     return new Date(copied).getTime() === Date.parse(sent);
@@ -60,27 +63,11 @@ function isSameText(sent: string, copied: unknown): boolean {
   return false;
 }
 
-/** An amount without zeros that do not count. */
-function canonical(amount: string): string {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)0*(\d*)\.?(\d*?)0*$/.exec(amount) ?? [];
-  if (whole === '' && fraction === '') return /^-?[0.]+$/.test(amount) ? '0' : amount;
-  return `${sign}${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`;
-}
-
-function isSameJson(sent: unknown, copied: unknown): boolean {
-  if (typeof copied !== 'string') return sorted(sent) === sorted(copied);
+/** A value, or the JSON of one, as JSON with the members of objects in order: databases sort them. */
+function jsonOf(value: unknown): string | undefined {
   try {
-    return sorted(sent) === sorted(JSON.parse(copied));
+    return JSON.stringify(canonicalValue(undefined, typeof value === 'string' ? JSON.parse(value) : value));
   } catch {
-    return false;
+    return undefined;
   }
-}
-
-/** As JSON with the names of objects in order: databases sort them. */
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -2,43 +2,81 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A state of one record. */
-export interface Version {
-  /** When it began: moments are numbers that grow with each request, change and run. */
+export interface Version<Rec> {
+  /** When it began: moments are numbers that grow with each change. */
   readonly at: number;
   /** Undefined: the record does not exist. */
-  readonly record: Fields | undefined;
+  readonly record: Rec | undefined;
   /** Such as `after request 2`: the end of a sentence that begins with "was deleted". */
   readonly when: string;
 }
 
-/** What the service held of one collection over time. */
-export class Timeline {
-  readonly versions = new Map<string, Version[]>();
+/** A response to a list request. */
+export interface SentPage {
+  readonly at: number;
+  /** Its number among the requests of the run. */
+  readonly request: number;
+  /** Empty if a fault kept the response from the connector. */
+  readonly ids: readonly string[];
+  /** Whether the request named a later page. */
+  readonly isLaterPage: boolean;
+}
+
+/** What the service held of one collection over time, and what a run could see of it. */
+export class Timeline<Rec extends Fields = Fields> {
+  /** By id, oldest first. */
+  readonly versions = new Map<string, Version<Rec>[]>();
+  /** The lists that the run requested, in order. */
+  readonly pages: SentPage[] = [];
   readonly #texts = new Map<string, string>();
+  #moment = 0;
+  #runBegan = 0;
+
+  /** From now on a run can see what exists, and what changes. */
+  beginRun(): void {
+    this.#runBegan = this.#moment;
+    this.pages.length = 0;
+  }
+
+  /** Notes a record that was written, or was deleted. */
+  set(id: string, record: Rec | undefined, when = ''): void {
+    this.#moment += 1;
+    const versions = this.versions.get(id) ?? [];
+    versions.push({ at: this.#moment, record, when });
+    this.versions.set(id, versions);
+  }
 
   /** Compares everything that the service holds with what it held before. */
-  observe(records: readonly (Fields & { readonly id: string })[], at: number, when: string): void {
+  observe(records: readonly (Rec & { readonly id: string })[], when = ''): void {
     const gone = new Set(this.#texts.keys());
     for (const record of records) {
       gone.delete(record.id);
       const text = JSON.stringify(record);
-      if (this.#texts.get(record.id) === text) continue;
+      if (this.#texts.get(record.id) !== text) this.set(record.id, record, when);
       this.#texts.set(record.id, text);
-      this.#add(record.id, { at, record, when });
     }
     for (const id of gone) {
       this.#texts.delete(id);
-      this.#add(id, { at, record: undefined, when });
+      this.set(id, undefined, when);
     }
   }
 
-  #add(id: string, version: Version): void {
-    this.versions.set(id, [...(this.versions.get(id) ?? []), version]);
+  addPage(page: Omit<SentPage, 'at'>): void {
+    this.pages.push({ at: this.#moment, ...page });
   }
-}
 
-/** The versions that a read which began at a moment can have seen: the one of that moment, and all later ones. */
-export function seenSince(versions: readonly Version[], since: number): readonly (Fields | undefined)[] {
-  const before = versions.findLast(({ at }) => at <= since);
-  return [before?.record, ...versions.filter(({ at }) => at > since).map(({ record }) => record)];
+  /** The versions of a record since the run began, the one of its beginning first. */
+  seen(id: string): readonly (Rec | undefined)[] {
+    const versions = this.versions.get(id) ?? [];
+    const before = versions.findLast(({ at }) => at <= this.#runBegan);
+    return [before?.record, ...versions.filter(({ at }) => at > this.#runBegan).map(({ record }) => record)];
+  }
+
+  /** What changed since the run began, in order. */
+  changes(): readonly ({ readonly id: string } & Version<Rec>)[] {
+    const changes = [...this.versions].flatMap(([id, versions]) =>
+      versions.filter(({ at }) => at > this.#runBegan).map((version) => ({ id, ...version })),
+    );
+    return changes.sort((a, b) => a.at - b.at);
+  }
 }

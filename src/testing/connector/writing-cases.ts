@@ -1,17 +1,21 @@
-import type { ProductRow, WritingCase, WritingNight } from './case.ts';
+import type { Fault } from '../faults/fault.ts';
+import type { Case, Night, ProductRow } from './case.ts';
 import type { Stage } from './stage.ts';
 
-const QUIET: WritingNight = {};
+const QUIET: Night = {};
 
-/** The third and fourth create meet a fault. */
-const POSTS = { method: 'POST', skip: 2, times: 2 } as const;
+/** Runs in which the third and fourth create meet a fault, and one without faults. */
+const faultyCreates = (fault: Fault): readonly Night[] => [
+  { faults: () => [[fault, { method: 'POST', skip: 2, times: 2 }]], ends: 'either' },
+  QUIET,
+];
 
 const insertAll = (stage: Stage, rows: readonly ProductRow[]) => {
   for (const row of rows) stage.insert('products', { ...row, name: `${row.name} of last year` });
 };
 
 /** What happens to connectors that write products by a natural key, in the order in which one would fix them. */
-export const writingCases: readonly WritingCase[] = [
+export const writingCases: readonly Case[] = [
   {
     name: 'products that exist already',
     why: 'Somebody has entered some of the products by hand, or the connector was installed anew.',
@@ -45,26 +49,26 @@ export const writingCases: readonly WritingCase[] = [
     name: 'responses lost after the create',
     why: 'A connection breaks after the service has stored the product.',
     advice: 'Send the create again under the same Idempotency-Key.',
-    nights: [{ faults: [[{ kind: 'lost-response', committed: true }, POSTS]], ends: 'either' }, QUIET],
+    nights: faultyCreates({ kind: 'lost-response', committed: true }),
   },
   {
     name: 'responses lost before the create',
     why: 'A connection breaks before the service has stored anything, which looks the same.',
     advice: 'Send the create again under the same Idempotency-Key, or reject.',
-    nights: [{ faults: [[{ kind: 'lost-response', committed: false }, POSTS]], ends: 'either' }, QUIET],
+    nights: faultyCreates({ kind: 'lost-response', committed: false }),
   },
   {
     name: 'half a 201',
     why: 'A restart of PHP-FPM behind nginx cuts the response to a create in the middle.',
     advice: 'The product exists: send the create again under the same Idempotency-Key, or look for it.',
-    nights: [{ faults: [[{ kind: 'close-in-body' }, POSTS]], ends: 'either' }, QUIET],
+    nights: faultyCreates({ kind: 'close-in-body' }),
   },
   {
     name: 'keys that are ignored',
     why: 'A service ignores Idempotency-Key unless somebody has built it.',
     advice: 'After a lost response look for the product, and create it only if it is not there.',
     service: { idempotency: { replay: 'ignored' } },
-    nights: [{ faults: [[{ kind: 'lost-response', committed: true }, POSTS]], ends: 'either' }, QUIET],
+    nights: faultyCreates({ kind: 'lost-response', committed: true }),
   },
   {
     name: '409 in progress',
@@ -72,10 +76,10 @@ export const writingCases: readonly WritingCase[] = [
     advice: 'Look for the product, and create it under another key if it is not there.',
     nights: [
       {
-        faults: [
+        faults: () => [
           [
             { kind: 'lost-response', committed: false, marker: true },
-            { ...POSTS, times: 1 },
+            { method: 'POST', skip: 2 },
           ],
         ],
         ends: 'either',
@@ -100,8 +104,8 @@ export const writingCases: readonly WritingCase[] = [
     advice: 'Compare natural keys without case and white space, or remember the id of each product.',
     service: { text: { fields: ['productNumber'], letters: 'upper', trim: true } },
     nights: [
-      { ends: 'either', isComplete: true },
-      { ends: 'either', isComplete: true },
+      { ends: 'either', completeAnyway: () => ['products'] },
+      { ends: 'either', completeAnyway: () => ['products'] },
     ],
   },
   {
@@ -119,7 +123,7 @@ export const writingCases: readonly WritingCase[] = [
       insertAll(stage, rows);
       stage.lock(stage.ids('products', 2, 7));
     },
-    nights: [{ ends: 'either', isComplete: true }],
+    nights: [{ ends: 'either', completeAnyway: () => ['products'] }],
   },
   {
     name: 'writes killed and started again',

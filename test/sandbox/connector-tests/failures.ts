@@ -1,7 +1,7 @@
 import type { ConnectorTest } from 'accounting-data-sdk/testing';
 
 /** So many connectors run at once: most of the time of a case is waits. */
-const LANES = 5;
+const LANES = 4;
 
 /** Runs every case with one of some equal connectors. Returns the messages of the cases that fail, by name, in order. */
 export async function failuresOf(

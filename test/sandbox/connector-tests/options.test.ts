@@ -108,7 +108,7 @@ test('a connector that sends requests after a kill fails the case', async () => 
     throw signal.reason;
   };
   expect(await messageOf('killed in the first night', { ...connector(), run })).toContain(
-    'or sent requests afterwards',
+    'The run sent requests after it had been killed',
   );
 });
 

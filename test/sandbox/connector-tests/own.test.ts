@@ -102,7 +102,13 @@ async function toPostgres(): Promise<ConnectorTestsOptions> {
   const database = await startPglite();
   const connection = { query: (text: string, values?: unknown[]) => database.query<object>(text, values) };
   return {
-    reset: () => database.exec('DROP SCHEMA IF EXISTS accounting CASCADE'),
+    // Faster than DROP SCHEMA, because the tables and views stay.
+    async reset() {
+      const { rows } = await database.query<{ name: string }>(
+        "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'accounting'",
+      );
+      for (const { name } of rows) await database.exec(`DELETE FROM ${name}`);
+    },
     run: (service) =>
       sync(clientOf(service), {
         tenant,

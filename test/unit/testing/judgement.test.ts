@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type Evidence, explain, judge } from '../../../src/testing/connector/judge-copy.ts';
 import { judgeProducts } from '../../../src/testing/connector/judge-products.ts';
-import { type Evidence, judge, describe as sentenceOf } from '../../../src/testing/connector/judgement.ts';
 import { isSameValue } from '../../../src/testing/connector/same-value.ts';
 import { Timeline } from '../../../src/testing/connector/timeline.ts';
 
@@ -8,39 +8,30 @@ const A = { id: '1', name: 'A', salePrice: '12.5000' };
 const B = { id: '2', name: 'B', salePrice: '3.0000' };
 const NEW = { ...A, name: 'new' };
 
-/** A service that holds A and B from moment 1 on, and then one state at each further moment. */
-function heldOver(...states: readonly Parameters<Timeline['observe']>[0][]): Evidence['versions'] {
+/** A service that held A and B at first, and then each of these states. */
+function held(...states: readonly (readonly (typeof A)[])[]): Timeline {
   const timeline = new Timeline();
-  for (const [n, state] of [[A, B], ...states].entries())
-    timeline.observe(state, n + 1, `at moment ${n + 1}`);
-  return timeline.versions;
+  for (const [n, state] of [[A, B], ...states].entries()) timeline.observe(state, `in state ${n + 1}`);
+  return timeline;
 }
 
-const page = { isLaterPage: true };
-
-/** The findings of a run that began at moment 1. */
-function findings(evidence: Partial<Evidence> & Pick<Evidence, 'copy'>) {
-  const complete = {
-    collection: 'accounts',
-    versions: heldOver(),
-    since: 1,
-    responses: [],
-    deletions: true,
-    ...evidence,
-  };
-  return judge(complete).map(({ kind, ids }) => `${kind} ${ids.join(' ')}`);
+/** The same, with a run that began in the last but so many states. */
+function seen(states: readonly (readonly (typeof A)[])[], duringRun = states.length): Timeline {
+  const before = states.slice(0, states.length - duringRun);
+  const timeline = held(...before);
+  timeline.beginRun();
+  for (const [n, state] of states.slice(before.length).entries())
+    timeline.observe(state, `in state ${before.length + n + 2}`);
+  return timeline;
 }
 
-function reasons(evidence: Partial<Evidence> & Pick<Evidence, 'copy'>) {
-  const complete = {
-    collection: 'accounts',
-    versions: heldOver(),
-    since: 1,
-    responses: [],
-    deletions: true,
-    ...evidence,
-  };
-  return judge(complete).map(({ reason }) => reason);
+function findings(evidence: Partial<Evidence> & Pick<Evidence, 'copy'>): string[] {
+  return judge({ timeline: seen([]), ...evidence }).map(({ kind, ids }) => `${kind} ${ids.join(' ')}`);
+}
+
+function sentences(evidence: Partial<Parameters<typeof explain>[1]> & Pick<Evidence, 'copy'>): string[] {
+  const complete = { timeline: seen([]), collection: 'accounts', total: 2, ...evidence };
+  return judge(complete).map((finding) => explain(finding, complete));
 }
 
 describe('a copy', () => {
@@ -65,51 +56,53 @@ describe('a copy', () => {
   });
 
   test('may have the old or the new version of what changed during the run', () => {
-    const versions = heldOver([NEW, B]);
-    expect(findings({ versions, copy: [A, B] })).toEqual([]);
-    expect(findings({ versions, copy: [NEW, B] })).toEqual([]);
-    expect(findings({ versions, copy: [B] })).toEqual(['missing 1']);
+    const timeline = seen([[NEW, B]]);
+    expect(findings({ timeline, copy: [A, B] })).toEqual([]);
+    expect(findings({ timeline, copy: [NEW, B] })).toEqual([]);
+    expect(findings({ timeline, copy: [B] })).toEqual(['missing 1']);
   });
 
   test('must have the new version of what changed before the run', () => {
-    const versions = heldOver([NEW, B]);
-    expect(findings({ versions, since: 2, copy: [A, B] })).toEqual(['stale 1']);
-    expect(findings({ versions, since: 2, copy: [NEW, B] })).toEqual([]);
+    const timeline = seen([[NEW, B]], 0);
+    expect(findings({ timeline, copy: [A, B] })).toEqual(['stale 1']);
+    expect(findings({ timeline, copy: [NEW, B] })).toEqual([]);
   });
 
   test('that mixes two versions has a wrong value', () => {
-    const versions = heldOver([{ ...NEW, salePrice: '9.0000' }, B]);
-    expect(findings({ versions, copy: [NEW, B] })).toEqual(['wrong 1']);
+    const timeline = seen([[{ ...NEW, salePrice: '9.0000' }, B]]);
+    expect(findings({ timeline, copy: [NEW, B] })).toEqual(['wrong 1']);
   });
 
   test('may have or lack what was deleted, inserted or restored during the run', () => {
-    const deleted = heldOver([B]);
-    expect(findings({ versions: deleted, copy: [A, B] })).toEqual([]);
-    expect(findings({ versions: deleted, copy: [B] })).toEqual([]);
-    const inserted = heldOver([A, B, { id: '3', name: 'C' }]);
-    expect(findings({ versions: inserted, copy: [A, B] })).toEqual([]);
-    expect(findings({ versions: inserted, since: 2, copy: [A, B] })).toEqual(['missing 3']);
-    const restored = heldOver([B], [NEW, B]);
-    expect(findings({ versions: restored, copy: [B] })).toEqual([]);
-    expect(findings({ versions: restored, since: 3, copy: [B] })).toEqual(['missing 1']);
-    expect(findings({ versions: restored, since: 3, copy: [A, B] })).toEqual(['stale 1']);
+    const deleted = seen([[B]]);
+    expect(findings({ timeline: deleted, copy: [A, B] })).toEqual([]);
+    expect(findings({ timeline: deleted, copy: [B] })).toEqual([]);
+    const C = { ...A, id: '3', name: 'C' };
+    expect(findings({ timeline: seen([[A, B, C]]), copy: [A, B] })).toEqual([]);
+    expect(findings({ timeline: seen([[A, B, C]], 0), copy: [A, B] })).toEqual(['missing 3']);
+    const restored = [[B], [NEW, B]];
+    expect(findings({ timeline: seen(restored), copy: [B] })).toEqual([]);
+    expect(findings({ timeline: seen(restored, 0), copy: [B] })).toEqual(['missing 1']);
+    expect(findings({ timeline: seen(restored, 0), copy: [A, B] })).toEqual(['stale 1']);
   });
 
   test('has too much of what was deleted before the run, where deletions count', () => {
-    const versions = heldOver([B]);
-    expect(findings({ versions, since: 2, copy: [A, B] })).toEqual(['extra 1']);
-    expect(findings({ versions, since: 2, copy: [A, B], deletions: false })).toEqual([]);
+    const timeline = seen([[B]], 0);
+    expect(findings({ timeline, copy: [A, B] })).toEqual(['extra 1']);
+    expect(findings({ timeline, copy: [A, B], mayKeepDeleted: true })).toEqual([]);
   });
 
   test('may have or lack hidden records', () => {
-    expect(findings({ copy: [B], hidden: new Set(['1']) })).toEqual([]);
-    expect(findings({ copy: [{ ...A, name: 'old' }, B], hidden: new Set(['1']) })).toEqual([]);
+    expect(findings({ copy: [B], isHidden: (id: string) => id === '1' })).toEqual([]);
+    expect(findings({ copy: [{ ...A, name: 'old' }, B], isHidden: (id: string) => id === '1' })).toEqual([]);
   });
 
   test('of a failed run may be stale and incomplete, but keeps what it held', () => {
-    const versions = heldOver([NEW, B]);
-    expect(findings({ versions, since: 2, copy: [A], heldBefore: new Set(['1']) })).toEqual([]);
-    expect(findings({ versions, since: 2, copy: [], heldBefore: new Set(['1']) })).toEqual(['missing 1']);
+    const timeline = seen([[NEW, B]], 0);
+    const heldBefore = new Set(['1']);
+    expect(findings({ timeline, copy: [A], heldBefore })).toEqual([]);
+    expect(findings({ timeline, copy: [], heldBefore })).toEqual(['missing 1']);
+    expect(findings({ timeline: seen([[B]], 0), copy: [A, B], heldBefore })).toEqual([]);
     expect(findings({ copy: [A, A], heldBefore: new Set() })).toEqual(['doubled 1']);
     expect(findings({ copy: [A, B, { id: '3', name: 'C' }], heldBefore: new Set() })).toEqual(['unknown 3']);
     expect(findings({ copy: [{ ...A, salePrice: '1.0000' }], heldBefore: new Set() })).toEqual(['wrong 1']);
@@ -128,54 +121,67 @@ describe('a copy', () => {
   });
 });
 
-describe('the reason', () => {
-  test('of a missing record names the change that moved it to another page', () => {
-    const versions = heldOver([A, B], [A]);
-    const responses = [{ at: 1, request: 1, ids: ['2'], ...page }];
-    expect(reasons({ versions, copy: [B], responses })).toEqual([
-      'No response contained them: they moved to pages that had been requested already when record 2 was deleted at moment 3.',
+describe('the sentence', () => {
+  const page = { request: 1, ids: ['2'], isLaterPage: true };
+
+  test('about a missing record names the change that moved it to another page', () => {
+    const timeline = seen([[A, B], [A]]);
+    timeline.addPage(page);
+    expect(sentences({ timeline, copy: [B] })).toEqual([
+      '1 of 2 accounts is missing from the copy (id 1). No response contained them: they moved to pages that had been requested already when record 2 was deleted in state 3.',
     ]);
   });
 
-  test('of a missing record names the response that contained it', () => {
-    const responses = [{ at: 1, request: 4, ids: ['2', '1'], ...page }];
-    expect(reasons({ copy: [B], responses })).toEqual(['The response to request 4 contained record 1.']);
+  test('about a missing record names the response that contained it', () => {
+    const timeline = seen([]);
+    timeline.addPage({ ...page, request: 4, ids: ['2', '1'] });
+    expect(sentences({ timeline, copy: [B] })[0]).toContain(
+      ' (id 1). The response to request 4 contained record 1.',
+    );
   });
 
-  test('of a missing record says that the collection was not listed', () => {
-    expect(reasons({ copy: [B] })).toEqual(['The run did not list the collection.']);
+  test('about a missing record says that the collection was not listed, or that the copy had it', () => {
+    expect(sentences({ copy: [B] })[0]).toContain(' The run did not list the collection.');
+    expect(sentences({ copy: [B], heldBefore: new Set(['1']) })[0]).toContain(
+      ' The copy had them before the run, and the service still has them.',
+    );
   });
 
-  test('of a stale record names its change and the response that had the new version', () => {
-    const versions = heldOver([NEW, B]);
-    const responses = [
-      { at: 1, request: 1, ids: ['1'], ...page },
-      { at: 3, request: 2, ids: ['1'], ...page },
-    ];
-    const stale = { versions, since: 2, copy: [A, B] };
-    expect(reasons({ ...stale, responses })).toEqual([
-      'Record 1 was changed at moment 2; the response to request 2 contained the new version.',
+  test('about a stale record names its change and the response that had the new version', () => {
+    const timeline = seen([[NEW, B]], 0);
+    expect(sentences({ timeline, copy: [A, B] })).toEqual([
+      '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2; no response of the run contained it.',
     ]);
-    expect(reasons({ ...stale, responses: responses.slice(0, 1) })).toEqual([
-      'Record 1 was changed at moment 2; no response of the run contained it.',
+    timeline.addPage({ ...page, request: 2, ids: ['1'] });
+    expect(sentences({ timeline, copy: [A, B] })[0]).toContain(
+      ' in state 2; the response to request 2 contained the new version.',
+    );
+  });
+
+  test('about a wrong value shows both', () => {
+    expect(sentences({ copy: [{ ...A, salePrice: 12.6 }, B] })).toEqual([
+      '1 of 2 accounts has a wrong value in the copy (id 1). salePrice of record 1 is 12.6 in the copy and "12.5000" in the service.',
     ]);
   });
 
-  test('of a wrong value shows both', () => {
-    expect(reasons({ copy: [{ ...A, salePrice: 12.6 }, B] })).toEqual([
-      'salePrice of record 1 is 12.6 in the copy and "12.5000" in the service.',
-    ]);
+  test('about a record that is doubled, deleted or unknown says so', () => {
+    expect(sentences({ copy: [A, A, B] })[0]).toContain('Record 1 is in the copy 2 times.');
+    expect(sentences({ timeline: seen([[B]], 0), copy: [A, B] })[0]).toContain(
+      'Record 1 was deleted in state 2.',
+    );
+    expect(sentences({ copy: [A, B, { id: '9', name: 'C' }] })[0]).toContain(
+      'The service never had record 9.',
+    );
   });
-});
 
-test('a finding is a sentence with a count, some ids and its reason', () => {
-  const finding = { kind: 'missing', ids: ['1', '2', '3', '4', '5', '6'], reason: 'Why.' } as const;
-  expect(sentenceOf(finding, { collection: 'accounts', total: 120 })).toBe(
-    '6 of 120 accounts are missing from the copy (ids 1, 2, 3, 4, 5, …). Why.',
-  );
-  expect(sentenceOf({ ...finding, kind: 'wrong', ids: ['1'] }, { collection: 'boms', total: 9 })).toBe(
-    '1 of 9 boms has a wrong value in the copy (id 1). Why.',
-  );
+  test('counts all records and names five', () => {
+    const timeline = new Timeline();
+    timeline.observe(Array.from({ length: 6 }, (_, n) => ({ id: String(n), name: 'A' })));
+    timeline.beginRun();
+    expect(sentences({ timeline, copy: [], total: 120 })[0]).toMatch(
+      /^6 of 120 accounts are missing from the copy \(ids 0, 1, 2, 3, 4, …\)\./,
+    );
+  });
 });
 
 test.each([

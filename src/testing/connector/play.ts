@@ -1,0 +1,100 @@
+import { wait } from '../wait.ts';
+import type { Case, Night, ProductRow } from './case.ts';
+import { type ConnectorRun, type Ending, runConnector } from './run-connector.ts';
+import type { Stage } from './stage.ts';
+
+/** The half of a connector that a case tests: the one that reads, or the one that writes. */
+export interface Half {
+  /** The rows to write; none if it reads. */
+  readonly rows: readonly ProductRow[];
+  run(run: ConnectorRun, night: Night): unknown;
+  /** What is wrong before the first night, as sentences. */
+  check(): Promise<readonly string[]>;
+  /** What some runs have left that is wrong, as sentences. */
+  judge(night: Night, endings: readonly Ending[]): Promise<readonly string[]>;
+}
+
+/** A run is killed after this many requests, the next one after twice as many, and so on. */
+const REQUESTS_TO_KILL = 3;
+const MOST_KILLS = 40;
+/** How long a connector is watched after it was killed. */
+const AFTER_KILL_MS = 50;
+
+/** Plays the nights of a case, and returns what is wrong after the first one that goes wrong, as sentences. */
+export async function play(
+  { prepare, nights }: Case,
+  { stage, half, timeoutMs }: { stage: Stage; half: Half; timeoutMs: number },
+): Promise<readonly string[]> {
+  prepare?.(stage, half.rows);
+  const problems = [...(await half.check())];
+  const start = async (night: Night, requestsToKill = Number.POSITIVE_INFINITY) => {
+    const { baseUrl, keys, faults } = stage.sandbox;
+    const last = stage.requests + requestsToKill;
+    const kill = new AbortController();
+    stage.onRequest = (number) => {
+      if (number === last) kill.abort();
+    };
+    const run = (signal: AbortSignal) => half.run({ baseUrl, apiKey: keys.full, signal }, night);
+    const refuse = () => {
+      const refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
+      return () => refused.remove();
+    };
+    return await runConnector(run, { timeoutMs, kill: kill.signal, refuse });
+  };
+  /** Kills run after run, each some requests later, until one ends before that. Notes what is wrong after each. */
+  const startAndKill = async (night: Night): Promise<Ending> => {
+    for (let kills = 1; ; kills += 1) {
+      const ending = await start(night, kills <= MOST_KILLS ? REQUESTS_TO_KILL * kills : undefined);
+      if (ending.how !== 'killed') return ending;
+      const before = stage.requests;
+      await wait(AFTER_KILL_MS);
+      if (stage.requests > before) return { how: 'alive' };
+      problems.push(...(await half.judge(night, [ending])));
+      if (problems.length > 0) return ending;
+    }
+  };
+  for (const night of nights) {
+    if (problems.length > 0) break;
+    stage.begin(() => night.before?.(stage));
+    stage.onList = (request) => night.during?.(stage, request);
+    for (const [fault, match] of night.faults?.(stage) ?? []) stage.sandbox.faults.add(fault, match);
+    const { runs = 'once' } = night;
+    const endings =
+      runs === 'killed'
+        ? [await startAndKill(night)]
+        : runs === 'twice at once'
+          ? await Promise.all([start(night), start(night)])
+          : [await start(night)];
+    if (runs === 'twice in a row') endings.push(await start(night));
+    stage.end();
+    problems.push(
+      ...endings.flatMap((ending) => endingProblems(ending, night)),
+      ...tooMany429s(stage, night),
+    );
+    if (problems.length === 0) problems.push(...(await half.judge(night, endings)));
+  }
+  return problems;
+}
+
+const LATE: Readonly<Record<string, string>> = {
+  late: 'The run had not ended after timeoutMs.',
+  stuck:
+    'The run was killed: its signal aborted, and the service refused connections. It had not settled 10 s later.',
+  alive: 'The run sent requests after it had been killed and had settled.',
+};
+
+/** What is wrong with the way in which a run ended. */
+function endingProblems({ how, error }: Ending, { ends = 'well', runs = 'once' }: Night): string[] {
+  if (how === 'loudly' && ends === 'well' && runs === 'once')
+    return [`The run rejected: ${error instanceof Error ? error.message : String(error)}`];
+  if (how === 'well' && ends === 'loudly') return ['The run reported success. It has to reject.'];
+  return LATE[how] === undefined ? [] : [LATE[how]];
+}
+
+function tooMany429s({ sandbox }: Stage, { most429s = Number.POSITIVE_INFINITY }: Night): string[] {
+  const count = sandbox.count(({ status }) => status === 429);
+  if (count <= most429s) return [];
+  return [
+    `The connector got ${count} responses with status 429. ${most429s} are enough to notice the limit.`,
+  ];
+}
