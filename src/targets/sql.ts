@@ -33,7 +33,7 @@ export interface Dialect {
 }
 
 /** The tables of a copy: their primary keys, and their columns, of which those with `?` can be null. */
-const TABLES = {
+export const TABLES = {
   record: {
     key: 'collection, tenant, id',
     columns: {
