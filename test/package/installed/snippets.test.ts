@@ -64,12 +64,16 @@ describe('a project that has only the packed package and what its snippets impor
     expect(await compileAndRun(snippets, project)).toEqual(success);
   });
 
-  test('compiles and runs those for msw with msw 2', async () => {
-    const folder = join(project, 'snippets-msw-2');
+  // The oldest versions that the package accepts.
+  test.each([
+    ['msw', 'msw-2', "'msw/"],
+    ['zod', 'zod-4.3', "from 'zod'"],
+  ])('compiles and runs those for %s with %s', async (library, oldest, text) => {
+    const folder = join(project, `snippets-${oldest}`);
     await cp(packed, join(folder, 'node_modules/accounting-data-sdk'), { recursive: true });
-    await symlink(tool('msw-2'), join(folder, 'node_modules/msw'));
-    const forMsw = snippets.filter(({ code }) => code.includes("'msw/"));
-    expect(forMsw.length).toBeGreaterThan(0);
-    expect(await compileAndRun(forMsw, folder)).toEqual(success);
+    await symlink(tool(oldest), join(folder, 'node_modules', library));
+    const programs = snippets.filter(({ code }) => code.includes(text));
+    expect(programs.length).toBeGreaterThan(0);
+    expect(await compileAndRun(programs, folder)).toEqual(success);
   });
 });
