@@ -1,4 +1,5 @@
 import { checkId, given } from '../errors/check-input.ts';
+import type { BodyOf } from '../schemas/record.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { CollectionContext } from './context.ts';
@@ -18,7 +19,7 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
    * @throws ValidationFailedError with the violations that the service found; an error with `outcome: 'unknown'` or `'applied'` and
    * the `idempotencyKey` to repeat it with, if the outcome is unknown or the response could not be read.
    */
-  create(draft: Draft, options?: CreateOptions): Promise<T>;
+  create<Names extends PropertyKey = never>(draft: BodyOf<Draft, Names>, options?: CreateOptions): Promise<T>;
   /**
    * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, because it
    * assigns absolute values; `retry: { updates: false }` turns that off.
@@ -29,7 +30,11 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
    * @throws NotFoundError, ValidationFailedError, and what {@link get} throws; InvalidInputError if the service returns
    * another record for the id.
    */
-  update(id: string, patch: Patch, options?: RequestOptions): Promise<T>;
+  update<Names extends PropertyKey = never>(
+    id: string,
+    patch: BodyOf<Patch, Names>,
+    options?: RequestOptions,
+  ): Promise<T>;
   /**
    * Deletes a record. A retry that gets a 404 after a lost response counts as done. An unusual id is checked as in
    * {@link update}.

@@ -5,6 +5,7 @@ import { PushError } from '../errors/push-error.ts';
 import type { PushReport } from '../errors/push-report.ts';
 import { admitKey, type CompanyMatch } from '../reading/company.ts';
 import { type RecordIn, runSource } from '../reading/source.ts';
+import type { BodyOf } from '../schemas/record.ts';
 import { Calls } from './calls.ts';
 import { PushMemory } from './memory.ts';
 import {
@@ -21,13 +22,15 @@ import { readRows } from './rows.ts';
 import { beginRun } from './runs.ts';
 
 /** The draft that a collection creates. */
-export type DraftIn<Collection> = Collection extends { create(draft: infer Draft, ...args: never[]): unknown }
+export type DraftIn<Collection> = Collection extends {
+  create(draft: BodyOf<infer Draft, PropertyKey>, ...args: never[]): unknown;
+}
   ? Draft
   : never;
 
 /** The patch with which a collection updates. */
 export type PatchIn<Collection> = Collection extends {
-  update(id: string, patch: infer Patch, ...args: never[]): unknown;
+  update(id: string, patch: BodyOf<infer Patch, PropertyKey>, ...args: never[]): unknown;
 }
   ? Patch
   : never;

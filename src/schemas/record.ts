@@ -32,3 +32,20 @@ export type FilledByService = string & { readonly [filled]: true };
 
 /** Fields that a body must not have. */
 export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: FilledByService };
+
+/** The names of the fields that a body must not have. A custom field of any type is none of them. */
+type FilledIn<Draft> = {
+  [Name in keyof Draft]-?: 0 extends 1 & Draft[Name]
+    ? never
+    : [NonNullable<Draft[Name]>] extends [FilledByService]
+      ? Name
+      : never;
+}[keyof Draft];
+
+/**
+ * A draft or patch as the parameter of a method, which infers `Names` from the argument: an editor offers no field that the
+ * service fills, and the compiler still rejects one that is given, with the type that says why.
+ */
+export type BodyOf<Draft, Names extends PropertyKey> = Pick<Draft, Exclude<keyof Draft, FilledIn<Draft>>> & {
+  [Name in Names & FilledIn<Draft> & keyof Draft]?: FilledByService;
+};

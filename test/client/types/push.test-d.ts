@@ -30,6 +30,9 @@ describe('push', () => {
     void push(client.products, { ...run, rows: [{ productNumber: 'A', salePrice: 5 }] });
     // @ts-expect-error: the service assigns ids
     void push(client.products, { ...run, rows: [{ id: '1', productNumber: 'A' }] });
+    const products: Product[] = [];
+    // @ts-expect-error: the service assigns ids
+    void push(client.products, { ...run, rows: products });
     // @ts-expect-error: one row is not an Iterable of rows
     void push(client.products, { ...run, rows: { productNumber: 'A' } });
   });

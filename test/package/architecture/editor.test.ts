@@ -98,26 +98,33 @@ describe('an editor shows the types of this package by their names', () => {
   });
 });
 
+/** The names that an editor offers at a place of the program. */
+function offeredAt(place: number): readonly string[] {
+  return service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name) ?? [];
+}
+
 test('the members of a batch are those that a user reads', () => {
-  const place = CODE.indexOf('tenant', CODE.indexOf('oneBatch.tenant'));
-  const members = service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name);
+  const members = offeredAt(CODE.indexOf('tenant', CODE.indexOf('oneBatch.tenant')));
   expect(members).toEqual(expect.arrayContaining(['checkpoint', 'collection', 'invalid', 'records', 'rows']));
 });
 
-test('a draft offers what the service fills only with a type that says so', () => {
-  const place = CODE.indexOf('salesPrice');
-  const typeOf = (name: string) => {
-    const details = service.getCompletionEntryDetails(file, place, name, {}, undefined, {}, undefined);
-    return ts.displayPartsToString(details?.displayParts);
-  };
-  const names =
-    service.getCompletionsAtPosition(file, place, undefined)?.entries.map(({ name }) => name) ?? [];
-  expect(names).toContain('salePrice');
-  expect(names.filter((name) => typeOf(name).includes('FilledByService')).sort()).toEqual([
-    'createdAt',
-    'id',
-    'updatedAt',
-  ]);
+test('a collection offers its methods and where it is', () => {
+  const methods = ['create', 'delete', 'find', 'get', 'list', 'update'];
+  const members = offeredAt(CODE.indexOf('get(', CODE.indexOf('client.products')));
+  expect(members).toEqual([...methods, 'baseUrl', 'parent', 'segment'].sort());
+});
+
+test.each([
+  ['a draft', "products.create({ salesPrice: '12' })", 'salesPrice'],
+  ['a patch', "products.update('1', { createdAt", 'createdAt'],
+  ['a draft of a client with a schema', "ownFields.products.create({ colourCode: 'red' })", 'colourCode'],
+])('%s offers every field that a caller can write, and none that the service fills', (_, code, name) => {
+  const place = CODE.indexOf(name, CODE.indexOf(code));
+  const offered = offeredAt(place);
+  expect(offered).toEqual(expect.arrayContaining(['salePrice', 'name', 'tags']));
+  // The name that is there already is offered too.
+  const filled = ['id', 'createdAt', 'updatedAt'].filter((each) => each !== name && offered.includes(each));
+  expect(filled).toEqual([]);
 });
 
 describe('the compiler says in our words what is wrong', () => {
