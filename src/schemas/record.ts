@@ -47,5 +47,5 @@ type FilledIn<Draft> = {
  * service fills, and the compiler still rejects one that is given, with the type that says why.
  */
 export type BodyOf<Draft, Names extends PropertyKey> = Pick<Draft, Exclude<keyof Draft, FilledIn<Draft>>> & {
-  [Name in Names & FilledIn<Draft> & keyof Draft]?: FilledByService;
+  [Name in Names & FilledIn<Draft> & PropertyKey]?: FilledByService;
 };
