@@ -6,7 +6,7 @@ import type { Sight } from './create.ts';
 import { changedFields, type Fields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { MissingProducts } from './missing.ts';
-import { folded, spellings, trimmed } from './natural-key.ts';
+import { spellings, trimmed } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 
@@ -17,8 +17,6 @@ export class Match {
   readonly #rows: Rows;
   /** The rows that are known to have a product, by its id. */
   readonly #byId = new Map<string, PushRow[]>();
-  /** The rows by the form of their key in which a service may store it. */
-  readonly #byForm = new Map<string, PushRow[]>();
   /** One list for all rows that differ in the same fields, by its names. */
   readonly #fieldLists = new Map<string, readonly string[]>();
   /** How many rows a second read dropped as repeats: as many products it can have missed. */
@@ -33,17 +31,15 @@ export class Match {
     this.#options = options;
     this.#rows = rows;
     this.#missing = missing;
-    for (const row of rows.byKey.values()) {
-      addTo(this.#byForm, folded(row.key), row);
-      this.expect(row);
-    }
+    for (const row of rows.byKey.values()) this.expect(row);
   }
 
   /** Forgets what was seen of a row, and takes the next product that has its known id as its own. */
   expect(row: PushRow): void {
     row.forget();
     const { state } = row;
-    if (state.is === 'made' && !this.#byId.get(state.id)?.includes(row)) addTo(this.#byId, state.id, row);
+    if (state.is === 'made' && !this.#byId.get(state.id)?.includes(row))
+      this.#byId.set(state.id, [...(this.#byId.get(state.id) ?? []), row]);
   }
 
   add({ records, sent, invalid, restarted, repeatedAgain }: ExistingPage): void {
@@ -109,10 +105,12 @@ export class Match {
     }
     if (id !== undefined || row.state.is === 'made') return undefined;
     // Of rows that the service may store under one key, only the first is created.
-    const earlier = this.#byForm.get(folded(row.key))?.find((other) => other.id === undefined);
-    return earlier === undefined || earlier === row
-      ? undefined
-      : `an earlier row may mean the same product: ${spellings(row.key, earlier.key)}`;
+    for (const other of this.#rows.similarTo(row.key)) {
+      if (other === row) return undefined;
+      if (other.id === undefined)
+        return `an earlier row may mean the same product: ${spellings(row.key, other.key)}`;
+    }
+    return undefined;
   }
 
   /** Whether the product of a row is known as that of another row too. */
@@ -127,7 +125,7 @@ export class Match {
 
   /** Remembers for each row a product that may have its key in another spelling. */
   #compareSpellings(id: string, key: string): void {
-    for (const row of this.#byForm.get(folded(key)) ?? []) {
+    for (const row of this.#rows.similarTo(key)) {
       if (row.key === key) continue;
       if (row.similar === undefined || trimmed(row.key) === trimmed(key)) row.similar = { id, key };
     }
@@ -175,10 +173,4 @@ export class Match {
     }
     return typeof key === 'string' && key !== '' ? key : undefined;
   }
-}
-
-function addTo(map: Map<string, PushRow[]>, name: string, row: PushRow): void {
-  const rows = map.get(name);
-  if (rows === undefined) map.set(name, [row]);
-  else rows.push(row);
 }

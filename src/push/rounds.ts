@@ -1,7 +1,7 @@
 // The rounds of a push. Each looks at the existing products, decides what to do about every open row, and writes. What a
 // round cannot settle stays open for the next one, in this push or in the next.
 
-import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
+import { isAccountingError } from '../errors/guards.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { forEach } from '../internal/for-each.ts';
@@ -19,7 +19,6 @@ import {
   type Made,
   NONE,
   type Sent,
-  type Step,
   toSend,
 } from './create.ts';
 import { type Fields, picked, withoutNull } from './draft.ts';
@@ -55,6 +54,8 @@ export interface Work {
 interface Plan {
   /** Results that need no write. */
   readonly settled: readonly (readonly [PushRow, Outcome])[];
+  /** Rows whose product has their values. */
+  readonly done: readonly PushRow[];
   readonly creates: readonly PushRow[];
   readonly updates: readonly PushRow[];
   /** Rows that wait for another look. */
@@ -195,35 +196,28 @@ export class Rounds {
   }
 
   #plan(rows: Iterable<PushRow>): Plan {
-    const { memory } = this.#work;
     const settled: [PushRow, Outcome][] = [];
+    const done: PushRow[] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
     const open: PushRow[] = [];
     for (const row of rows) {
       const { sight, reason = '' } = this.#match.sightOf(row);
       const { state, step } = afterLook(row.state, sight);
-      const steps: Record<Step, () => void> = {
-        conflict: () => settled.push([row, conflictOf(row, reason)]),
-        failed: () =>
-          settled.push([row, { action: 'failed', id: row.id, error: row.error as AnyAccountingError }]),
-        lacking: () =>
-          settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]),
-        compare: () => {
-          if (row.fields.length > 0) updates.push(row);
-          else settled.push([row, doneOf(row, state as Made)]);
-        },
-        open: () => open.push(row),
-        send: () => creates.push(row),
-      };
-      steps[step]();
-      memory.set(row, state);
+      this.#work.memory.set(row, state);
+      if (step === 'send') creates.push(row);
+      else if (step === 'open') open.push(row);
+      else if (step === 'compare') (row.fields.length > 0 ? updates : done).push(row);
+      else if (step === 'conflict') settled.push([row, conflictOf(row, reason)]);
+      else if (step === 'failed') settled.push([row, { action: 'failed', id: row.id, error: row.error }]);
+      else settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]);
     }
-    return { settled, creates, updates, open, missing: [] };
+    return { settled, done, creates, updates, open, missing: [] };
   }
 
-  #settleAll({ settled }: Plan): void {
+  #settleAll({ settled, done }: Plan): void {
     for (const [row, outcome] of settled) this.#settle(row, outcome);
+    for (const row of done) this.#settle(row, doneOf(row));
   }
 
   async #write({ creates, updates }: Plan): Promise<void> {
@@ -320,7 +314,7 @@ export class Rounds {
       return;
     }
     row.fieldsSent = fieldsOf(row);
-    this.#settle(row, doneOf(row, state));
+    this.#settle(row, doneOf(row));
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
@@ -394,12 +388,14 @@ function isNew(state: CreateState): boolean {
 /** All results, as they will be if every write succeeds. */
 function* plannedResults({
   settled,
+  done,
   creates,
   updates,
   open,
   missing,
 }: Plan): Generator<readonly [Subject, Outcome], void> {
   yield* settled;
+  for (const row of done) yield [row, doneOf(row)];
   // The product of an open row seems to be deleted.
   for (const row of [...creates, ...open]) yield [row, { action: 'created' }];
   for (const row of updates) yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];
@@ -415,10 +411,10 @@ function fieldsOf({ fields, fieldsSent }: PushRow): readonly string[] {
 }
 
 /** A row whose product has its values. It is `created` if this run sent the create. */
-function doneOf(row: PushRow, { id, isOwn }: Made): Outcome {
-  const fields = row.fieldsSent;
+function doneOf({ id: seen, fieldsSent: fields, state }: PushRow): Outcome {
+  const { id, isOwn } = state as Made;
   if (isOwn) return { action: 'created', id, fields };
-  return fields.length > 0 ? { action: 'updated', id, fields } : { action: 'unchanged', id: row.id ?? id };
+  return fields.length > 0 ? { action: 'updated', id, fields } : { action: 'unchanged', id: seen ?? id };
 }
 
 function conflictOf({ id, otherIds, similar }: PushRow, reason: string): Outcome {

@@ -6,6 +6,7 @@ import { each } from '../reading/each.ts';
 import { type CreateState, NONE } from './create.ts';
 import { type Fields, normalised } from './draft.ts';
 import { DraftBuffer } from './draft-buffer.ts';
+import { folded } from './natural-key.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
@@ -24,6 +25,8 @@ export class PushRow {
   readonly row: object | undefined;
   readonly #drafts: DraftBuffer;
   readonly #position: number;
+  /** The next row whose key a service may store as the same. */
+  nextSimilar: PushRow | undefined;
   /** What is known of its create. Changed through the memory alone, which the store follows. */
   state: CreateState = NONE;
   /** Its product by the last read: the one that has its key, or else the one that it is known to have. */
@@ -77,7 +80,9 @@ const NOTHING: readonly string[] = [];
 
 /** The rows by key. */
 export interface Rows {
-  readonly byKey: Map<string, PushRow>;
+  readonly byKey: ReadonlyMap<string, PushRow>;
+  /** The rows with a key that a service may store as this one, in their order. */
+  similarTo(key: string): Iterable<PushRow>;
   /** The keys of rows that cannot be written: their products are not missing. */
   readonly failedKeys: Set<string>;
   /** Whether every row has a key: if not, it is unknown which products are missing. */
@@ -90,6 +95,10 @@ export async function readRows(
   results: Results,
 ): Promise<Rows> {
   const byKey = new Map<string, PushRow>();
+  const byForm = new Map<string, PushRow>();
+  function* similarTo(key: string): Generator<PushRow> {
+    for (let row = byForm.get(folded(key)); row !== undefined; row = row.nextSimilar) yield row;
+  }
   const drafts = new DraftBuffer();
   const failedKeys = new Set<string>();
   let haveKeys = true;
@@ -105,7 +114,11 @@ export async function readRows(
       }
       const draft = normalised(JSON.parse(facts.body(row, 'draft')) as Fields, facts.fields);
       const kept = onResult && row;
-      byKey.set(name, new PushRow({ key: name, index, row: kept }, JSON.stringify(draft), drafts));
+      const added = new PushRow({ key: name, index, row: kept }, JSON.stringify(draft), drafts);
+      const last = [...similarTo(name)].at(-1);
+      if (last === undefined) byForm.set(folded(name), added);
+      else last.nextSimilar = added;
+      byKey.set(name, added);
     } catch (thrown) {
       // Such as what a getter of the row throws.
       const error = isAccountingError(thrown) ? thrown : unreadable(index, thrown);
@@ -114,7 +127,7 @@ export async function readRows(
       results.add({ key: name, index, row }, { action: 'failed', error });
     }
   }
-  return { byKey, failedKeys, haveKeys };
+  return { byKey, similarTo, failedKeys, haveKeys };
 }
 
 function unreadable(index: number, cause: unknown): InvalidInputError {
