@@ -11,20 +11,28 @@ const ROUNDS = 2;
 /** V8 lets its heap grow as long as there is memory. Bounded, the process shows what it holds. */
 const FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=96'];
 
-const LABELS = { sync: 'sync into sqliteTarget', fetch: 'fetch loop, inserts in batches' } as const;
+const LABELS = {
+  sync: 'sync into sqliteTarget',
+  fetch: 'fetch loop, inserts in batches',
+  marked: 'full read again, with marks',
+  unmarked: 'full read again, without',
+} as const;
+
+type Run = keyof typeof LABELS;
 
 /** The time and memory of a copy in SQLite. */
 export async function targets({ quick }: Effort): Promise<Findings> {
   const most = quick ? RECORDS / 100 : RECORDS;
-  const costsOf = (records: number) =>
+  const costsOf = <Name extends Run>(records: number, runs: readonly Name[]) =>
     withServer({ pageSize: PAGE_SIZE, records }, (origin) =>
-      interleave(['sync', 'fetch'] as const, quick ? 1 : ROUNDS, (run) => {
+      interleave(runs, quick ? 1 : ROUNDS, (run) => {
         const options: TargetRun = { origin, records, pageSize: PAGE_SIZE, run };
         return runProgram<TargetCost>('target.ts', options, FLAGS);
       }),
     );
-  const few = await costsOf(most / 10);
-  const many = await costsOf(most);
+  const few = await costsOf(most / 10, ['sync', 'fetch']);
+  const many = await costsOf(most, ['sync', 'fetch']);
+  const again = await costsOf(most / 5, ['marked', 'unmarked']);
   const timeOf = (found: Rounds<TargetCost>) => found.map(({ microsPerRecord }) => microsPerRecord);
   const rssOf = (found: Rounds<TargetCost>) => found.map(({ peakRssMb }) => peakRssMb);
   return {
@@ -39,9 +47,19 @@ export async function targets({ quick }: Effort): Promise<Findings> {
           shown(rssOf(few[run])),
         ]),
       },
+      {
+        title: `${(most / 5).toLocaleString('en')} products read again into a copy that has them`,
+        columns: ['', 'µs a record', 'peak RSS MB'],
+        rows: (['marked', 'unmarked'] as const).map((run) => [
+          LABELS[run],
+          shown(timeOf(again[run])),
+          shown(rssOf(again[run])),
+        ]),
+      },
     ],
     figures: {
       targetTime: median(ratios(timeOf(many.sync), timeOf(many.fetch))),
+      marksTime: median(ratios(timeOf(again.marked), timeOf(again.unmarked))),
       targetMemory: median(rssOf(many.sync)) / median(rssOf(few.sync)),
     },
   };

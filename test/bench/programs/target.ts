@@ -1,8 +1,12 @@
-/** Copies products to SQLite, by a sync into a target or by a fetch loop, and prints time and memory of this process. */
+/**
+ * Copies products to SQLite, by a sync into a target or by a fetch loop, or reads them again into a copy that has them,
+ * and prints time and memory of this process.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { SyncTarget } from '../../../src/sync/target.ts';
 import { readAll } from '../clients/fetch.ts';
 import { createClient, sqliteTarget, sync } from '../support/built.ts';
 import { API_KEY } from '../support/client.ts';
@@ -11,7 +15,8 @@ export interface TargetRun {
   readonly origin: string;
   readonly records: number;
   readonly pageSize: number;
-  readonly run: 'sync' | 'fetch';
+  /** `marked` and `unmarked` read everything again; only `marked` looks for deletions. */
+  readonly run: 'sync' | 'fetch' | 'marked' | 'unmarked';
 }
 
 export interface TargetCost {
@@ -43,13 +48,33 @@ async function fetchLoop(file: string): Promise<void> {
   database.close();
 }
 
+/** The same target, which neither marks records nor looks for deletions. */
+function withoutMarks(target: SyncTarget): SyncTarget {
+  return {
+    async open(tenant, context) {
+      const opened = await target.open(tenant, context);
+      return {
+        store: opened.store,
+        onBatch: (batch) => opened.onBatch({ ...batch, read: undefined }),
+        localIds: () => [],
+        onDelete: () => {},
+        close: () => opened.close?.(),
+      };
+    },
+  };
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'bench-target-'));
 const file = join(folder, 'books.sqlite');
+const client = createClient({ baseUrl: origin, apiKey: API_KEY });
+const options = { tenant: 'bench', collections: ['products'], target: sqliteTarget(file) } as const;
+if (run === 'marked' || run === 'unmarked') await sync(client, options);
 const startedAt = performance.now();
 if (run === 'fetch') await fetchLoop(file);
+else if (run === 'sync') await sync(client, options);
 else {
-  const client = createClient({ baseUrl: origin, apiKey: API_KEY });
-  await sync(client, { tenant: 'bench', collections: ['products'], target: sqliteTarget(file) });
+  const target = run === 'marked' ? options.target : withoutMarks(options.target);
+  await sync(client, { ...options, target, mode: 'full' });
 }
 const micros = (performance.now() - startedAt) * 1000;
 const { count } = new DatabaseSync(file).prepare('SELECT count(*) AS count FROM accounting_record').get() as {
