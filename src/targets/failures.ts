@@ -12,36 +12,23 @@ import { causeText, sentence } from '../internal/text.ts';
  */
 export type FailureKind = 'away' | 'later' | 'never';
 
-/** By SQLSTATE, or its first two characters. */
-const SQLSTATES: Readonly<Record<string, FailureKind>> = {
-  // Connection; 57P01 to 57P03: shutdown, crash, start; too many connections, out of memory; lock, serialization.
-  '08': 'away',
-  '57': 'away',
-  '53': 'away',
-  '40': 'away',
-  '55P03': 'away',
+/** SQLSTATEs, or the first two characters of those that are not named. All others are `never`. */
+const SQLSTATES: Readonly<Record<FailureKind, readonly string[]>> = {
+  // Connection; shutdown, crash, start; resources, too many connections; serialization, deadlock; a lock.
+  away: ['08', '57', '53', '40', '55P03'],
   // A full disk; a canceled statement; a standby; a failure of the operating system; an error inside PostgreSQL.
-  '53100': 'later',
-  '57014': 'later',
-  '25006': 'later',
-  '58': 'later',
-  XX: 'later',
+  later: ['53100', '57014', '25006', '58', 'XX'],
   // The database was dropped.
-  '57P04': 'never',
+  never: ['57P04'],
 };
 
-/** By the primary code of SQLite. */
-const SQLITE_CODES: Readonly<Record<number, FailureKind>> = {
+/** Primary codes of SQLite. All others are `never`. */
+const SQLITE_CODES: Readonly<Record<FailureKind, readonly number[]>> = {
   // Busy, locked, a lock that was not granted in time, and a schema that changes during the statement.
-  5: 'away',
-  6: 'away',
-  15: 'away',
-  17: 'away',
+  away: [5, 6, 15, 17],
   // Out of memory, interrupted, an error of the file system, a full disk.
-  7: 'later',
-  9: 'later',
-  10: 'later',
-  13: 'later',
+  later: [7, 9, 10, 13],
+  never: [],
 };
 
 /** Of drivers: a socket that failed, and the codes of postgres.js. */
@@ -51,13 +38,16 @@ const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNE
 export function failureKind(error: unknown): FailureKind {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
   // Extended codes of SQLite have the primary code in their lowest byte.
-  if (typeof errcode === 'number') return SQLITE_CODES[errcode & 0xff] ?? 'never';
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !NO_CONNECTION.test(code)) {
-    return SQLSTATES[code] ?? SQLSTATES[code.slice(0, 2)] ?? 'never';
-  }
-  if (typeof code === 'string') return NO_CONNECTION.test(code) ? 'away' : 'later';
+  if (typeof errcode === 'number') return kindIn(SQLITE_CODES, errcode & 0xff) ?? 'never';
   // `pg` gives a lost connection, and a pool without a free one, no code.
-  return /connect/i.test(causeText(error)) ? 'away' : 'later';
+  if (typeof code !== 'string') return /connect/i.test(causeText(error)) ? 'away' : 'later';
+  if (NO_CONNECTION.test(code)) return 'away';
+  if (!/^[0-9A-Z]{5}$/.test(code)) return 'later';
+  return kindIn(SQLSTATES, code) ?? kindIn(SQLSTATES, code.slice(0, 2)) ?? 'never';
+}
+
+function kindIn<V>(kinds: Readonly<Record<FailureKind, readonly V[]>>, code: V): FailureKind | undefined {
+  return (Object.keys(kinds) as FailureKind[]).find((kind) => kinds[kind].includes(code));
 }
 
 /** A database that failed. Nothing of the transaction was committed, as far as this process knows. */

@@ -59,19 +59,20 @@ export function postgresTarget(
   return { open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema), tenant, context) };
 }
 
+const TYPES = { text: 'text COLLATE "C"', json: 'jsonb', flag: 'boolean', time: 'timestamptz' } as const;
+
 function dialectOf(schema: string): Dialect {
   return {
     columns: postgresColumns,
-    types: { text: 'text COLLATE "C"', json: 'jsonb', flag: 'boolean', time: 'timestamptz' },
+    types: TYPES,
+    cast: (text, type) => `CAST(${text} AS ${TYPES[type]})`,
     table: (name) => `"${schema}".${name}`,
     view: (name) => `"${schema}".${identifier(name)}`,
     param: (number) => `CAST($${number} AS text)`,
-    json: (text) => `CAST(${text} AS jsonb)`,
-    flag: (text) => `CAST(${text} AS boolean)`,
-    time: (text) => `CAST(${text} AS timestamptz)`,
     items: (text) => `jsonb_array_elements(CAST(${text} AS jsonb)) WITH ORDINALITY AS item (value, position)`,
     itemText: `item.value #>> '{}'`,
     now: 'now()',
+    setUp: [`CREATE SCHEMA IF NOT EXISTS "${schema}"`],
     narrow: '',
     share: 'FOR SHARE OF g',
     rows: (collection) => `"${schema}".record WHERE collection = ${collection}`,
@@ -101,10 +102,8 @@ class PostgresEngine implements Engine {
     this.#write = writeStatement(this.sql, dialect);
   }
 
-  async query(sql: string, values?: readonly string[]): Promise<readonly unknown[]> {
-    const result = await (values === undefined
-      ? this.#connection.query(sql)
-      : this.#connection.query(sql, values.map(storable)));
+  async query(sql: string, values: readonly string[] = []): Promise<readonly unknown[]> {
+    const result = await this.#connection.query(sql, values.map(storable));
     return 'rows' in result ? result.rows : result;
   }
 
@@ -113,10 +112,9 @@ class PostgresEngine implements Engine {
    * which no character can end a literal, or the block.
    */
   async script(statements: readonly string[]): Promise<void> {
-    const schema = `CREATE SCHEMA IF NOT EXISTS "${this.owner}"`;
-    const isSetUp = statements.some((sql) => sql.startsWith('CREATE TABLE'));
-    const all = [this.#lock, ...(isSetUp ? [schema] : []), ...statements];
-    const lines = all.map((sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`);
+    const lines = [this.#lock, ...statements].map(
+      (sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`,
+    );
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
   }
 

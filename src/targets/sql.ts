@@ -1,29 +1,27 @@
 import { type ColumnSyntax, columnsOf, type Fields, identifier, literal } from './columns.ts';
 
+/** The types of columns that the databases call by other names. */
+export type ColumnType = 'text' | 'json' | 'flag' | 'time';
+
 /** What is different in the two databases. */
 export interface Dialect {
   readonly columns: ColumnSyntax;
-  readonly types: {
-    readonly text: string;
-    readonly json: string;
-    readonly flag: string;
-    readonly time: string;
-  };
+  readonly types: Readonly<Record<ColumnType, string>>;
+  /** A text as a value of a type. */
+  cast(text: string, type: ColumnType): string;
   /** The name of a table. */
   table(name: string): string;
   /** The name of a view in statements. */
   view(name: string): string;
   /** A parameter of type text. Every parameter is one. */
   param(number: number): string;
-  /** A text as JSON of type `json`, as a flag and as a time. */
-  json(text: string): string;
-  flag(text: string): string;
-  time(text: string): string;
   /** The items of a list in JSON as a table `item` with `value` and `position`. */
   items(text: string): string;
   /** A string among them. */
   readonly itemText: string;
   readonly now: string;
+  /** What is executed before the tables are created. */
+  readonly setUp: readonly string[];
   /** The end of a table that consists of its primary key. */
   readonly narrow: string;
   /** Keeps a row that a SELECT found until the transaction ends. */
@@ -32,45 +30,25 @@ export interface Dialect {
   rows(collection: string): string;
 }
 
-/** The tables of a copy: their primary keys, and their columns, of which those with `?` can be null. */
+/** What the run of a collection ended with, as far as `sync_status` shows it. */
+const STATUS_COLUMNS =
+  'changes_through time?, finished_at time?, full_read_at time?, deletions_checked_at time?, complete text?, last_error text?';
+
+/** The tables of a copy: their columns, of which those with `?` can be null, and their primary keys. */
 export const TABLES = {
   record: {
+    columns: 'tenant text, collection text, id text, body json, invalid flag, synced_at time',
     key: 'collection, tenant, id',
-    columns: {
-      tenant: 'text',
-      collection: 'text',
-      id: 'text',
-      body: 'json',
-      invalid: 'flag',
-      synced_at: 'time',
-    },
   },
   // Beside the records, because an update of a record would copy its whole body.
-  seen: {
-    key: 'collection, tenant, id',
-    columns: { collection: 'text', tenant: 'text', id: 'text', read: 'integer' },
-  },
-  checkpoint: { key: 'tenant, key', columns: { tenant: 'text', key: 'text', value: 'text' } },
-  field: {
-    key: 'collection, name',
-    columns: { collection: 'text', name: 'text', position: 'integer', kind: 'text?' },
-  },
-  status: {
-    key: 'collection, tenant',
-    columns: {
-      tenant: 'text',
-      collection: 'text',
-      changes_through: 'time?',
-      finished_at: 'time?',
-      full_read_at: 'time?',
-      deletions_checked_at: 'time?',
-      complete: 'text?',
-      last_error: 'text?',
-    },
-  },
+  seen: { columns: 'collection text, tenant text, id text, read integer', key: 'collection, tenant, id' },
+  checkpoint: { columns: 'tenant text, key text, value text', key: 'tenant, key' },
+  field: { columns: 'collection text, name text, position integer, kind text?', key: 'collection, name' },
+  status: { columns: `tenant text, collection text, ${STATUS_COLUMNS}`, key: 'collection, tenant' },
 } as const;
 
-type TableName = keyof typeof TABLES;
+/** The names of columns. */
+export const namesIn = (columns: string) => [...columns.matchAll(/(\w+) \w+/g)].map(([, name = '']) => name);
 
 /** Rows to be written: id, body and `invalid` of each as expressions of type text, and the end of their SELECT. */
 export interface RowSource {
@@ -84,42 +62,43 @@ export type Statements = ReturnType<typeof statementsIn>;
 
 /** Every statement on the tables. Parameters are named in the comments, in their order. */
 export function statementsIn(dialect: Dialect) {
-  const { param: p, now } = dialect;
+  const { param: p, cast, now } = dialect;
   const { record, seen, checkpoint, field, status } = Object.fromEntries(
     Object.keys(TABLES).map((name) => [name, dialect.table(name)]),
-  ) as Record<TableName, string>;
+  ) as Record<keyof typeof TABLES, string>;
   const ofCollection = `tenant = ${p(1)} AND collection = ${p(2)}`;
   const amongIds = `${ofCollection} AND id IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(3))})`;
   const ids = (after: string, condition: string) =>
     `SELECT id FROM ${record} AS r WHERE ${ofCollection} AND id > ${after} ${condition} ORDER BY id LIMIT ${PAGE}`;
   const putRecords = ({ id, body, invalid, from }: RowSource, condition: string) =>
     `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
-      SELECT ${p(1)}, ${p(2)}, ${id}, ${dialect.json(body)}, ${dialect.flag(invalid)}, ${now} ${from}
+      SELECT ${p(1)}, ${p(2)}, ${id}, ${cast(body, 'json')}, ${cast(invalid, 'flag')}, ${now} ${from}
       ON CONFLICT (collection, tenant, id) DO UPDATE
       SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
     AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
-  const statusColumns = Object.keys(TABLES.status.columns).filter(
-    (name) => name !== 'tenant' && name !== 'collection',
-  );
+  const statusColumns = namesIn(STATUS_COLUMNS);
 
   return {
-    create: Object.entries(TABLES).map(([name, { key, columns }]) => {
-      const defined = Object.entries(columns).map(([column, type]) => {
-        const isOptional = type.endsWith('?');
-        const sqlType = type === 'integer' ? type : dialect.types[type.replace('?', '') as 'text'];
-        return `${column} ${sqlType}${isOptional ? '' : ' NOT NULL'}`;
-      });
-      const end = name === 'seen' ? dialect.narrow : '';
-      return `CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (${defined.join(', ')}, PRIMARY KEY (${key}))${end}`;
-    }),
+    create: [
+      ...dialect.setUp,
+      ...Object.entries(TABLES).map(([name, { columns, key }]) => {
+        const defined = columns.replaceAll(
+          /(\w+ )(\w+)(\??)/g,
+          (_, name: string, type: string, optional: string) => {
+            return `${name}${dialect.types[type as ColumnType] ?? type}${optional === '' ? ' NOT NULL' : ''}`;
+          },
+        );
+        const end = name === 'seen' ? dialect.narrow : '';
+        return `CREATE TABLE IF NOT EXISTS ${dialect.table(name)} (${defined}, PRIMARY KEY (${key}))${end}`;
+      }),
+    ],
     /** Fails if a table does not exist or has another shape. */
     shape: `SELECT 1 FROM ${Object.entries(TABLES)
-      .map(
-        ([name, { columns }]) =>
-          `(SELECT ${Object.keys(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0) AS t_${name}`,
-      )
+      .map(([name, { columns }]) => {
+        return `(SELECT ${namesIn(columns).join(', ')} FROM ${dialect.table(name)} LIMIT 0) AS t_${name}`;
+      })
       .join(', ')}`,
     view: dialect.view,
     statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
@@ -175,10 +154,10 @@ export function statementsIn(dialect: Dialect) {
         from: `WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(7)})
         AND (${p(6)} = '' OR EXISTS (SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))`,
       },
-      `r.synced_at = ${dialect.time(`nullif(${p(6)}, '')`)}`,
+      `r.synced_at = ${cast(`nullif(${p(6)}, '')`, 'time')}`,
     )} RETURNING id`,
     /** tenant, collection, id, time of the last write */
-    removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${dialect.time(p(4))} RETURNING id`,
+    removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${cast(p(4), 'time')} RETURNING id`,
     /** tenant, collection, ids */
     removeRecords: `DELETE FROM ${record} WHERE ${amongIds} RETURNING id`,
     countRecords: `SELECT count(*) AS count FROM ${record} WHERE ${amongIds}`,
@@ -195,7 +174,7 @@ export function statementsIn(dialect: Dialect) {
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
         .map((name, index) => {
           const value = `nullif(item.value ->> ${index + 1}, '')`;
-          return name.endsWith('_at') || name.endsWith('_through') ? dialect.time(value) : value;
+          return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
       FROM ${dialect.items(p(2))} WHERE true

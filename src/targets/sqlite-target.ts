@@ -97,15 +97,14 @@ function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
   return {
     columns: sqliteColumns,
     types: { text: 'TEXT', json: 'TEXT', flag: 'INTEGER', time: 'TEXT' },
+    cast: (text, type) => (type === 'flag' ? `CAST(${text} AS INTEGER)` : text),
     table: (name) => `${tablePrefix}${name}`,
     view: (name) => identifier(`${viewPrefix}${name}`),
     param: (number) => `?${number}`,
-    json: (text) => text,
-    flag: (text) => `CAST(${text} AS INTEGER)`,
-    time: (text) => text,
     items: (text) => `(SELECT value, key + 1 AS position FROM json_each(${text})) AS item`,
     itemText: 'item.value',
     now: `strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+    setUp: [],
     narrow: ' WITHOUT ROWID',
     share: '',
     // SQLite reads no JSON of more than 1,000 levels: one such record would fail every query.

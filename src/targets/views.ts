@@ -30,6 +30,7 @@ export class Views {
   readonly #objects = new Map<string, DatabaseObject>();
   /** The collections whose views are as they should be, or cannot be for now. */
   readonly #shown = new Set<string>();
+  readonly #warnings = new Set<string>();
 
   constructor(engine: Engine, context: TargetContext) {
     this.#engine = engine;
@@ -60,7 +61,7 @@ export class Views {
     for (const [name, kind] of declared) {
       const stored = fields.get(name);
       if (stored === undefined || kind === undefined || stored === kind) continue;
-      this.#context.warn(
+      this.#warn(
         `${name} of ${collection} is ${kind} in the schema of this client, but has a column of kind ${stored} in the copy: the first schema that names a field decides. Values of another type are null in the view.`,
       );
     }
@@ -109,6 +110,12 @@ export class Views {
     return this.#objects.get(name)?.definition?.includes(this.#mark(content)) ?? false;
   }
 
+  /** Once in a run. */
+  #warn(text: string): void {
+    if (!this.#warnings.has(text)) this.#context.warn(text);
+    this.#warnings.add(text);
+  }
+
   /** Replaces a view unless it is as it should be. What cannot be replaced is a warning: the records matter more. */
   async #replace(name: string, content: string, select: () => string): Promise<void> {
     if (this.#isCurrent(name, content)) return;
@@ -126,7 +133,7 @@ export class Views {
       await this.#engine.replaceView(view, `VIEW ${view} AS ${mark} ${select()}`, mark);
     } catch (error) {
       if (failureKind(error) !== 'never') throw error;
-      this.#context.warn(
+      this.#warn(
         `${sentence(`The view ${name} could not be replaced: ${causeText(error)}`)} The records are written, and the next sync tries again. ${this.#engine.viewAdvice(view, error)}`,
       );
     }

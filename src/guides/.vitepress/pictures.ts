@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterCreate, afterLook, type CreateState, known, NONE, toSend } from '../../push/create.ts';
-import { TABLES } from '../../targets/sql.ts';
+import { namesIn, TABLES } from '../../targets/sql.ts';
 
 const guides = new URL('../', import.meta.url);
 
@@ -298,7 +298,7 @@ function copy(): string {
   };
   const names = Object.keys(TABLES) as (keyof typeof TABLES)[];
   const width = 164;
-  const tallest = Math.max(...names.map((name) => Object.keys(TABLES[name].columns).length));
+  const tallest = Math.max(...names.map((name) => namesIn(TABLES[name].columns).length));
   const bottom = 214 + tallest * 18;
   const tables = names.flatMap((name, index) => {
     const left = 24 + index * (width + 10);
@@ -308,7 +308,7 @@ function copy(): string {
       `<rect class="box" x="${left}" y="140" width="${width}" height="${bottom - 150}" rx="8"/>`,
       text(left + 12, 162, name, 'title'),
       text(left + 12, 180, about[name], 'small'),
-      ...Object.keys(columns).map((column, row) =>
+      ...namesIn(columns).map((column, row) =>
         text(left + 12, 204 + row * 18, keys.includes(column) ? `${column} *` : column, 'code'),
       ),
     ];

@@ -140,13 +140,14 @@ test('a copy in PostgreSQL needs no right to create anything once the tables and
 
 test('a role that may not replace a view writes the records, and each sync warns once what to run until the owner has run one', async () => {
   const schema = newSchema();
-  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const sandbox = createSandbox({ records: { accounts: 30 }, pageSize: 10 });
   const warnings: string[] = [];
   const logger = { debug: () => {}, info: () => {}, warn: (text: unknown) => void warnings.push(`${text}`) };
   const client = createClient({ ...sandbox.clientOptions, logger });
-  const run = () =>
+  const run = (mode?: 'full') =>
     sync(client, {
       tenant: 'acme',
+      mode,
       target: postgresTarget(database, { schema }),
       collections: ['accounts'],
     });
@@ -156,15 +157,20 @@ test('a role that may not replace a view writes the records, and each sync warns
   await rowsOf(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_writer`);
   await rowsOf(`SET ROLE ${schema}_writer`);
   try {
-    for (const id of ['1', '2']) {
-      sandbox.store.accounts.update(id, { mood: `new ${id}` } as never);
-      expect((await run()).collections[0]).toMatchObject({ changed: 1 });
+    sandbox.store.accounts.update('1', { mood: 'new 1' } as never);
+    expect((await run()).collections[0]).toMatchObject({ changed: 1 });
+    // Each page has another new field.
+    for (const id of ['2', '12', '22']) {
+      sandbox.store.accounts.update(id, { mood: `new ${id}`, [`field${id}`]: id } as never);
     }
+    expect((await run('full')).collections[0]).toMatchObject({ changed: 3 });
   } finally {
     await rowsOf('RESET ROLE');
   }
-  const rows = await rowsOf(`SELECT body ->> 'mood' AS mood FROM ${schema}.record ORDER BY id`);
-  expect(rows.map(({ mood }) => mood)).toEqual(['new 1', 'new 2', null]);
+  const rows = await rowsOf(
+    `SELECT body ->> 'mood' AS mood FROM ${schema}.record WHERE body ? 'mood' ORDER BY id`,
+  );
+  expect(rows.map(({ mood }) => mood)).toEqual(['new 1', 'new 12', 'new 2', 'new 22']);
   expect(warnings).toHaveLength(2);
   for (const text of warnings) {
     expect(text).toContain('The view accounts could not be replaced');
@@ -172,7 +178,9 @@ test('a role that may not replace a view writes the records, and each sync warns
   }
   await run();
   expect(warnings).toHaveLength(2);
-  expect(await rowsOf(`SELECT mood FROM ${schema}.accounts WHERE id = '1'`)).toEqual([{ mood: 'new 1' }]);
+  expect(await rowsOf(`SELECT mood, field22 FROM ${schema}.accounts WHERE id = '22'`)).toEqual([
+    { mood: 'new 22', field22: '22' },
+  ]);
 });
 
 test('a connection that is lost in a batch costs no record, whether the batch was committed or not', async () => {
