@@ -69,7 +69,8 @@ export async function readServiceFile(file: string): Promise<ServiceProfile> {
  * Options that follow from writes, or from a collection that has enough records: only one of two probes may see them.
  * Every other option is left out only if the service needs none.
  */
-const SEEN_BY_CHANCE = /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes)\.|sync\.lookbackMs$)/;
+const SEEN_BY_CHANCE =
+  /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes)\.|sync\.(?:lookbackMs$|parameters\.))/;
 
 /**
  * What differs, as the lines of a diff: options that both sides name, and those of one side that the other would name if

@@ -45,6 +45,7 @@ export async function use() {
 async function fileOfProbe() {
   const { env } = await listening({
     records: { accounts: 40, accountAddresses: 40, products: 40 },
+    pageSizeParameter: 'itemsPerPage',
     formats: 'jsonld',
     relations: 'iri',
     contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },

@@ -61,6 +61,11 @@ describe('the options and the advice for a service', () => {
     ],
     [{ betweenSeparator: ',' }, "afterLastPage: 'empty'", "{ id: { between: '100,200' } }"],
     [{ pageParameter: 'page' }, "pageParameter: 'page'", 'pageParameter'],
+    [
+      { pageSizeParameter: 'itemsPerPage' },
+      "parameters.itemsPerPage: '100'",
+      "pass parameters: { itemsPerPage: '100' }",
+    ],
     [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
   ])('with %j contain %s', async (options, option, advice) => {
     const report = await probe(productSandbox(options).client, { collections: ['products'] });
@@ -144,6 +149,7 @@ describe('the times that updatedSince is compared with', () => {
     expect(updatedSince).toMatchObject({ compares: { value: dateFilter }, inclusive: { value: true } });
     expect(offsets.value).toEqual([offset]);
     expect(report.advice.join()).toContain(offset);
+    expect(report.advice.join()).toContain('Set serviceTimeZone of sync');
     expect(optionsOf(report).join()).not.toContain('serviceTimeZone');
   });
 });

@@ -1,3 +1,4 @@
+import { LARGE_PAGE } from './page-size.ts';
 import { type Findings, withoutKeyset } from './profile.ts';
 import type { CollectionDetails } from './report.ts';
 
@@ -32,6 +33,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const offsets = [...new Set(readable.flatMap(({ details }) => details.offsets.value ?? []))]
     .sort()
     .join(', ');
+  const larger = where(({ pageSizeParameter }) => pageSizeParameter.value === 'honoured');
   const local = where(({ updatedSince }) => updatedSince.compares.value === 'local');
 
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
@@ -56,6 +58,10 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       'The service responds with 500 to a bound on id above 2,147,483,647: ids are stored as int4. Keep your own bounds below.',
     offsets &&
       `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
+    offsets &&
+      `Set serviceTimeZone of sync to the zone of these timestamps, such as 'Europe/Amsterdam': if the service stores local times, changes of the hour that comes twice when clocks go back are missed without it.`,
+    larger &&
+      `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync, reconcile and push for fewer requests.`,
     utcOnly &&
       `updatedSince with an offset is rejected (${utcOnly}): sync sends its bound again in UTC. Pass updatedSince in UTC.`,
     omitted &&

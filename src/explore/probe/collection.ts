@@ -13,6 +13,7 @@ import {
   probeLargeBound,
   SEPARATORS,
 } from './id-bounds.ts';
+import { PAGE_SIZE_COST, probePageSize } from './page-size.ts';
 import { type FirstPage, PAGES_COST, probePages } from './pages.ts';
 import {
   iriFieldsOf,
@@ -31,6 +32,7 @@ import { probeUpdatedSince, UPDATED_SINCE_COST } from './updated-since.ts';
 const STEPS = {
   firstPage: { costs: ONE_REQUEST, run: (session: ProbeSession, segment: string) => session.list(segment) },
   pages: { costs: PAGES_COST, run: probePages },
+  pageSize: { costs: PAGE_SIZE_COST, run: probePageSize },
   idBounds: { costs: ID_BOUNDS_COST, run: probeIdBounds },
   largeBound: { costs: LARGE_BOUND_COST, run: probeLargeBound },
   between: { costs: BETWEEN_COST, run: probeBetween },
@@ -63,6 +65,11 @@ export async function probeCollection(
   const ids = idsOf(list.rows);
   const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids) };
   const { rows, ...pages } = await STEPS.pages.run(session, first);
+  const other = before.find(({ details }) => details?.pageSizeParameter.known);
+  const pageSizeParameter =
+    other === undefined
+      ? await STEPS.pageSize.run(session, first, pages.page)
+      : unknown(`requested of ${other.collection}`);
   const filters = await probeFilters(session, first, before);
   await STEPS.missingRecord.run(session, first);
 
@@ -73,6 +80,7 @@ export async function probeCollection(
     contentType: list.contentType,
     idForm: idFormFinding(first),
     ...pages,
+    pageSizeParameter,
     ...filters,
     order,
     complete: completenessOf(order, pages.shortPages),

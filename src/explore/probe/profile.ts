@@ -1,5 +1,6 @@
 import { formatUtcOffset } from '../../internal/utc-offset.ts';
 import { explanationOf, known, unknown } from './finding.ts';
+import { LARGE_PAGE, PAGE_SIZE_PARAMETER } from './page-size.ts';
 import type {
   CollectionDetails,
   CollectionFindings,
@@ -165,10 +166,16 @@ function syncLines(readable: readonly Readable[], { writes }: Findings): Profile
     lookbackMs: followed(writes.visibleAfterMs, (ms) =>
       Math.max(DEFAULT_LOOKBACK_MS, Math.ceil((ms * 10) / 1000) * 1000),
     ),
-    // If the service shows an offset, the client needs no option.
+    // The offset of the moment does not name the zone: see the advice.
+    'parameters.itemsPerPage': followed(pageSizeParameterOf(readable), (verdict) =>
+      verdict === 'honoured' ? String(LARGE_PAGE) : undefined,
+    ),
     serviceTimeZone: showsOffset ? NOTHING : followed(shiftOf(readable), (minutes) => zoneOf(minutes)),
   });
 }
+
+const pageSizeParameterOf = (readable: readonly Readable[]) =>
+  firstKnown(readable, ({ pageSizeParameter }) => pageSizeParameter);
 
 const shiftOf = (readable: readonly Readable[]) =>
   firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
@@ -202,6 +209,9 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       choice('each-page', 'id-asc'),
     ),
     pageParameter: first(({ pageParameter }) => pageParameter),
+    pageSizeParameter: followed(pageSizeParameterOf(readable), (verdict) =>
+      verdict === 'honoured' ? PAGE_SIZE_PARAMETER : undefined,
+    ),
     afterLastPage: afterLastPageOf(readable),
     'ids.form': followed(
       first(({ idForm }) => idForm),

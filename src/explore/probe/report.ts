@@ -87,6 +87,8 @@ export interface CollectionDetails {
   readonly page: Finding<FilterVerdict>;
   /** The name of the parameter with the page number. */
   readonly pageParameter: Finding<'_page' | 'page'>;
+  /** Whether a page is larger with `itemsPerPage`. Requested of one collection. */
+  readonly pageSizeParameter: Finding<FilterVerdict>;
   /** The response to a page after the last one: an empty list, or the code of an error. */
   readonly afterLastPage: Finding<'empty' | 'not_found' | (string & {})>;
   /** Records of the first pages that were on an earlier page: a sign of a list sorted by something that many share. */
@@ -203,7 +205,7 @@ export interface ServiceProfile {
     retry?: { creates: false };
   };
   /** For `sync`. */
-  readonly sync: { lookbackMs?: number; serviceTimeZone?: string };
+  readonly sync: { lookbackMs?: number; serviceTimeZone?: string; parameters?: { itemsPerPage?: string } };
   /** For `createSandbox`, which then behaves as the service does. */
   readonly sandbox: SandboxOptions;
 }
