@@ -48,18 +48,6 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
 }
 
-/** Requests allowed in a window, or no limit. */
-export type Rate = { readonly limit: number; readonly windowMs: number } | false;
-
-/** `100/60s`, `1000/1m`, `off`. */
-export function rate(text: string): Rate {
-  if (text === 'off') return false;
-  const [, budget = '', length = '', unit = ''] = /^(\d+)\/(\d+)(ms|s|m|h)$/.exec(text) ?? [];
-  const windowMs = Number(length) * (UNITS[unit] ?? 0);
-  if (Number(budget) > 0 && windowMs > 0) return { limit: Number(budget), windowMs };
-  throw new InvalidArgumentError('Give requests and time, such as 100/60s or 1000/1m, or off.');
-}
-
 /** A JSON object. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {

@@ -21,6 +21,8 @@ export interface ConnectFlags {
 /** Adds the options that {@link connect} reads, and examples to the help. */
 export function connectable(command: Command, examples: readonly string[]): Command {
   return command
+    .option('-q, --quiet', 'show no progress')
+    .optionsGroup('Service:')
     .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
     .option(
       '--env <file>',
@@ -28,8 +30,12 @@ export function connectable(command: Command, examples: readonly string[]): Comm
     )
     .option('--service <file>', 'the options that fit the service: a file of probe --out')
     .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
-    .option('--quiet', 'show no progress')
-    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+    .addHelpText('after', examplesText(examples));
+}
+
+/** The examples at the end of a help. */
+export function examplesText(examples: readonly string[]): string {
+  return `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`;
 }
 
 /**

@@ -64,6 +64,7 @@ function createProgram(io: Io): Command {
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => io.log(withoutValue(text.trimEnd())),
       outputError: (text, write) => write(usageError(withoutValue(text))),
+      getOutHelpWidth: () => 80,
     })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
     // The caller ends the process.

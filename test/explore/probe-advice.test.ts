@@ -27,12 +27,10 @@ describe('the options and the advice for a service', () => {
       updatedSince: { compares: { value: 'local' }, shiftMinutes: { value: -300 } },
     });
     expect(optionsOf(report)).toEqual([
-      "afterLastPage: 'empty'",
       "bareNotFound: 'missing'",
       "contentTypes.create: 'application/ld+json'",
       "contentTypes.update: 'application/merge-patch+json'",
       'retry.creates: false',
-      'lookbackMs: 120000',
       "serviceTimeZone: '-05:00'",
     ]);
     const advice = report.advice.join('\n');
@@ -49,17 +47,17 @@ describe('the options and the advice for a service', () => {
       complete: { value: 'certain' },
       updatedSince: { compares: { value: 'utc' }, shiftMinutes: { value: 0 } },
     });
-    expect(optionsOf(report)).toEqual(["afterLastPage: 'empty'", 'lookbackMs: 120000']);
+    expect(optionsOf(report)).toEqual([]);
     expect(report.advice).toEqual([]);
   });
 
-  test.each<[SandboxOptions, string, string]>([
+  test.each<[SandboxOptions, string | undefined, string]>([
     [
       { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
       "pagination: 'page'",
       'Bounds on the ids of products are ignored',
     ],
-    [{ betweenSeparator: ',' }, "afterLastPage: 'empty'", "{ id: { between: '100,200' } }"],
+    [{ betweenSeparator: ',' }, undefined, "{ id: { between: '100,200' } }"],
     [{ pageParameter: 'page' }, "pageParameter: 'page'", 'pageParameter'],
     [
       { pageSizeParameter: 'itemsPerPage' },
@@ -69,7 +67,7 @@ describe('the options and the advice for a service', () => {
     [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
   ])('with %j contain %s', async (options, option, advice) => {
     const report = await probe(productSandbox(options).client, { collections: ['products'] });
-    expect(optionsOf(report)).toContain(option);
+    expect(optionsOf(report)).toEqual(option === undefined ? [] : expect.arrayContaining([option]));
     expect(report.advice.join('\n')).toContain(advice);
   });
 
@@ -135,7 +133,7 @@ describe('the times that updatedSince is compared with', () => {
     const report = await reportOf({ timeZone, clock, dateFilter: 'local' });
     const { updatedSince } = detailsOf(report.collections, 'products');
     expect(updatedSince).toMatchObject({ compares: { value: 'local' }, shiftMinutes: { value: minutes } });
-    expect(optionsOf(report)).toContain(option);
+    expect(optionsOf(report)).toEqual(option === undefined ? [] : expect.arrayContaining([option]));
   });
 
   test.each([

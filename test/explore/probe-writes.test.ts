@@ -131,12 +131,10 @@ describe('a probe of writes that become visible late', () => {
     expect(report.sync.lookbackMs).toBeGreaterThanOrEqual(140_000);
   });
 
-  test('measures how late, and keeps the usual lookback of sync', async () => {
+  test('measures how late, and keeps the usual lookback of sync if that is long enough', async () => {
     const { client } = twentyProducts({ commitDelayMs: 3000 });
     const { writes, profile } = await probeWrites(client);
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(2500);
-    // A short measurement on a quiet service is no reason to look back less than the default.
-    const lookback = { name: 'lookbackMs', value: 120_000, reason: expect.stringContaining('look') };
-    expect(profile.find(({ of }) => of === 'sync')).toMatchObject(lookback);
+    expect(profile.filter(({ of }) => of === 'sync')).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ interface Flags extends ConnectFlags {
   readonly out?: string;
   readonly sample: number;
   readonly strict?: true;
-  readonly check?: true;
+  readonly check?: string;
   readonly force?: true;
 }
 
@@ -28,7 +28,7 @@ export function addDiscover(program: Command, io: Io): void {
       )
       .argument('[collections...]', 'the collections to sample; default: all', collectionNameList)
       .option(
-        '--out <file>',
+        '-o, --out <file>',
         'the file to write; version control shows what changed. Default: standard output',
       )
       .option('--sample <number>', 'records of each collection to read', wholeNumber(1), 500)
@@ -36,18 +36,18 @@ export function addDiscover(program: Command, io: Io): void {
         '--strict',
         'schemas require what was seen: no null, no missing field, no other form of amounts and dates',
       )
-      .option('--check', 'write nothing; fail if the file differs from what the service sends now')
+      .option('--check <file>', 'write nothing; fail if the service differs from that file')
       .option('--force', 'overwrite a file that was edited, or that discover did not write'),
     [
       'accounting-data-sdk discover --out src/schemas.ts',
-      'accounting-data-sdk discover --out src/schemas.ts --check    # in CI',
+      'accounting-data-sdk discover --check src/schemas.ts    # in CI',
       'accounting-data-sdk discover accounts boms --sample 2000 > schemas.ts',
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }
 
 async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
-  const { out, sample, quiet = false } = flags;
+  const { out, check, sample, quiet = false } = flags;
   // First, because the messages about files hide the API key only once it is known.
   const { client } = await connect(io, flags);
   const previous = await previousFile(flags);
@@ -69,8 +69,8 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   checkAccess(discovery);
   const { source } = discovery;
   const file = `${hashLine(source)}\n${source}`;
+  if (check !== undefined) return reportChanges(check, { previous: previous ?? '', file, io });
   if (out === undefined) return io.out(file.trimEnd());
-  if (flags.check) return check(out, { previous: previous ?? '', file, io });
   await replaceFile(await writableFile(out), file);
   if (!quiet) io.log(summary(discovery, out));
 }
@@ -100,22 +100,20 @@ function hash(source: string): string {
 }
 
 /** The file to replace or to check. Fails before anything is sent if that is not possible. */
-async function previousFile({ out, check: isCheck, force }: Flags): Promise<string | undefined> {
-  if (out === undefined) {
-    if (!isCheck) return undefined;
-    throw new CommandFailure('No file to check.', { advice: 'Name it with --out.', exitCode: EXIT.usage });
-  }
-  if (!isCheck) await writableFile(out);
-  const text = await readIfExists(out);
-  if (isCheck && text === undefined) {
-    throw new CommandFailure(`${out} does not exist.`, {
-      advice: 'Run the command without --check first, and keep the file.',
+async function previousFile({ out, check, force }: Flags): Promise<string | undefined> {
+  if (check !== undefined) {
+    const checked = await readIfExists(check);
+    if (checked !== undefined) return checked;
+    throw new CommandFailure(`${check} does not exist.`, {
+      advice: 'Write it with --out first.',
       exitCode: EXIT.file,
     });
   }
+  if (out === undefined) return undefined;
+  const text = await readIfExists(await writableFile(out));
   const [line = '', written] = HASH_LINE.exec(text ?? '') ?? [];
   const isOurs = text === undefined || text.trim() === '' || written === hash(text.slice(line.length));
-  if (isCheck || isOurs || force) return text;
+  if (isOurs || force) return text;
   throw new CommandFailure(
     `discover does not overwrite ${out}: ${written === undefined ? 'it did not write that file' : 'the file was edited'}.`,
     { advice: 'Choose another file, or pass --force.', exitCode: EXIT.file },
@@ -123,7 +121,10 @@ async function previousFile({ out, check: isCheck, force }: Flags): Promise<stri
 }
 
 /** Compares the code alone: comments count records, which change with every run, and projects format their files. */
-function check(out: string, { previous, file, io }: { previous: string; file: string; io: Io }): void {
+function reportChanges(
+  checked: string,
+  { previous, file, io }: { previous: string; file: string; io: Io },
+): void {
   const [before, now] = [linesOfCode(previous), linesOfCode(file)];
   const changes = [
     ...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
@@ -131,8 +132,8 @@ function check(out: string, { previous, file, io }: { previous: string; file: st
   ];
   if (before.join() === now.join()) return;
   for (const line of changes) io.log(line);
-  throw new CommandFailure(`${out} differs from what the service sends now.`, {
-    advice: 'Run the command without --check, and look at what changes.',
+  throw new CommandFailure(`The service differs from ${checked}.`, {
+    advice: 'Run discover --out, and look at what changes.',
     exitCode: EXIT.changed,
   });
 }

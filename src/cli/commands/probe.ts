@@ -36,20 +36,20 @@ export function addProbe(program: Command, io: Io): void {
       .argument('[collections...]', 'the collections to read; default: all', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
       .option(
-        '--out <file>',
+        '-o, --out <file>',
         'write the options that fit the service: TypeScript, or JSON for a name in .json',
       )
       .option('--check <file>', 'write nothing; fail if the service differs from that file')
       .option('--force', 'with --out: overwrite a file that probe did not write')
       .option('--write', 'also create, update and delete a product; asks first')
       .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)
-      .option('--yes', 'with --write: do not ask'),
+      .option('-y, --yes', 'with --write: do not ask'),
     [
       'accounting-data-sdk probe',
-      'accounting-data-sdk probe accounts products --json > service.json',
+      'accounting-data-sdk probe accounts products --json > report.json',
       'accounting-data-sdk probe --out src/service.ts',
       'accounting-data-sdk probe --check src/service.ts    # in CI',
-      `accounting-data-sdk probe products --write --draft '{"productNumber":"PROBE-1"}'`,
+      `accounting-data-sdk probe --write --draft '{"productNumber":"PROBE-1"}'`,
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }
@@ -139,10 +139,10 @@ async function confirmWriting(baseUrl: string, { yes }: Flags, io: Io): Promise<
 function progress(io: Io): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
   let most = 0;
   return {
-    onPlan({ requests, atMost, writes }) {
+    onPlan({ atMost, writes }) {
       most = atMost;
       const how = writes ? 'to read, and to create, update and delete one product' : 'to read only';
-      io.log(`About ${requests} requests, at most ${atMost}, ${how}. Ctrl-C stops.`);
+      io.log(`At most ${atMost} requests, ${how}. Ctrl-C stops.`);
     },
     onProgress: ({ requests, collection, done, of }) =>
       io.status?.(

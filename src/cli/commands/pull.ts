@@ -19,45 +19,11 @@ export function addPull(program: Command, io: Io): void {
       .command('pull')
       .description('read a whole collection, or all of them: one record on each line')
       .argument('[collection]', 'such as accounts or account-addresses', collectionName)
-      .option('--all', 'every collection that the key may read, each into a file of the folder --out')
-      .option(
-        '--since <timestamp>',
-        'only records modified at or after it: 2026-01-31, or 2026-01-31T12:00:00Z',
-        timestamp,
-      )
-      .option(
-        '-o, --out <file>',
-        'the file to write, or with --all the folder: replaced when every record has been read. Default: standard output',
-      )
-      .addOption(
-        new Option('--format <format>', 'ndjson: JSON on each line; csv: with the columns of all records')
-          .choices(['ndjson', 'csv'])
-          .default('ndjson'),
-      )
-      .addOption(
-        new Option(
-          '--to <database>',
-          'a file of SQLite, or "postgres": a copy in a database. The same command again reads only what changed',
-        ).conflicts(['out', 'since', 'format']),
-      )
-      .option('--tenant <label>', 'the company in the database; default: the only one that it holds')
-      .option(
-        '--same-company',
-        'with --to: accept a copy that was written with another API key of the same company',
-      )
-      .option('--verify', 'with --to: compare the copy with every record of the service, and write nothing')
-      .option('--forget', 'with --to: remove the company of --tenant from the database')
-      .option('--yes', 'with --forget: without asking')
-      .option('--full', 'with --to: read everything again, and remove what the service no longer has')
-      .option(
-        '--max-candidates <number>',
-        'with --full: the most records to remove, or all (default: 50 or a tenth)',
-        candidates,
-      )
+      .option('--all', 'every collection that the key may read')
       .addOption(
         new Option(
           '--pagination <kind>',
-          'keyset: no deletion can hide a record; page: cheaper, cannot be resumed; none: one request for each list',
+          'keyset: no deletion can hide a record; page; none: one request a list',
         )
           .choices(['keyset', 'page', 'none'])
           .default(undefined, 'that of --service, or keyset'),
@@ -66,14 +32,44 @@ export function addPull(program: Command, io: Io): void {
         new Option('--max-outage <time>', 'how long to wait for a service that is down: 90s, 5m, 0')
           .argParser(duration)
           .default(120_000, '2m'),
-      ),
+      )
+      .optionsGroup('Files:')
+      .option('-o, --out <file>', 'replaced when every record has been read; with --all a folder')
+      .addOption(
+        new Option('--format <format>', 'ndjson: JSON on each line; csv: the columns of all records')
+          .choices(['ndjson', 'csv'])
+          .default('ndjson'),
+      )
+      .option(
+        '--since <timestamp>',
+        'only what was modified since: 2026-01-31T12:00:00Z, or a date',
+        timestamp,
+      )
+      .optionsGroup('A copy in a database:')
+      .addOption(
+        new Option(
+          '--to <database>',
+          'a file of SQLite, or "postgres"; later runs read what changed',
+        ).conflicts(['out', 'since', 'format']),
+      )
+      .option('--tenant <label>', 'the company; default: the only one in the database')
+      .option('--full', 'read everything again, and remove what the service no longer has')
+      .option(
+        '--max-candidates <number>',
+        'with --full: the most records to remove, or all (default: 50 or a tenth)',
+        candidates,
+      )
+      .option('--same-company', 'accept a copy that another API key of the company wrote')
+      .option('--verify', 'compare the copy with every record, and write nothing')
+      .option('--forget', 'remove the company of --tenant')
+      .option('-y, --yes', 'with --forget: do not ask')
+      .option('--json', 'print the report as JSON')
+      .optionsGroup('Options:'),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
-      'accounting-data-sdk pull budget-lines --out budget-lines.ndjson',
-      'accounting-data-sdk pull products --format csv --since 2026-01-31T00:00:00Z | gzip > products.csv.gz',
+      'accounting-data-sdk pull products --format csv -o products.csv',
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
-      'accounting-data-sdk pull --all --to books.sqlite --tenant acme --verify',
     ],
   ).action(async (name: CollectionName | undefined, given: GivenFlags) => {
     const { client } = await profileOf(io, given);
@@ -93,7 +89,7 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
   if (!all && name === undefined && !flags.forget)
     throw wrong('No collection is named.', 'Name one, or pass --all.');
-  const ofDatabase = (['tenant', 'full', 'sameCompany', 'verify', 'forget'] as const).find(
+  const ofDatabase = (['tenant', 'full', 'sameCompany', 'verify', 'forget', 'json'] as const).find(
     (flag) => flags[flag] !== undefined,
   );
   if (to === undefined && ofDatabase !== undefined) {

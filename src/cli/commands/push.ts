@@ -31,6 +31,7 @@ interface Flags extends ConnectFlags {
   readonly ignoreColumns?: string;
   readonly dryRun?: true;
   readonly yes?: true;
+  readonly json?: true;
   readonly empty: EmptyCells;
   readonly decimal: DecimalMark;
   readonly format?: ProductFormat;
@@ -54,7 +55,8 @@ export function addPush(program: Command, io: Io): void {
       )
       .requiredOption('--key <field>', 'required: the field that identifies a product, such as productNumber')
       .option('--dry-run', 'show what would be written, and write nothing')
-      .option('--yes', 'write without asking')
+      .option('-y, --yes', 'write without asking')
+      .option('--json', 'print the report as JSON')
       .addOption(
         new Option('--empty <meaning>', 'what an empty cell of a CSV file means')
           .choices(['ignore', 'clear'])
@@ -111,7 +113,7 @@ export function addPush(program: Command, io: Io): void {
       ),
     [
       'accounting-data-sdk push products.csv --key productNumber --dry-run',
-      'accounting-data-sdk push products.ndjson --key ean --yes --results results.ndjson',
+      'accounting-data-sdk push products.ndjson --key ean -y --results log.ndjson',
     ],
   ).action((path: string, flags: Flags) => run(path, flags, io));
 }
@@ -161,6 +163,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
       confirm,
     });
     io.status?.(undefined);
+    if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     end(report, { flags, io, results });
   } catch (error) {
     throw withCause(error);

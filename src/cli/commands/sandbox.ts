@@ -3,17 +3,17 @@ import {
   type Fault,
   type FaultMatch,
   faultConditions,
-  type ListOrder,
   type Sandbox,
   type SandboxOptions,
   sandboxFaults,
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { nearest } from '../../internal/option-names.ts';
 import type { OptionTable } from '../../internal/options.ts';
-import { counted, jsonObject, type Rate, rate, wholeNumber } from '../arguments.ts';
+import { counted, jsonObject, wholeNumber } from '../arguments.ts';
+import { examplesText } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { envLines, isSandboxEnv, requestLine, TITLE, withSettings } from '../sandbox-output.ts';
@@ -26,16 +26,14 @@ interface Flags {
   readonly records?: number;
   readonly seed?: number;
   readonly cors?: true;
-  readonly rate?: Rate;
-  readonly pageSize?: number;
-  readonly order?: ListOrder;
   readonly service?: string;
-  /** Options without a flag of their own; they win over those that have one. */
+  /** They win over flags. */
   readonly options?: SandboxOptions;
   readonly fault?: readonly FaultFlag[];
   readonly fixtures?: string;
   readonly write?: string;
   readonly force?: true;
+  readonly listOptions?: true;
   readonly quiet?: true;
 }
 
@@ -45,10 +43,10 @@ interface FaultFlag {
 }
 
 const EXAMPLES = [
-  'accounting-data-sdk sandbox --port 4010 --records 5000 --seed 7 --rate 100/60s',
-  `accounting-data-sdk sandbox --options '{"ids":{"form":"uuid"},"listBody":"hydra:member","invalidFilter":"reject"}'`,
-  `accounting-data-sdk sandbox --fault '{"kind":"status","status":503,"probability":0.1}'`,
-  `accounting-data-sdk sandbox --fault '{"kind":"lost-response","committed":true,"method":"POST","times":2}'`,
+  'accounting-data-sdk sandbox --port 4010 --records 5000 --seed 7',
+  `accounting-data-sdk sandbox --options '{"pageSize":20,"order":"none"}'`,
+  `accounting-data-sdk sandbox --options '{"rateLimit":{"limit":100}}'`,
+  `accounting-data-sdk sandbox --fault '{"kind":"status","status":503}'`,
 ];
 
 /** `accounting-data-sdk sandbox`: the sandbox on a port. */
@@ -68,25 +66,20 @@ export function addSandbox(program: Command, io: Io): void {
       'generate the same records and keys each time; default: random',
       wholeNumber(0),
     )
-    .option('--rate <quota>', 'requests in a window for each key, such as 100/60s, or off', rate)
-    .option('--page-size <number>', 'records in a full page', wholeNumber(1))
-    .addOption(new Option('--order <order>', 'the order of lists').choices(sandboxOptions.order.values ?? []))
     .option('--fixtures <folder>', 'the records that pull --all --out <folder> wrote')
     .option('--service <file>', 'behave as the service in a file of probe --out')
-    .option('--options <json>', 'any other option of createSandbox, see below', optionsOf)
+    .option('--options <json>', 'any other option of createSandbox', optionsOf)
     .option('--fault <json>', 'a fault with its match conditions; repeat it for several faults', faultList)
+    .option('--list-options', 'print what --options and --fault accept, and end')
     .option(
       '--write <file>',
       'write the address and the keys into a file such as .env instead of printing them',
     )
     .option('--force', 'with --write: change the address and the key in a file that sandbox did not write')
     .option('--cors', 'let web pages send requests and read responses')
-    .option('--quiet', 'do not log requests')
-    .addHelpText(
-      'after',
-      () => `\n${sandboxHelp()}\n\nExamples:\n${EXAMPLES.map((line) => `  $ ${line}`).join('\n')}`,
-    )
-    .action((flags: Flags) => serve(flags, io));
+    .option('-q, --quiet', 'do not log requests')
+    .addHelpText('after', examplesText(EXAMPLES))
+    .action((flags: Flags) => (flags.listOptions ? io.out(listOptions()) : serve(flags, io)));
 }
 
 /** Serves until the user stops it. */
@@ -169,19 +162,17 @@ function create(options: SandboxOptions): Sandbox {
 
 /** `--options` wins over the other flags, and these over `--service`. A `rateLimit` may name only some of its fields. */
 function allOptions(
-  { seed = randomSeed(), fixtures, pageSize, order, rate, options = {}, ...flags }: Flags,
+  { seed = randomSeed(), fixtures, options = {}, ...flags }: Flags,
   service: SandboxOptions,
 ): SandboxOptions {
   const { records = fixtures === undefined ? 5000 : 0 } = flags;
-  const limits = [service.rateLimit, rate, options.rateLimit].filter((limit) => limit !== undefined);
+  const limits = [service.rateLimit, options.rateLimit].filter((limit) => limit !== undefined);
   return {
     seed,
     records,
     otherRecords: Math.min(records, 500),
     fixtures,
     ...service,
-    ...(pageSize === undefined ? {} : { pageSize }),
-    ...(order === undefined ? {} : { order }),
     ...options,
     rateLimit: limits.at(-1) !== false && Object.assign({}, ...limits),
   };
@@ -255,8 +246,8 @@ function checked<T>(value: T, use: () => void): T {
   }
 }
 
-/** What `--options` and `--fault` accept, for the help of `sandbox`. */
-function sandboxHelp(): string {
+/** What `--options` and `--fault` accept. */
+function listOptions(): string {
   // A function cannot be written as JSON.
   const { when: _, ...conditions } = faultConditions;
   return [

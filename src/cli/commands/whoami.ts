@@ -16,10 +16,7 @@ export function addWhoami(program: Command, io: Io): void {
       .command('whoami')
       .description('show what this key may read: one small request for each collection')
       .option('--json', 'as JSON'),
-    [
-      'accounting-data-sdk whoami',
-      'accounting-data-sdk whoami --json | jq -r \'.collections[] | select(.access != "readable") | .collection\'',
-    ],
+    ['accounting-data-sdk whoami', "accounting-data-sdk whoami --json | jq '.collections[].access'"],
   ).action(async (flags: Flags) => {
     const { client } = await connect(io, flags);
     const report = await whoami(client, {

@@ -28,6 +28,7 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly verify?: true;
   readonly forget?: true;
   readonly yes?: true;
+  readonly json?: true;
   readonly pagination: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
@@ -63,7 +64,8 @@ export async function pullIntoDatabase(
     if (flags.verify) {
       const { pagination, maxOutage: maxOutageMs } = flags;
       const options = { tenant, target, collections, pagination, maxOutageMs, signal: io.signal };
-      printDifferences(await verify(client, options).finally(() => progress.hide()), flags.to, io, progress);
+      const verified = await verify(client, options).finally(() => progress.hide());
+      printDifferences(verified, flags, io, progress);
       return;
     }
     const report = await sync(client, {
@@ -85,6 +87,7 @@ export async function pullIntoDatabase(
         if (io.signal.aborted) logStop(flags, io);
         throw error;
       });
+    if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     logReport(report, flags.to, progress);
   } catch (error) {
     throw asFailure(error, { signal: io.signal, isOfAll: name === undefined });
@@ -123,18 +126,20 @@ async function onlyTenant({ query, checkpoints }: Database, to: string): Promise
   });
 }
 
-/** Prints each difference as a line of JSON; fails with the exit code of a change if there is one. */
+/** Prints each difference as a line of JSON, or the whole report; fails with the exit code of a change if there is one. */
 function printDifferences(
-  { equal, collections, tenant }: VerifyReport,
-  to: string,
+  report: VerifyReport,
+  { to, json }: DatabaseFlags,
   io: Io,
   progress: PullProgress,
 ): void {
+  const { equal, collections, tenant } = report;
+  if (json) io.out(JSON.stringify(report, undefined, 2));
   let count = 0;
   for (const { collection, changedSince, ...differences } of collections) {
     for (const what of ['missing', 'different', 'extra'] as const) {
       for (const id of differences[what]) {
-        io.out(JSON.stringify({ collection, id, difference: what }));
+        if (!json) io.out(JSON.stringify({ collection, id, difference: what }));
         count += 1;
       }
     }
@@ -160,7 +165,7 @@ function printDifferences(
 
 async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Io): Promise<void> {
   if (yes) return;
-  if (await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}? [y/N] `, io.signal)) return;
+  if (await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}?`, io.signal)) return;
   throw new CommandFailure('Nothing was removed.', {
     advice: 'Pass --yes to remove the company without a question.',
     exitCode: EXIT.usage,

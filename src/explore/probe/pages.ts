@@ -29,7 +29,7 @@ const FAR_PAGE = 100_000;
 const COMPARED_PAGES = 4;
 
 /** Page 2, if `_page` is ignored once more as `page`; pages 3 and 4, and one after the last. */
-export const PAGES_COST: Cost = { usual: COMPARED_PAGES, most: COMPARED_PAGES + 1 };
+export const PAGES_COST: Cost = { each: COMPARED_PAGES + 1 };
 
 export async function probePages(session: ProbeSession, first: FirstPage): Promise<PageFindings> {
   const isFirst = (page: ListResponse) =>

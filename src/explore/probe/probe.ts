@@ -12,8 +12,6 @@ import { nothingWritten, probeWrites, WRITE_COSTS } from './writes.ts';
 /** How many requests a probe will send. The client's retries come on top. */
 export interface ProbePlan {
   readonly collections: readonly CollectionName[];
-  /** If collections have records and filters work as documented. */
-  readonly requests: number;
   /** However the service responds. */
   readonly atMost: number;
   /** Whether the probe creates, updates and deletes a product. */
@@ -99,10 +97,8 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
 
 /** Adds up what the steps cost. */
 function planOf(collections: readonly CollectionName[], writes: boolean): ProbePlan {
-  const sum = (which: 'usual' | 'most') => {
-    const total = (costs: readonly Cost[]) => costs.reduce((all, cost) => all + cost[which], 0);
-    const once = COLLECTION_COSTS.reduce((all, { once }) => all + (once?.[which] ?? 0), 0);
-    return collections.length * total(COLLECTION_COSTS) + once + (writes ? total(WRITE_COSTS) : 0);
-  };
-  return { collections, requests: sum('usual'), atMost: sum('most'), writes };
+  const total = (costs: readonly Cost[], times: number) =>
+    costs.reduce((all, { each, once = 0 }) => all + times * each + once, 0);
+  const atMost = total(COLLECTION_COSTS, collections.length) + (writes ? total(WRITE_COSTS, 1) : 0);
+  return { collections, atMost, writes };
 }

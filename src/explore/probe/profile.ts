@@ -141,7 +141,9 @@ function clientLines(readable: readonly Readable[], { problems, writes }: Findin
   const products = readable.filter(({ collection }) => collection === 'products');
   return linesOf('client', {
     pagination: paginationOf(readable),
-    afterLastPage: afterLastPageOf(readable),
+    afterLastPage: followed(afterLastPageOf(readable), (response) =>
+      response === 'empty' ? undefined : response,
+    ),
     pageParameter: followed(
       firstKnown(readable, ({ pageParameter }) => pageParameter),
       (name) => (name === '_page' ? undefined : name),
@@ -164,7 +166,7 @@ function syncLines(readable: readonly Readable[], { writes }: Findings): Profile
   return linesOf('sync', {
     // One measurement is not a limit: under load it takes longer. Ten times as long, and never less than the default.
     lookbackMs: followed(writes.visibleAfterMs, (ms) =>
-      Math.max(DEFAULT_LOOKBACK_MS, Math.ceil((ms * 10) / 1000) * 1000),
+      ms * 10 > DEFAULT_LOOKBACK_MS ? Math.ceil((ms * 10) / 1000) * 1000 : undefined,
     ),
     // The offset of the moment does not name the zone: see the advice.
     'parameters.itemsPerPage': followed(pageSizeParameterOf(readable), (verdict) =>

@@ -11,18 +11,15 @@ import { ProblemReading } from './problems.ts';
 import { QuotaReading } from './quota.ts';
 import type { DeprecatedEndpoint } from './report.ts';
 
-/** Requests of a step of the probe, retries not counted. */
+/** The most requests of a step of the probe, retries not counted. */
 export interface Cost {
-  /** If collections have records and filters work as documented. */
-  readonly usual: number;
-  /** However the service responds. */
-  readonly most: number;
+  readonly each: number;
   /** In addition, in one of the collections only. */
-  readonly once?: { readonly usual: number; readonly most: number };
+  readonly once?: number;
 }
 
 /** What a step costs that sends one request, however the service responds. */
-export const ONE_REQUEST: Cost = { usual: 1, most: 1 };
+export const ONE_REQUEST: Cost = { each: 1 };
 
 /** A request: a path below `/api/public/v1`, and how it is sent. */
 export interface ProbeRequest {

@@ -15,7 +15,7 @@ const NOT_HONOURED = 'updatedSince itself is not known to be honoured';
 const MAX_QUARTERS = 26 * 4;
 
 /** The future, again in UTC if its offset is rejected, an invalid value, and a record's own timestamp; once the shift of a filter that compares local times. */
-export const UPDATED_SINCE_COST: Cost = { usual: 4, most: 6, once: { usual: 0, most: 8 } };
+export const UPDATED_SINCE_COST: Cost = { each: 6, once: 8 };
 
 type Comparison = Pick<UpdatedSinceFindings, 'inclusive' | 'compares' | 'shiftMinutes'>;
 

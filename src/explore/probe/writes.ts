@@ -83,24 +83,24 @@ class WriteProbe {
   /** The steps, in their order: what each costs, and what it does. */
   static readonly steps = {
     create: {
-      costs: { usual: 1, most: TYPES.create.length + 1 },
+      costs: { each: TYPES.create.length + 1 },
       run: (probe: WriteProbe) => probe.#withSomeType('create', () => probe.#create(probe.#draft)),
     },
     visibleAfter: {
-      costs: { usual: 1, most: LOOK_AFTER_MS.length },
+      costs: { each: LOOK_AFTER_MS.length },
       run: (probe: WriteProbe, id: string) => probe.#visibleAfter([...PRODUCTS, id]),
     },
     replay: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#replay(id) },
     differentBody: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#differentBody(id) },
     update: {
       // With a read after a 204.
-      costs: { usual: 1, most: TYPES.update.length + 2 },
+      costs: { each: TYPES.update.length + 2 },
       run: (probe: WriteProbe, id: string) => probe.#update(id),
     },
     unknownField: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#unknownField(id) },
     delete: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#delete(id) },
     // A product whose id is unknown, and up to three deletes.
-    cleanUp: { costs: { usual: 0, most: 4 }, run: (probe: WriteProbe) => probe.#deleteAll() },
+    cleanUp: { costs: { each: 4 }, run: (probe: WriteProbe) => probe.#deleteAll() },
   };
 
   readonly #session: ProbeSession;

@@ -20,16 +20,17 @@ describe('discover', () => {
   test('compares the file with what the service sends under --check, and replaces it otherwise', async () => {
     const { sandbox, env } = await listening({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
-    const args = ['discover', 'boms', '--out', file, '--quiet'];
+    const args = ['discover', 'boms', '-q', '-o', file];
+    const check = ['discover', 'boms', '--quiet', '--check', file];
     await run(env, args);
     // More records change the comments, not the code.
     sandbox.store.boms.insert({ ...sandbox.store.boms.get('1'), id: undefined });
-    expect(await run(env, [...args, '--check'])).toEqual({ code: 0, out: '', log: '' });
+    expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
 
     const before = readFileSync(file, 'utf8');
     for (const id of sandbox.store.boms.ids())
       sandbox.store.boms.update(id, { colour: 'red', quantity: 'many' });
-    const changed = await run(env, [...args, '--check']);
+    const changed = await run(env, check);
     expect(changed.code).toBe(8);
     expect(changed.log.split('\n').slice(0, 3)).toEqual([
       '- quantity: z.number().nullish(),',
@@ -68,11 +69,12 @@ describe('discover', () => {
     sandbox.store.boms.update('2', { mixed: 'x', 'it\'s "it"': 'text of another kind' });
     const file = folder()('schemas.ts');
     const args = ['discover', 'boms', 'products', '--out', file, '--quiet', '--strict'];
+    const check = args.with(3, '--check');
     await run(env, args);
     const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
     expect(text).not.toBe(readFileSync(file, 'utf8'));
     writeFileSync(file, text);
-    expect(await run(env, [...args, '--check'])).toEqual({ code: 0, out: '', log: '' });
+    expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
     expect((await run(env, args)).code).toBe(0);
 
     for (const [from, to] of [
@@ -83,7 +85,7 @@ describe('discover', () => {
       expect((await run(env, args)).log).toContain('the file was edited');
     }
     writeFileSync(file, text.replace('two  words', 'two words'));
-    expect((await run(env, [...args, '--check'])).log).toContain("- 'two words': z.string().optional(),\n");
+    expect((await run(env, check)).log).toContain("- 'two words': z.string().optional(),\n");
   });
 
   test('keeps a link that leads to its file', async () => {
@@ -135,8 +137,8 @@ describe('discover', () => {
     await run(env, ['discover', ...names, '--out', file]);
     const before = readFileSync(file, 'utf8');
     sandbox.faults.add(fault, { ...match, times: Number.POSITIVE_INFINITY });
-    for (const more of [[], ['--check']]) {
-      const again = await run(env, ['discover', ...names, '--out', file, '--quiet', ...more]);
+    for (const flag of ['--out', '--check']) {
+      const again = await run(env, ['discover', ...names, flag, file, '--quiet']);
       expect([again.code, again.log]).toEqual([code, expect.stringContaining(message)]);
     }
     expect(readFileSync(file, 'utf8')).toBe(before);

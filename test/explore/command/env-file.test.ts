@@ -124,7 +124,7 @@ describe('the settings of the command', () => {
     for (const [args, expected] of [
       [['get', 'accounts', key], 4],
       [['pull', 'accounts', '--out', `/no/${key}/such`], 7],
-      [['discover', 'accounts', '--check', '--out', `/no/such/${key}`], 7],
+      [['discover', 'accounts', '--check', `/no/such/${key}`], 7],
     ] as const) {
       const { code, log } = await run({}, args, { cwd });
       expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([expected, false, true]);

@@ -32,8 +32,12 @@ test('pull --to writes every collection to SQLite, and then only what changed', 
   sandbox.store.products.update('1', { name: 'Renamed' });
   sandbox.store.accounts.delete('2');
   // The only company of the database needs no name.
-  expect((await run(env, args)).log).toContain('1 record of acme');
+  const second = await run(env, [...args, '--json']);
+  expect(second.log).toContain('1 record of acme');
+  expect(JSON.parse(second.out)).toMatchObject({ tenant: 'acme', records: 1 });
   expect((await run(env, [...args, '--full'])).log).toContain('accounts: ');
+  const verified = await run(env, [...args, '--verify', '--json']);
+  expect([verified.code, JSON.parse(verified.out)]).toMatchObject([0, { tenant: 'acme', equal: true }]);
   expect(copied(file)).toEqual(upstream(sandbox));
   using database = new DatabaseSync(file);
   expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });

@@ -46,7 +46,9 @@ test('push creates and updates the products of a CSV file, and sends nothing the
     },
   ]);
   sandbox.clearLogs();
-  expect((await push('--yes')).log).toContain('0 created, 0 updated, 2 unchanged.');
+  const second = await push('-y', '--json');
+  expect(second.log).toContain('0 created, 0 updated, 2 unchanged.');
+  expect(JSON.parse(second.out)).toMatchObject({ rows: 2, counts: { unchanged: 2 } });
   expect(sandbox.journal).toEqual([]);
 });
 
