@@ -54,7 +54,10 @@ export interface Query {
 /** The rows of a page, or a whole response. */
 export type Rows = readonly object[] | Response;
 
-/** A client of a service that responds as the function says. */
+/** More than any read of these tests needs. */
+const MOST_REQUESTS = 5_000;
+
+/** A client of a service that responds as the function says, as long as a read can end. */
 export function serviceOf(
   respond: (query: Query, signal: AbortSignal | null | undefined) => Rows | Promise<Rows>,
   options: ClientOptions = {},
@@ -62,6 +65,7 @@ export function serviceOf(
   const queries: string[] = [];
   const fetch = scriptedFetch(async ({ url, init }) => {
     const { searchParams: parameters } = url;
+    if (queries.length === MOST_REQUESTS) throw new Error('The read sends requests without end.');
     queries.push(decodeURIComponent(url.search.slice(1)));
     const page = parameters.get('_page');
     const bounds = [...parameters].flatMap(([name, value]) => {

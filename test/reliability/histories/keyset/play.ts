@@ -63,6 +63,9 @@ function largestAllowed(highestSeen: bigint): bigint {
   return [MAX_INT4, 2n ** 53n - 1n].find((largest) => highestSeen <= largest) ?? MAX_INT8;
 }
 
+/** More than any of these reads needs: the longest of 2,000 needed 497. */
+const MOST_REQUESTS = 5_000;
+
 /** One read with keyset pagination. */
 export interface KeysetHistory {
   readonly findings: readonly string[];
@@ -87,6 +90,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   let [sent, highestSeen] = [0, 0n];
   server.beforeResponse = () => {
     sent += 1;
+    if (sent === MOST_REQUESTS) throw new Error('The read sends requests without end.');
     if (sent === failing) throw new InternalError();
   };
   server.afterResponse = () => {
