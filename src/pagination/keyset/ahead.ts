@@ -195,8 +195,7 @@ export class ReadAhead<T> {
 
   /** Rule 5. */
   #learn({ rows: { length } }: PageResponse<T>, state: ReadState): void {
-    const pageSize = pageSizeOf(state);
-    const change = length >= pageSize ? 0 : length * 2 >= pageSize ? 1 : -1;
+    const change = length * 2 >= pageSizeOf(state) ? 1 : -1;
     const next = length === 0 ? 1 : this.#depth + change;
     this.#depth = Math.min(Math.max(next, 1), this.#options.prefetch);
   }
@@ -222,13 +221,16 @@ function choose<T>({ after, through, timesNarrowed }: Guessable, guesses: readon
   }
   const covering = usable.at(-1);
   const behind = guesses.filter((guess) => guess.after > (covering?.after ?? after) && !guess.failed);
-  const [seen] = behind.flatMap(({ keys }) => keys.find((key) => key > after) ?? []);
-  const underway = behind.find(({ arrived }) => arrived === undefined);
   const isEmpty = covering?.arrived !== undefined && (covering.keys.at(-1) ?? after) <= after;
   if (covering !== undefined && (covering.isGap || !isEmpty)) return { use: covering };
-  if (seen !== undefined) return { request: { after, through: seen, endsWithRow: true, isGap: true } };
-  if (underway !== undefined) return { waitFor: underway };
-  return covering ? { use: covering } : { request: { after, through, endsWithRow: false, isGap: false } };
+  const firstOf = ({ keys }: Guess<T>) => keys.find((key) => key > after);
+  const next = behind.find((guess) => guess.arrived === undefined || firstOf(guess) !== undefined);
+  if (next === undefined)
+    return covering ? { use: covering } : { request: { after, through, endsWithRow: false, isGap: false } };
+  const first = firstOf(next);
+  return first === undefined
+    ? { waitFor: next }
+    : { request: { after, through: first, endsWithRow: true, isGap: true } };
 }
 
 /** The same for a state that is only expected: any guess behind it may turn out to be the next one. */
