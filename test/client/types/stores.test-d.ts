@@ -1,10 +1,33 @@
 import { memoryStore, type Store } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
-import type { Redis } from 'ioredis';
 import Keyv from 'keyv';
-import type { createClient as createRedisClient } from 'redis';
 import { createStorage } from 'unstorage';
 import { assertType, describe, test } from 'vitest';
+
+/** The overloads of ioredis 5. */
+interface IoRedis {
+  get(
+    key: string | Buffer,
+    callback?: (error?: Error | null, value?: string | null) => void,
+  ): Promise<string | null>;
+  set(
+    key: string | Buffer,
+    value: string | Buffer | number,
+    callback?: (error?: Error | null, value?: 'OK') => void,
+  ): Promise<'OK'>;
+  set(key: string | Buffer, value: string | Buffer | number, get: 'GET'): Promise<string | null>;
+  set(key: string | Buffer, value: string | Buffer | number, nx: 'NX'): Promise<'OK' | null>;
+}
+
+/** The client of redis 6. */
+interface NodeRedis {
+  get(key: string | Buffer): Promise<string | null>;
+  set(
+    key: string | Buffer,
+    value: string | Buffer | number,
+    options?: { readonly EX?: number; readonly condition?: 'NX' | 'XX' },
+  ): Promise<string | null>;
+}
 
 describe('a Store can be', () => {
   test('a Map', () => {
@@ -22,11 +45,11 @@ describe('a Store can be', () => {
   });
 
   test('ioredis', () => {
-    assertType<Store>(null as unknown as Redis);
+    assertType<Store>(null as unknown as IoRedis);
   });
 
   test('node-redis', () => {
-    assertType<Store>(null as unknown as ReturnType<typeof createRedisClient>);
+    assertType<Store>(null as unknown as NodeRedis);
   });
 
   test('each store of the package', () => {
