@@ -47,6 +47,18 @@ describe('pull', () => {
     }
   });
 
+  test('requests four pages ahead in a pull of everything, and only the next one in a pull of changes', async () => {
+    const { sandbox, env, args } = await pullOfAccounts();
+    // A guess behind the last id is requested only ahead.
+    const beyond = () => sandbox.requests.filter(({ query }) => Number(query['id[gt]'] ?? 0) > 100).length;
+    expect((await run(env, args)).code).toBe(0);
+    expect(beyond()).toBeGreaterThan(0);
+    for (const id of sandbox.store.accounts.ids()) sandbox.store.accounts.update(id, { name: 'changed' });
+    sandbox.clearLogs();
+    expect((await run(env, args)).code).toBe(0);
+    expect([beyond(), sandbox.count() > 10]).toEqual([0, true]);
+  });
+
   test('prints each page at once', async () => {
     const { env } = await listening({ records: { accounts: 70 }, pageSize: 10 });
     const pieces: string[] = [];

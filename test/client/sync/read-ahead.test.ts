@@ -1,0 +1,58 @@
+import type { SyncOptions } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { settle } from '../../support/scripted-server.ts';
+import { clientOf, HOUR_MS, syncAll, withAccounts } from './set-up.ts';
+
+/** 200 accounts in pages of 10, a quota that has so many requests left, and how many a run has in flight at most. */
+function accounts(options: SandboxOptions = {}, remaining = 1_000) {
+  const books = withAccounts(200, options);
+  let [inFlight, most] = [0, 0];
+  const client = clientOf(books.sandbox, {
+    rateLimiter: false,
+    fetch: async (url, init) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await settle(3);
+      inFlight -= 1;
+      const response = await books.sandbox.fetch(url, init);
+      response.headers.set('x-ratelimit-limit', '1000');
+      response.headers.set('x-ratelimit-remaining', String(remaining));
+      return response;
+    },
+  });
+  const run = async (syncOptions: Partial<SyncOptions> = {}) => {
+    most = 0;
+    const report = await syncAll({ ...books, client }, { collections: ['accounts'], ...syncOptions });
+    return { most, records: report.collections[0]?.records };
+  };
+  return { ...books, run };
+}
+
+test('a run that reads everything requests four pages ahead, and one that reads changes only the next one', async () => {
+  const { sandbox, run } = accounts();
+  expect(await run()).toEqual({ most: 4, records: 200 });
+  sandbox.clock.advance(HOUR_MS);
+  for (const id of sandbox.store.accounts.ids()) sandbox.store.accounts.update(id, { name: 'changed' });
+  expect(await run()).toEqual({ most: 1, records: 200 });
+  expect(await run({ mode: 'full' })).toEqual({ most: 4, records: 200 });
+});
+
+test.each<[string, SandboxOptions, Partial<SyncOptions>]>([
+  ['by page', {}, { pagination: 'page' }],
+  ['in another order than that of ids', { order: 'none' }, {}],
+])('a run that reads everything %s requests only the next page', async (_, options, syncOptions) => {
+  const { run } = accounts(options);
+  expect(await run(syncOptions)).toEqual({ most: 1, records: 200 });
+});
+
+test.each([
+  [8, 4],
+  [7, 1],
+])(
+  'a run that reads everything while %d requests of the quota are left has %d in flight',
+  async (remaining, most) => {
+    const { run } = accounts({}, remaining);
+    expect(await run()).toEqual({ most, records: 200 });
+  },
+);
