@@ -6,7 +6,7 @@ import type { Sight } from './create.ts';
 import { changedFields, type Fields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { MissingProducts } from './missing.ts';
-import { spellings, trimmed } from './natural-key.ts';
+import { spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 
@@ -126,8 +126,7 @@ export class Match {
   /** Remembers for each row a product that may have its key in another spelling. */
   #compareSpellings(id: string, key: string): void {
     for (const row of this.#rows.similarTo(key)) {
-      if (row.key === key) continue;
-      if (row.similar === undefined || trimmed(row.key) === trimmed(key)) row.similar = { id, key };
+      if (row.key !== key) row.similar ??= { id, key };
     }
   }
 

@@ -4,14 +4,9 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { visible } from '../internal/text.ts';
 import type { Outcome } from './results.ts';
 
-/** A key without what services drop without an error. */
-export function trimmed(key: string): string {
-  return key.normalize('NFC').trim();
-}
-
 /** The same for every key that a service may store as the same. In capitals, `ß` is `SS`, and `ẞ` in small letters `ß`. */
 export function folded(key: string): string {
-  return trimmed(key).toLowerCase().toUpperCase().toLowerCase();
+  return key.normalize('NFC').trim().toLowerCase().toUpperCase().toLowerCase();
 }
 
 /** What the error about two spellings of a key says. */

@@ -18,7 +18,7 @@ interface AnyResult<Row> {
   readonly ids: readonly string[];
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
-  /** Why the row is in conflict; also what to know about a create that the service said was still running. */
+  /** Why the row is in conflict, was not sent, or is left for the next push. */
   readonly reason: string | undefined;
   /** Why the row failed, with the `violations` of a ValidationFailedError. */
   readonly error: AnyAccountingError | undefined;

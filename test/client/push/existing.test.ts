@@ -76,3 +76,9 @@ test('a push fails rows without a product if the list of changes repeats product
   const { done, commits } = await run([...rows, { productNumber: 'NEW' }], { existing });
   expect([done, commits]).toEqual([['A unchanged', 'B unchanged', 'NEW failed'], []]);
 });
+
+test('a push prefers what changed after asOf to existing.products, even if it is invalid', async () => {
+  const { run, existing, sandbox, ids } = withCopy();
+  sandbox.store.products.update(ids[0] ?? '', { productNumber: 'C', brand: 5 as never });
+  expect((await run(rows, { existing })).done).toEqual(['A created', 'B unchanged']);
+});

@@ -240,3 +240,13 @@ test('a push counts each product once against maxCandidates if it reads the list
   const missing = visible.length - 5;
   expect(error).toMatchObject({ report: { seen: visible.length, missing, candidates: missing } });
 });
+
+test('a push does not delete the product of a row that has another key by now, even if its update fails', async () => {
+  const { run, sandbox } = setUpPush();
+  const rows = products(2);
+  await run(rows);
+  sandbox.store.products.update('1', { productNumber: 'renumbered' });
+  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH' });
+  expect((await run(rows, { missing: 'delete' })).done).toEqual(['P-0 failed', 'P-1 unchanged']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
+});

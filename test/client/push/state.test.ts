@@ -416,3 +416,20 @@ test('a push moves the ids of creates to their parts before there are too many t
   const parts = [...entries].filter(([key]) => key !== HEAD).map(([, value]) => value);
   expect(parts.join('')).toContain('"M-5000":"5000"');
 });
+
+test('a push writes no ids of products that it found into the entry of the creates', async () => {
+  const heads: string[] = [];
+  const entries = new Map<string, string>();
+  const store = {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => {
+      if (key === HEAD) heads.push(value);
+      entries.set(key, value);
+    },
+  };
+  const { run } = setUpPush([DESK]);
+  const rows = [{ ...DESK, name: 'Table' }, { productNumber: '1002' }];
+  expect((await run(rows, { store })).done).toEqual(['1001 updated', '1002 created']);
+  expect(heads.filter((text) => text.includes('"1002"'))).not.toEqual([]);
+  expect(heads.filter((text) => text.includes('"1001"'))).toEqual([]);
+});
