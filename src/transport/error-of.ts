@@ -7,7 +7,7 @@ import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { causeText, oneLine } from '../internal/text.ts';
+import { causeText, oneLine, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
 import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
 
@@ -176,10 +176,14 @@ function contentError(
   details: UnusableContent,
   facts: CallFacts,
 ): UnexpectedResponseError {
-  const { status, reason, issues = [], ofCaller = false, cause } = details;
+  const { status, reason, issues = [], recordId, ofCaller = false, cause } = details;
   const shown = issues.length === 0 ? '' : ` (${oneLine(issues.join('; '))})`;
-  const what = ofCaller ? 'it does not match the schema that you passed' : WHAT[reason];
-  const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
+  const record = recordId === undefined ? undefined : `record ${visible(recordId.slice(0, 100))}`;
+  const shape = ofCaller
+    ? `${record ?? 'it'} does not match the schema that you passed`
+    : `${record ?? 'a record'} does not have the documented shape`;
+  const what = reason === 'wrong_shape' ? shape : WHAT[reason];
+  const advice = ofCaller ? `Correct the schema or the record. ${GO_ON}` : ADVICE[reason];
   const retryable = facts.retryable ?? fault === 'cut';
   const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
   const hint = [advice, next].filter(Boolean).join(' ');
@@ -191,22 +195,24 @@ function contentError(
   );
 }
 
-const WHAT: Readonly<Record<UnexpectedReason, string>> = {
+const WHAT: Readonly<Record<Exclude<UnexpectedReason, 'wrong_shape'>, string>> = {
   empty: 'its body is empty',
   truncated: 'its body ended early or is not JSON',
   wrong_content: 'its body is not the expected JSON',
   not_utf8: 'its body is not UTF-8',
-  wrong_shape: 'a record does not have the documented shape',
   wrong_record: 'it is another record than the one requested',
   too_large: 'its body is larger than maxBodyBytes',
 };
+
+const GO_ON =
+  "With validation: 'report' a list goes on: such records are in page.invalid, in a sync in batch.invalid.";
 
 const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
   empty: 'Check that baseUrl points at the service, and any proxy on the way.',
   truncated: 'Check any proxy between client and service.',
   wrong_content: 'Check that baseUrl points at the service.',
   not_utf8: 'Ask the operator of the service.',
-  wrong_shape: "Ask the operator of the service; a list skips such records with validation: 'report'.",
+  wrong_shape: `Ask the operator of the service. ${GO_ON}`,
   wrong_record: 'Check the id: the service may read only the number at its beginning.',
   too_large: 'Raise maxBodyBytes.',
 };

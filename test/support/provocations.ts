@@ -238,7 +238,7 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     code: 'unexpected_response',
     outcome: 'applied',
     words: [
-      /POST \/products returned 200, but a record does not have the documented shape \(.*name: /,
+      /POST \/products returned 200, but record ".*" does not have the documented shape \(.*name: /,
       /Ask the operator of the service.*has carried it out \(outcome: applied\)/,
     ],
     provoke: failedCreate((canary) =>

@@ -2,7 +2,8 @@
 export const clientNames = {
   undici: 'undici.request',
   fetch: 'fetch loop',
-  ours: 'accounting-data-sdk, validated',
+  ours: 'accounting-data-sdk, validated, by keyset (the default)',
+  'ours-by-page': 'accounting-data-sdk, validated, by page',
   notion: 'notion',
   ky: 'ky loop',
   'ky-zod': 'ky + zod by hand, validated',

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
-import { collectionNames } from 'accounting-data-sdk';
+import { collectionNames, sync } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { clientOf, failureOf, type SyncSetUp, setUpSync, statuses, syncAll } from './set-up.ts';
 
 const BROKEN = { kind: 'status', status: 501, type: 'internal_error' } as const;
@@ -11,6 +12,27 @@ const withKey = (books: SyncSetUp, key: keyof SyncSetUp['sandbox']['keys']): Syn
   ...books,
   client: clientOf(books.sandbox, { apiKey: books.sandbox.keys[key] }),
 });
+
+test.each([
+  ['the documented shape', undefined, /record "4" does not have the documented shape \(isSaleItem: /],
+  [
+    'a schema of the caller',
+    z.object({ id: z.string(), name: z.number() }),
+    /record "1" does not match the schema/,
+  ],
+])(
+  'a sync with onBatch names a record without %s, and advises batch.invalid',
+  async (_, products, message) => {
+    const { sandbox } = setUpSync({ records: { products: 5 } });
+    sandbox.store.products.update('4', { isSaleItem: 'yes' as never });
+    const client = clientOf(sandbox, { schemas: { products } });
+    const collections = ['products'] as const;
+    const run = sync(client, { tenant: 'acme', collections, store: new Map(), onBatch: () => undefined });
+    const { errors } = await failureOf(run);
+    expect(errors[0]?.error.message).toMatch(message);
+    expect(errors[0]?.error.hint).toMatch(/validation: 'report'.*batch\.invalid/);
+  },
+);
 
 describe('a SyncError', () => {
   test('counts the collections that failed and shows the one reason that they share once', async () => {
