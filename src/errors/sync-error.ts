@@ -29,6 +29,11 @@ export class SyncError extends AccountingError {
   readonly report: SyncReport;
   /** Every failure, by collection; `cause` is the first. */
   readonly errors: readonly CollectionFailure[];
+  /**
+   * What stopped every collection: the service rejected the API key, or was down for longer than `maxOutageMs`. Undefined
+   * if collections failed one by one.
+   */
+  readonly stopped: 'key_rejected' | 'outage' | undefined;
 
   constructor(report: SyncReport, failure: SyncFailure) {
     const { errors, stop } = failure;
@@ -38,6 +43,7 @@ export class SyncError extends AccountingError {
     super(messageOf(report, failure), { retryable, hint }, { cause: errors[0]?.error });
     this.report = report;
     this.errors = errors;
+    this.stopped = stop?.reason;
   }
 
   /** One screen: each reason once with its collections and its cause, and the collections by their status. */

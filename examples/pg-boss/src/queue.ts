@@ -1,6 +1,14 @@
-import { type Client, isAccountingError, type StopAfter, sync } from 'accounting-data-sdk';
+import {
+  type ClientOptions,
+  createClient,
+  isAccountingError,
+  type StopAfter,
+  type SyncError,
+  sync,
+} from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
 import { type ConstructorOptions, type JobInsert, PgBoss } from 'pg-boss';
+import { Circuit } from './circuit.ts';
 import { Parked } from './parked.ts';
 import { type Mode, slotOf } from './schedule.ts';
 
@@ -16,18 +24,20 @@ export interface Job {
   readonly mode: Mode;
 }
 
-/** Where a company's data is, and the key that reads it. */
-export interface Company {
-  readonly apiKey: string;
-  readonly client: Client;
-}
+/** Options of `createClient`: where a company's data is, and the key that reads it. */
+export type Company = ClientOptions & Readonly<Record<'baseUrl' | 'apiKey', string>>;
 
 export interface WorkOptions {
   readonly connection: PostgresConnection;
-  /** Called for each job, so that a new key is used at once: read your secret store here. */
-  readonly companyOf: (tenant: string) => Company | Promise<Company>;
+  /**
+   * Called for each job, so that a new key is used at once: read your secret store here. Undefined for a company that was
+   * removed, whose jobs then end.
+   */
+  readonly companyOf: (tenant: string) => Company | undefined | Promise<Company | undefined>;
   /** The limit of one job: a large company then queues again, behind the others. */
   readonly stopAfter: StopAfter;
+  /** How long a sync retries while the service is down, in ms: after that it is left to the queue. Default: 10 seconds. */
+  readonly maxOutageMs?: number;
   /** Jobs at a time on this machine. */
   readonly atOnce: number;
   /** Ends the jobs of this machine: each is queued again, for another machine. */
@@ -37,7 +47,9 @@ export interface WorkOptions {
 
 /** The result of a job, which pg-boss stores as its output. */
 export type Result =
-  | { readonly status: 'stopped' | 'parked' }
+  | { readonly status: 'stopped' | 'parked' | 'removed' }
+  /** The service is down for all companies. */
+  | { readonly status: 'down'; readonly resumeAfterMs: number }
   | { readonly status: 'paused'; readonly records: number; readonly resumeAfterMs: number }
   | { readonly status: 'synced'; readonly records: number }
   | {
@@ -106,6 +118,7 @@ function jobOf(job: Job, startAfter: Date): JobInsert<Job> {
 /** Works on jobs until the queue is stopped. Over all machines one job of a tenant at a time, because its key has one quota. */
 export async function work(boss: PgBoss, options: WorkOptions): Promise<void> {
   const parked = await Parked.open(options.connection);
+  const circuit = await Circuit.open(options.connection);
   const settings = {
     localConcurrency: options.atOnce,
     groupConcurrency: 1,
@@ -114,10 +127,10 @@ export async function work(boss: PgBoss, options: WorkOptions): Promise<void> {
   } as const;
   await boss.work<Job>(SYNC, settings, async ([job]) => {
     if (job === undefined) return [];
-    const result = await copy(job.data, options, parked, job.signal);
+    const result = await run(job.data, options, { parked, circuit, jobSignal: job.signal });
     // Before this job ends: if the machine dies in between, this one is retried and resumes as well.
     if (result.status === 'stopped') await plan(boss, job.data);
-    if (result.status === 'paused') {
+    if ('resumeAfterMs' in result) {
       await plan(boss, job.data, new Date(Date.now() + result.resumeAfterMs));
     }
     options.onJob?.(job.data.tenant, result);
@@ -131,40 +144,53 @@ function outcomeOf(result: Result): 'completed' | 'failed' | 'deadletter' {
   return result.retryable ? 'failed' : 'deadletter';
 }
 
-async function copy(
-  { tenant, mode }: Job,
-  { connection, companyOf, stopAfter, signal: stop }: WorkOptions,
-  parked: Parked,
-  jobSignal: AbortSignal,
-): Promise<Result> {
-  const { apiKey, client } = await companyOf(tenant);
+interface Gates {
+  readonly parked: Parked;
+  readonly circuit: Circuit;
+  readonly jobSignal: AbortSignal;
+}
+
+async function run(job: Job, options: WorkOptions, { parked, circuit, jobSignal }: Gates): Promise<Result> {
+  const { tenant } = job;
+  const { companyOf, signal: stop } = options;
+  const company = await companyOf(tenant);
+  if (company === undefined) return { status: 'removed' };
+  const { apiKey, baseUrl } = company;
   if (await parked.has(tenant, apiKey)) return { status: 'parked' };
-  const signal = stop === undefined ? jobSignal : AbortSignal.any([jobSignal, stop]);
+  const { waitMs, failures } = await circuit.enter(baseUrl);
+  if (waitMs > 0) return { status: 'down', resumeAfterMs: waitMs };
   try {
-    const target = postgresTarget(connection);
-    const { records, paused, resumeAfterMs } = await sync(client, {
-      tenant,
-      target,
-      mode,
-      stopAfter,
-      signal,
-    });
-    return paused ? { status: 'paused', records, resumeAfterMs } : { status: 'synced', records };
+    const signal = stop === undefined ? jobSignal : AbortSignal.any([jobSignal, stop]);
+    const result = await copy(job, company, { ...options, signal });
+    if (failures) await circuit.succeeded(baseUrl);
+    return result;
   } catch (error) {
     if (stop?.aborted) return { status: 'stopped' };
     if (!isAccountingError(error)) throw error;
-    const reasons = isAccountingError(error, 'sync_failed')
-      ? error.errors.map((each) => each.error)
-      : [error];
-    const rejected = reasons.find((reason) => isAccountingError(reason, 'unauthenticated'));
-    if (rejected !== undefined) await parked.add(tenant, apiKey);
-    const first = rejected ?? reasons[0];
-    const code = isAccountingError(first) ? first.code : error.code;
-    return {
-      status: 'failed',
-      code,
-      message: error.message,
-      retryable: rejected === undefined && error.retryable,
-    };
+    const { stopped, errors: [first] = [] } = error as Partial<SyncError>;
+    if (stopped === 'outage') {
+      const resumeAfterMs = await circuit.failed(baseUrl, tenant);
+      if (resumeAfterMs > 0) return { status: 'down', resumeAfterMs };
+    }
+    if (stopped === 'key_rejected') await parked.add(tenant, apiKey);
+    const { code } = isAccountingError(first?.error) ? first.error : error;
+    return { status: 'failed', code, message: error.message, retryable: error.retryable };
   }
+}
+
+async function copy(
+  { tenant, mode }: Job,
+  company: Company,
+  { connection, stopAfter, maxOutageMs = 10_000, signal }: WorkOptions,
+): Promise<Result> {
+  const target = postgresTarget(connection);
+  const { records, paused, resumeAfterMs } = await sync(createClient(company), {
+    tenant,
+    target,
+    mode,
+    stopAfter,
+    maxOutageMs,
+    signal,
+  });
+  return paused ? { status: 'paused', records, resumeAfterMs } : { status: 'synced', records };
 }

@@ -1,4 +1,5 @@
 import type { PostgresConnection } from 'accounting-data-sdk/targets';
+import { rows } from './tables.ts';
 
 /** Collections that were never read, such as those that a key may not read, do not count. */
 const STALE = `
@@ -21,7 +22,6 @@ export async function staleCompanies(
   connection: PostgresConnection,
   tenants: Iterable<string>,
   age: string,
-): Promise<Stale[]> {
-  const result = await connection.query(STALE, [JSON.stringify([...tenants]), age]);
-  return ('rows' in result ? result.rows : result) as Stale[];
+): Promise<readonly Stale[]> {
+  return await rows<Stale>(connection, STALE, [JSON.stringify([...tenants]), age]);
 }

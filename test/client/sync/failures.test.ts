@@ -43,6 +43,7 @@ describe('a SyncError', () => {
       new RegExp(`^unknown_problem: The sync of acme .*${ALL} of ${ALL} collections.* returned 501`),
     );
     expect(error.message).not.toContain('other reason');
+    expect(error.stopped).toBeUndefined();
     expect(error.errors).toHaveLength(ALL);
     expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
       {
@@ -79,6 +80,7 @@ describe('a SyncError', () => {
     expect(atOnce.message).toMatch(
       new RegExp(`^unauthenticated: The sync of acme .*API key.* all ${ALL} collections stopped`),
     );
+    expect(atOnce.stopped).toBe('key_rejected');
     expect(atOnce.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
     expect(statuses(atOnce.report).toSorted()).toEqual(['failed', ...Array(ALL - 1).fill('stopped')]);
     // The next request in the queue may be sent before the run hears of the first one's failure.
@@ -136,6 +138,7 @@ describe('a SyncError', () => {
       },
     });
     const error = await failureOf(syncAll({ ...books, client }, { maxOutageMs: 0 }));
+    expect(error.stopped).toBe('outage');
     expect(inspect(error, { depth: 10 }).split('\n').length).toBeLessThanOrEqual(40);
     for (const text of [inspect(error), JSON.stringify(error)]) {
       expect(text).toContain('ETUNNEL');
