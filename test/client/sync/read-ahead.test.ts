@@ -1,4 +1,3 @@
-import type { SyncOptions } from 'accounting-data-sdk';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { settle } from '../../support/scripted-server.ts';
@@ -21,7 +20,7 @@ function accounts(options: SandboxOptions = {}, remaining = 1_000) {
       return response;
     },
   });
-  const run = async (syncOptions: Partial<SyncOptions> = {}) => {
+  const run = async (syncOptions: Parameters<typeof syncAll>[1] = {}) => {
     most = 0;
     const report = await syncAll({ ...books, client }, { collections: ['accounts'], ...syncOptions });
     return { most, records: report.collections[0]?.records };
@@ -38,7 +37,7 @@ test('a run that reads everything requests four pages ahead, and one that reads 
   expect(await run({ mode: 'full' })).toEqual({ most: 4, records: 200 });
 });
 
-test.each<[string, SandboxOptions, Partial<SyncOptions>]>([
+test.each<[string, SandboxOptions, Parameters<typeof syncAll>[1]]>([
   ['by page', {}, { pagination: 'page' }],
   ['in another order than that of ids', { order: 'none' }, {}],
 ])('a run that reads everything %s requests only the next page', async (_, options, syncOptions) => {
