@@ -83,8 +83,8 @@ const IS_AMOUNT_IN_SQLITE = `CASE WHEN head IN ('', '-') THEN length(v) - length
     AND rtrim(whole, ${DIGITS}) IN ('', '-') AND length(whole) - length(rtrim(whole, ${DIGITS})) BETWEEN 1 AND 18 END`;
 
 /**
- * DuckDB parses the definition of a view before SQLite runs it. There `->>` binds more loosely than a comparison, and
- * `NOT GLOB` and `trim` do not survive.
+ * DuckDB parses the definition of a view before SQLite runs it. There `->>` binds more loosely than a comparison, `GLOB`,
+ * `trim` and `count(*)` do not survive, and `date` has one argument.
  */
 export const sqliteColumns: ColumnSyntax = {
   parts(field) {
@@ -109,14 +109,14 @@ export const sqliteColumns: ColumnSyntax = {
     integer: ({ value }) =>
       `CASE WHEN ${value} BETWEEN -999999999999999999 AND 999999999999999999 THEN ${value} END`,
     money: ({ value }) => `CAST(${amountIn(value)} AS REAL)`,
-    // `date` turns a day that the month does not have into one of the next month.
+    // `+0 days` turns a day that the month does not have into one of the next month.
     timestamp: ({ value }) => `(SELECT CASE
-  WHEN v GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*' AND v >= '0001'
-    AND date(substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
-    AND (fraction = '' OR fraction GLOB '.[0-9]*' AND length(fraction) <= 10 AND rtrim(fraction, ${DIGITS}) = '.')
+  WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*', v) AND v >= '0001'
+    AND strftime('%Y-%m-%d', substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
+    AND (fraction = '' OR glob('.[0-9]*', fraction) AND length(fraction) <= 10 AND rtrim(fraction, ${DIGITS}) = '.')
   THEN strftime('%Y-%m-%dT%H:%M:%fZ', v) END
-FROM (SELECT v, CASE WHEN v GLOB '*Z' THEN substr(v, 20, length(v) - 20)
-  WHEN v GLOB '*[+-][0-1][0-9]:[0-5][0-9]' THEN substr(v, 20, length(v) - 25) END AS fraction
+FROM (SELECT v, CASE WHEN glob('*Z', v) THEN substr(v, 20, length(v) - 20)
+  WHEN glob('*[+-][0-1][0-9]:[0-5][0-9]', v) THEN substr(v, 20, length(v) - 25) END AS fraction
 FROM (SELECT ${value} AS v)))`,
   },
   beside: {

@@ -104,7 +104,7 @@ export function statementsIn(dialect: Dialect) {
     statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
       ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
       FROM ${status} AS s LEFT JOIN (
-        SELECT tenant, collection, count(*) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
+        SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
         FROM ${record} GROUP BY collection, tenant
       ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
     recordView: (collection: string, fields: Fields) => {

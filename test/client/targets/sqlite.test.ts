@@ -214,6 +214,16 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
   ]);
 });
 
+// DuckDB parses a definition, writes it down in its own syntax, and has SQLite run that.
+test('the views of SQLite use nothing that DuckDB would write in another way', async () => {
+  const { target, query } = openSqlite();
+  const client = createClient(createSandbox({ records: 1 }).clientOptions);
+  await sync(client, { tenant: 'acme', target });
+  const views = await query(`SELECT sql FROM sqlite_master WHERE type = 'view'`);
+  expect(views).toHaveLength(15);
+  for (const { sql } of views) expect(sql).not.toMatch(/\bGLOB\b|\btrim\(|count\(\*\)|\bdate\(/);
+});
+
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
   const { file, query } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
