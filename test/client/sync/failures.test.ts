@@ -29,8 +29,10 @@ test.each([
     const collections = ['products'] as const;
     const run = sync(client, { tenant: 'acme', collections, store: new Map(), onBatch: () => undefined });
     const { errors } = await failureOf(run);
-    expect(errors[0]?.error.message).toMatch(message);
-    expect(errors[0]?.error.hint).toMatch(/validation: 'report'.*batch\.invalid/);
+    expect(errors[0]?.error).toMatchObject({
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(/validation: 'report'.*batch\.invalid/),
+    });
   },
 );
 
