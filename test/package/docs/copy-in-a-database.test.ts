@@ -21,7 +21,7 @@ const queries = blocks.map(([, sql = '', table]) => ({
 }));
 
 type Row = readonly unknown[];
-type Product = Readonly<Record<string, unknown>> & { readonly id: string };
+type Product = { readonly id: string; readonly [field: string]: unknown };
 
 const counts = { accounts: 10, accountAddresses: 10, products: 20 };
 const collections = ['accounts', 'accountAddresses', 'products'] as const;
@@ -64,14 +64,14 @@ function grouped<V>(values: readonly V[], key: (value: V) => string): [string, V
 function expectedOf(all: ReturnType<typeof companies>): readonly (readonly Row[])[] {
   const tenants = Object.entries(all);
   const products = tenants.flatMap(([tenant, { store }]) =>
-    (store.products.all() as readonly Product[]).map((product) => {
-      const { salePrice } = product;
-      return { ...product, salePrice: salePrice === RIGHT ? SENT : salePrice, tenant };
+    (store.products.all() as readonly object[]).map((product): Product & { readonly tenant: string } => {
+      const { salePrice } = product as Product;
+      return { ...(product as Product), salePrice: salePrice === RIGHT ? SENT : salePrice, tenant };
     }),
   );
   const priced = products.flatMap((product) => {
     const price = amount(product.salePrice)?.toNumber();
-    return price === undefined ? [] : [{ ...product, price }];
+    return price === undefined ? [] : [Object.assign(product, { price })];
   });
   const sum = (values: readonly Decimal[]) =>
     values.reduce((total, value) => (value.isNaN() ? total : total.plus(value)), new Decimal(0));
