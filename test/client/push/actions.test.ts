@@ -43,6 +43,12 @@ test('a push counts a product as created if the response has an unknown field', 
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(0);
 });
 
+test('a push leaves out the fields of a new product that are null', async () => {
+  const { sandbox, run } = setUp();
+  expect((await run([{ productNumber: 'A', brand: null, name: 'Desk' }])).done).toEqual(['A created']);
+  expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Desk', productNumber: 'A' });
+});
+
 test('a push sends no write for rows that were pushed before', async () => {
   const { run } = setUp();
   const rows = [
@@ -160,6 +166,8 @@ test('a push writes the first of two rows with the same key, and reports the sec
     { productNumber: 'A', name: 'second' },
   ]);
   expect(done).toEqual(['A created', 'A duplicate']);
+  const invalid = { productNumber: 'B', salePrice: 'free' };
+  expect((await run([invalid, { productNumber: 'B' }])).done).toEqual(['B duplicate', 'B failed']);
   expect(results.find(({ action }) => action === 'duplicate')?.index).toBe(1);
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'first' }]);
 });

@@ -268,6 +268,13 @@ test('a push reports an incomplete list, even if only the read after a long conf
   ]);
 });
 
+test('a push leaves a missing product alone that was created during a long confirm', async () => {
+  const { run, sandbox } = setUpPush(products(2));
+  const confirm = longConfirm(() => sandbox.store.products.insert({ productNumber: 'NEW' }));
+  const { done } = await run(products(1), { confirm, missing: 'delete' });
+  expect(done).toEqual(['P-0 unchanged', 'P-1 deleted']);
+});
+
 test('a push leaves a missing product alone that got the key of a row during a long confirm', async () => {
   const { run, sandbox, ids } = setUpPush(products(2));
   const confirm = longConfirm(() => sandbox.store.products.update(ids[1] ?? '', { productNumber: 'NEW' }));
