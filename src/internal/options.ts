@@ -66,7 +66,9 @@ export type ResolvedOptions<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends RequiredOption<infer T>
     ? T
     : Table[Name] extends OptionGroup<infer Inner, infer Other, infer Default>
-      ? ResolvedOptions<Inner> | Other | (Default extends undefined ? undefined : never)
+      ? Default extends undefined
+        ? OptionInputs<Inner> | Other | undefined
+        : ResolvedOptions<Inner> | Other
       : Table[Name] extends Option<infer T, infer Default>
         ? T | Default
         : never;
@@ -196,9 +198,10 @@ export function givenOptions<Table extends OptionTable>(
     if (value === undefined && entry.required !== true) continue;
     const path = `${parent}${name}`;
     if (!entry.allows(value)) throw context.reject({ path, problem: `must be ${entry.expected}`, value });
-    entry.verify?.(value, path);
     const isGroup = entry.options !== undefined && !entry.other?.includes(value);
-    given.push([name, isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value]);
+    const checked = isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value;
+    entry.verify?.(checked, path);
+    given.push([name, checked]);
   }
   return Object.fromEntries(given) as OptionInputs<Table>;
 }
@@ -227,7 +230,8 @@ export function withDefaults<Table extends OptionTable>(
     const before: unknown = base && Reflect.get(base, name);
     // Null is a value, such as of a body.
     const value = [own, before, entry.default].find((one) => one !== undefined);
-    if (entry.options === undefined || !isObject(value)) return [name, value];
+    // A group that may be left out stays as it was given.
+    if (entry.options === undefined || entry.default === undefined || !isObject(value)) return [name, value];
     return [name, withDefaults(entry.options, (own ?? {}) as object, (before ?? {}) as object)];
   });
   return Object.fromEntries(resolved) as ResolvedOptions<Table>;

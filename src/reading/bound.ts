@@ -95,9 +95,9 @@ export function hasOffset(bound: string): boolean {
 }
 
 /** The option `serviceTimeZone`. */
-export function checkTimeZone(timeZone: string | undefined): void {
+export function checkTimeZone(timeZone: string): void {
   try {
-    if (timeZone !== undefined) zoneOffsetMs(timeZone, 0);
+    zoneOffsetMs(timeZone, 0);
   } catch {
     throw new InvalidInputError(
       'serviceTimeZone',

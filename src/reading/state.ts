@@ -1,5 +1,6 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { is } from '../internal/options.ts';
 
 /** How far a run is that has not ended. */
 export interface RunPosition {
@@ -163,31 +164,25 @@ export interface StateName {
 const LABEL = /^(?!.*\.\.)[A-Za-z0-9_.-]{1,100}$/;
 const PREFIX = /^(?!.*\.\.)[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+)*$/;
 
+/** What the tenant and the name of a collection may be. */
+export const label = is.check<string>(
+  '1 to 100 letters, digits and "_", ".", "-", without ".."',
+  (value) => is.string.allows(value) && LABEL.test(value),
+);
+
+/** What the first part of a key may be. */
+export const keyPrefix = is.check<string>(
+  '1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
+  (value) => is.string.allows(value) && value.length <= 100 && PREFIX.test(value),
+);
+
 /**
  * The key of a state: `<prefix>:<tenant>:<collection>`, in letters, digits and `_.:-`, which every store keeps as they
  * are. The tenant is a label that the caller chooses, never an API key: keys are replaced, and logs show it.
  */
 export function stateKey({ prefix, tenant, collection }: StateName): string {
-  checkStateName({ prefix, tenant });
-  checkLabel('name', collection);
+  if (!LABEL.test(collection)) throw new InvalidInputError('name', `must be ${label.expected}`);
   return `${prefix}:${tenant}:${collection}`;
-}
-
-/** Rejects a prefix or a tenant that cannot be part of a key. */
-export function checkStateName({ prefix, tenant }: Omit<StateName, 'collection'>): void {
-  if (typeof prefix !== 'string' || prefix.length > 100 || !PREFIX.test(prefix)) {
-    throw new InvalidInputError(
-      'prefix',
-      'must be 1 to 100 letters, digits and "_", ".", "-", ":", without ".."',
-    );
-  }
-  checkLabel('tenant', tenant);
-}
-
-function checkLabel(argument: string, label: string): void {
-  if (typeof label !== 'string' || !LABEL.test(label)) {
-    throw new InvalidInputError(argument, 'must be 1 to 100 letters, digits and "_", ".", "-", without ".."');
-  }
 }
 
 /** The name of a collection from its segment: `accountAddresses` for `account-addresses`, as the client's property. */

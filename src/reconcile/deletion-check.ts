@@ -1,4 +1,3 @@
-import { checkFunction, checkNumber } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
@@ -8,7 +7,7 @@ import { settled } from '../internal/callback.ts';
 import { forEach } from '../internal/for-each.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
-import { each, isIterable } from '../reading/each.ts';
+import { each } from '../reading/each.ts';
 import type { LookUp } from '../reading/source.ts';
 import { IdSet } from './id-set.ts';
 
@@ -320,16 +319,4 @@ async function* chunksOf(
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
-}
-
-/** Checks the options about deletions that `reconcile` and `sync` share. */
-export function checkDeletionOptions(options: {
-  readonly localIds: unknown;
-  readonly onDelete: unknown;
-  readonly maxCandidates: number | undefined;
-}): void {
-  const { localIds, onDelete, maxCandidates } = options;
-  if (!isIterable(localIds)) checkFunction(localIds, 'localIds');
-  checkFunction(onDelete, 'onDelete');
-  if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
 }

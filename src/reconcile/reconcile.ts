@@ -1,12 +1,13 @@
-import { checkCallbacks, checkObject, checkOptionNames, checkWhole } from '../errors/check-input.ts';
+import { resolved, text } from '../errors/check-input.ts';
 import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
-import type { OptionNames } from '../internal/option-names.ts';
-import { READ_OPTIONS, type ReadOptions, resolveReadOptions } from '../reading/list-options.ts';
+import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
+import { isIterable } from '../reading/each.ts';
+import { readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RecordIn, runSource, type SyncSource, withoutFind } from '../reading/source.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
-import { checkDeletionOptions, DeletionCheck, type LocalIds } from './deletion-check.ts';
+import { DeletionCheck, type LocalIds } from './deletion-check.ts';
 
 /** What a reconcile needs of a collection, such as `client.accounts`: a list, and a way to get one record. */
 export interface ReconcileSource<T extends { id: string }> extends SyncSource<T> {
@@ -32,20 +33,24 @@ export interface ReconcileProgress {
   readonly waitingUntil: Date | undefined;
 }
 
-/** Options of {@link reconcile}. */
-export interface ReconcileOptions<T> extends ReadOptions {
+export const reconcileOptions = {
+  ...readOptions,
   /**
    * The ids of the local copy, of this collection and company alone, or a function that returns them, which is called
    * with the name of the collection. Read to its end before the first request.
    */
-  localIds: LocalIds;
+  localIds: required(
+    is.check<LocalIds>(
+      'an Iterable, an AsyncIterable or a function',
+      (ids) => isIterable(ids) || typeof ids === 'function',
+    ),
+  ),
   /**
    * Takes ids whose records do not exist any more, and the name of the collection. Never called twice at once, and not
    * before every candidate is confirmed.
    */
-  onDelete: (ids: readonly string[], collection: string) => unknown;
-  /** Takes records that exist although the read did not list them, to be upserted. */
-  onRepair?: ((records: readonly T[]) => unknown) | undefined;
+  onDelete: required(is.callback<(ids: readonly string[], collection: string) => unknown>()),
+  onRepair: optional(is.callback<(records: readonly never[]) => unknown>()),
   /**
    * The most local ids that the read may have missed: with more, nothing is deleted. Pass `Infinity` if you know that
    * so many were deleted; only `Infinity` allows that most local ids are missing while the service lists mostly unknown
@@ -53,31 +58,24 @@ export interface ReconcileOptions<T> extends ReadOptions {
    *
    * @default 50, or a tenth of the local ids if that is more
    */
-  maxCandidates?: number | undefined;
+  maxCandidates: optional(is.numberFrom(0)),
   /** Ids or records in one call of `onDelete` and `onRepair`. Default: 500. */
-  batchSize?: number | undefined;
+  batchSize: option(is.integerFrom(1), 500),
   /** Candidates requested at a time. Default: 2. */
-  concurrency?: number | undefined;
+  concurrency: option(is.integerFrom(1), 2),
   /** The name of the collection in report and errors. Default: that of its segment. */
-  name?: string | undefined;
+  name: optional(text),
   /** Stops the reconcile: requests in flight are aborted, and it rejects with the signal's own reason. */
-  signal?: AbortSignal | undefined;
+  signal: optional(is.signal),
   /** Called after each page and batch, and before each wait. */
-  onProgress?: ((progress: ReconcileProgress) => void) | undefined;
-}
-
-export const RECONCILE_OPTIONS: OptionNames<ReconcileOptions<unknown>> = {
-  ...READ_OPTIONS,
-  localIds: true,
-  onDelete: true,
-  onRepair: true,
-  maxCandidates: true,
-  batchSize: true,
-  concurrency: true,
-  name: true,
-  signal: true,
-  onProgress: true,
+  onProgress: optional(is.callback<(progress: ReconcileProgress) => void>()),
 };
+
+/** Options of {@link reconcile}. */
+export interface ReconcileOptions<T> extends Omit<OptionInputs<typeof reconcileOptions>, 'onRepair'> {
+  /** Takes records that exist although the read did not list them, to be upserted. */
+  onRepair?: ((records: readonly T[]) => unknown) | undefined;
+}
 
 /**
  * Finds records of a local copy that the service no longer has: the deletions that a list of changes does not show.
@@ -99,33 +97,27 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
   collection: Collection,
   options: ReconcileOptions<RecordIn<Collection>>,
 ): Promise<ReconcileReport> {
-  checkObject(options, 'options');
-  const given = collection as unknown as ReconcileSource<RecordIn<Collection>>;
-  const name = nameOf(given, options.name);
-  if (typeof given.find !== 'function') {
-    throw withoutFind();
-  }
-  checkOptionNames(options, RECONCILE_OPTIONS, { of: 'reconcile' });
-  const { localIds, onDelete, onRepair, maxCandidates, batchSize = 500, concurrency = 2, signal } = options;
-  checkDeletionOptions({ localIds, onDelete, maxCandidates });
-  checkCallbacks(options, ['onRepair', 'onProgress']);
-  checkWhole(batchSize, 'batchSize', 1);
-  checkWhole(concurrency, 'concurrency', 1);
-  const source = runSource(given);
+  const source = collection as unknown as ReconcileSource<RecordIn<Collection>>;
+  const own = resolved(reconcileOptions, options, { of: 'reconcile' });
+  const name = nameOf(source, own.name);
+  if (typeof source.find !== 'function') throw withoutFind();
+  const { localIds, onDelete, maxCandidates, batchSize, concurrency, signal } = own;
+  const { onRepair } = options;
+  const reading = runSource(source);
 
   let progress: Pick<ReconcileProgress, 'phase' | 'done'> = { phase: 'local', done: 0 };
   const report = (waiting: boolean, waitingUntil?: Date) =>
-    notify(options.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
-      source.callbackFailed('onProgress', thrown),
+    notify(own.onProgress, { collection: name, ...progress, waiting, waitingUntil }, (thrown) =>
+      reading.callbackFailed('onProgress', thrown),
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
-  const settings = { ...resolveReadOptions(options), prefetch: 1, signal, onWait };
+  const settings = { ...readSettings(own), prefetch: 1, signal, onWait };
   const check = new DeletionCheck<RecordIn<Collection>>({
     collection: name,
     localIds,
     onDelete,
-    lookUp: (id) => source.lookUp(id, settings),
+    lookUp: (id) => reading.lookUp(id, settings),
     maxCandidates,
     batchSize,
     concurrency,
@@ -136,7 +128,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     },
   });
   await check.readLocalIds();
-  for await (const page of source.list({}, settings)) check.see(page);
+  for await (const page of reading.list({}, settings)) check.see(page);
   for await (const { records } of check.confirm()) await settled(onRepair?.(records), signal);
   return check.report();
 }

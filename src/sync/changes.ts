@@ -1,30 +1,27 @@
-import { checkMethods, checkObject, checkOptionNames } from '../errors/check-input.ts';
+import { resolved } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
-import { namesOf, type OptionNames } from '../internal/option-names.ts';
+import { group, is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { Semaphore } from '../internal/semaphore.ts';
-import { type IdBounds, idBounds } from '../pagination/page.ts';
+import { idBounds } from '../pagination/page.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
+import { label } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
-import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import { asRun, runOptions } from './run-options.ts';
+
+export const changesOptions = {
+  ...runOptions,
+  /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
+  store: required(is.withMethods<Store>('get')),
+  /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
+  name: optional(label),
+  /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
+  id: optional(group(idBounds)),
+};
 
 /** Options of {@link changes}. */
-export interface ChangesOptions extends RunOptions {
-  /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
-  store: Store;
-  /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
-  name?: string | undefined;
-  /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
-  id?: IdBounds | undefined;
-}
-
-export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = {
-  ...RUN_OPTIONS,
-  store: true,
-  name: true,
-  id: namesOf(idBounds),
-};
+export interface ChangesOptions extends OptionInputs<typeof changesOptions> {}
 
 /**
  * What changed in one collection since the last run, batch by batch; everything the first time.
@@ -44,22 +41,12 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   collection: Collection,
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
-  checkObject(options, 'options');
-  checkOptionNames(options, CHANGES_OPTIONS, { of: 'changes' });
-  const { name, id, signal } = options;
-  const store = checkMethods(options.store, 'store', ['get']);
+  const run = asRun(resolved(changesOptions, options, { of: 'changes' }));
+  const { store, name, id, signal } = run;
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
-  const resolved = resolveRunOptions(options);
-  const run = new CollectionRun(source, {
-    options: resolved,
-    store,
-    name,
-    id,
-    signal,
-    // Its consumer requests one batch at a time.
-    consumer: new Semaphore(1),
-  });
-  return batches(run);
+  // Its consumer requests one batch at a time.
+  const consumer = new Semaphore(1);
+  return batches(new CollectionRun(source, { options: run, store, name, id, signal, consumer }));
 }
 
 async function* batches<T extends { id: string }>(

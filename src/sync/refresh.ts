@@ -1,45 +1,39 @@
-import { checkFlag, checkId, checkObject, checkOptionNames } from '../errors/check-input.ts';
+import { checkId, resolved } from '../errors/check-input.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { ReconcileAbortedError } from '../errors/reconcile-aborted-error.ts';
-import type { OptionNames } from '../internal/option-names.ts';
-import {
-  READ_OPTIONS,
-  type ReadOptions,
-  type ReadSettings,
-  resolveReadOptions,
-} from '../reading/list-options.ts';
+import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
+import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
-import { checkStateName } from '../reading/state.ts';
+import { label } from '../reading/state.ts';
 import { copyRow, isStored } from './copy-records.ts';
 import type { OpenTarget, SyncTarget } from './target.ts';
-import { checkTarget, checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
+import { checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
+
+const { pagination: _, afterLastPage: __, pageParameter: ___, ...ofLookups } = readOptions;
+
+const refreshOptions = {
+  ...ofLookups,
+  /** The label of the company, as for `sync`. */
+  tenant: required(label),
+  /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `replace`. */
+  target: required(is.withMethods<SyncTarget>('open')),
+  /** The ids of the records. */
+  ids: required({
+    ...is.strings,
+    verify(ids: readonly string[], name: string) {
+      for (const id of ids) checkId(id, name);
+    },
+  }),
+  /** The name of the collection in the copy. Default: that of its segment. */
+  name: optional(label),
+  /** See the same option of {@link sync}. */
+  sameCompany: option(is.flag, false),
+  /** Stops it: rejects with the signal's own reason. */
+  signal: optional(is.signal),
+};
 
 /** Options of {@link refresh}. */
-export interface RefreshOptions extends Omit<ReadOptions, 'pagination' | 'afterLastPage' | 'pageParameter'> {
-  /** The label of the company, as for `sync`. */
-  tenant: string;
-  /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `replace`. */
-  target: SyncTarget;
-  /** The ids of the records. */
-  ids: readonly string[];
-  /** The name of the collection in the copy. Default: that of its segment. */
-  name?: string | undefined;
-  /** See the same option of {@link sync}. */
-  sameCompany?: boolean | undefined;
-  /** Stops it: rejects with the signal's own reason. */
-  signal?: AbortSignal | undefined;
-}
-
-const REFRESH_OPTIONS: OptionNames<RefreshOptions> = {
-  ...(({ pagination, afterLastPage, pageParameter, ...options }) => options)(READ_OPTIONS),
-  tenant: true,
-  target: true,
-  ids: true,
-  name: true,
-  sameCompany: true,
-  signal: true,
-};
+export interface RefreshOptions extends OptionInputs<typeof refreshOptions> {}
 
 /** What {@link refresh} changed in the copy: counts of records. */
 export interface RefreshReport {
@@ -71,17 +65,11 @@ export async function refresh(
   collection: SyncSource<{ id: string }>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  checkObject(options, 'options');
-  const name = nameOf(collection, options.name);
-  checkOptionNames(options, REFRESH_OPTIONS, { of: 'refresh' });
-  const { tenant, ids, sameCompany = false, signal } = options;
-  checkStateName({ prefix: 'accounting-data-sdk', tenant });
-  checkFlag(sameCompany, 'sameCompany');
-  if (!Array.isArray(ids)) throw new InvalidInputError('ids', 'must be an array of ids');
-  for (const id of ids) checkId(id, 'ids');
-  const target = checkTarget(options);
+  const own = resolved(refreshOptions, options, { of: 'refresh' });
+  const { tenant, target, ids, sameCompany, signal } = own;
+  const name = nameOf(collection, own.name);
   const source = runSource(collection);
-  const settings: ReadSettings = { ...resolveReadOptions(options), signal, keepInvalid: true };
+  const settings: ReadSettings = { ...readSettings(own), signal, keepInvalid: true };
   const sources = { [name]: collection };
   const context = targetContext('refresh', sources, [name], { tenant, signal, read: settings });
   return await withTarget(target, context, async (opened) => {

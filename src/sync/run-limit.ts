@@ -1,28 +1,26 @@
-import { checkMs, checkObject, checkWhole } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { group, is, type OptionInputs, optional } from '../internal/options.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 
-/** When a sync pauses: at the limit that is reached first. */
-export interface StopAfter {
+const limits = {
   /** After this time no request is sent, and those in flight are aborted. Default: no limit. */
-  ms?: number | undefined;
+  ms: optional(is.durationFrom(1)),
   /** The most requests, with retries and the lookups of deletions. Default: no limit. */
-  requests?: number | undefined;
-}
+  requests: optional(is.integerFrom(1)),
+};
 
-export const STOP_AFTER: OptionNames<StopAfter> = { ms: true, requests: true };
+/** When a sync pauses: at the limit that is reached first. */
+export interface StopAfter extends OptionInputs<typeof limits> {}
 
-export function checkStopAfter(stopAfter: StopAfter): void {
-  checkObject(stopAfter, 'stopAfter');
-  const { ms, requests } = stopAfter;
-  if (ms === undefined && requests === undefined) {
-    throw new InvalidInputError('stopAfter', 'must have ms or requests');
-  }
-  if (ms !== undefined) checkMs(ms, 'stopAfter.ms', 1);
-  if (requests !== undefined) checkWhole(requests, 'stopAfter.requests', 1);
-}
+export const stopAfter = {
+  ...optional(group(limits)),
+  verify({ ms, requests }: StopAfter, name: string) {
+    if (ms === undefined && requests === undefined) {
+      throw new InvalidInputError(name, 'must have ms or requests');
+    }
+  },
+};
 
 /**
  * The limit of one sync, shared by its collections. It applies from the first batch on: a sync that is paused before it

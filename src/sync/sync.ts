@@ -1,28 +1,18 @@
-import {
-  checkFlag,
-  checkFunction,
-  checkMethods,
-  checkNumber,
-  checkObject,
-  checkOneOf,
-  checkOptionNames,
-  checkWhole,
-} from '../errors/check-input.ts';
+import { checkObject, resolved } from '../errors/check-input.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { SyncError } from '../errors/sync-error.ts';
 import type { CopyFigures, SyncReport } from '../errors/sync-report.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
-import { checkDeletionOptions } from '../reconcile/deletion-check.ts';
 import type { Batch } from './batch.ts';
-import { checkStopAfter, STOP_AFTER, type StopAfter } from './run-limit.ts';
-import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import { type StopAfter, stopAfter } from './run-limit.ts';
+import { asRun, type RunOptions, runOptions } from './run-options.ts';
 import type { CollectionEnd, OpenTarget, SyncTarget, Written } from './target.ts';
-import { checkTarget, checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
-import { type TenantContext, TenantRun } from './tenant-run.ts';
+import { checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
+import { type ResolvedSync, type TenantContext, TenantRun } from './tenant-run.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
 export type CollectionsIn<C> = {
@@ -111,20 +101,20 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
   onDelete?: undefined;
 }
 
-export const SYNC_OPTIONS: OptionNames<SyncOptions<object>> = {
-  ...RUN_OPTIONS,
-  target: true,
-  sameCompany: true,
-  store: true,
-  collections: true,
-  onBatch: true,
-  localIds: true,
-  onDelete: true,
-  maxCandidates: true,
-  onForbidden: true,
-  concurrency: true,
-  stopAfter: STOP_AFTER,
-};
+export const syncOptions = {
+  ...runOptions,
+  target: optional(is.withMethods<SyncTarget>('open')),
+  sameCompany: option(is.flag, false),
+  store: optional(is.withMethods<Store>('get')),
+  collections: optional(is.strings),
+  onBatch: optional(is.callback<OpenTarget['onBatch']>()),
+  localIds: optional(is.callback<NonNullable<OpenTarget['localIds']>>()),
+  onDelete: optional(is.callback<NonNullable<OpenTarget['onDelete']>>()),
+  maxCandidates: optional(is.numberFrom(0)),
+  onForbidden: option(is.oneOf('report', 'fail'), 'report'),
+  concurrency: option(is.integerFrom(1), 2),
+  stopAfter,
+} satisfies TableOf<SyncOptions<object>>;
 
 type Source = SyncSource<{ id: string }>;
 
@@ -153,63 +143,63 @@ export function sync<C extends object, Names extends CollectionsIn<C> = Collecti
   client: C,
   options: SyncOptions<C, Names>,
 ): Promise<SyncReport>;
-export async function sync(
-  client: object,
-  options: SyncBaseOptions & {
-    readonly [Name in keyof Destination | 'target']?: unknown;
-  } & Pick<SyncToTargetOptions, 'sameCompany'>,
-): Promise<SyncReport> {
+export async function sync(client: object, given: SyncBaseOptions): Promise<SyncReport> {
   checkObject(client, 'client');
-  checkObject(options, 'options');
-  checkOptionNames(options, SYNC_OPTIONS, { of: 'sync' });
-  const { onForbidden = 'report', concurrency = 2, mode, maxCandidates, target, stopAfter } = options;
-  checkOneOf(onForbidden, 'onForbidden', ['report', 'fail']);
-  checkWhole(concurrency, 'concurrency', 1);
-  if (stopAfter !== undefined) checkStopAfter(stopAfter);
+  const options = asRun(resolved(syncOptions, given, { of: 'sync' }));
   const sources = client as Readonly<Record<string, Source>>;
   const names = namesOf(sources, options.collections);
-  const resolved = resolveRunOptions(options);
-  const shared = { onForbidden, concurrency, stopAfter };
-  let work: () => Promise<SyncReport>;
-  if (target === undefined) {
-    const { store, onBatch } = options as unknown as Destination;
-    checkMethods(store, 'store', ['get']);
-    checkFunction(onBatch, 'onBatch');
-    if (options.sameCompany !== undefined) {
-      throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
-    }
-    const deletions = deletionsOf({ ...options, mode }, sources, names);
-    const context = { ...shared, options: resolved, store, onBatch, deletions };
-    work = () => new TenantRun(names, sources, context).run();
-  } else {
-    const checked = checkTarget(options);
-    const { sameCompany = false } = options;
-    checkFlag(sameCompany, 'sameCompany');
-    if (maxCandidates !== undefined) checkNumber(maxCandidates, 'maxCandidates', 0);
-    const read = { ...resolved.read, keepInvalid: true };
-    work = () =>
-      withTarget(checked, targetContext('sync', sources, names, resolved), async (opened) => {
-        if (opened.marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
-        else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
-        const settings = { ...read, signal: resolved.signal };
-        const remember = await guardCompany(opened, sources, {
-          tenant: resolved.tenant,
-          sameCompany,
-          settings,
-        });
-        const copy = destinationOf(opened, { mode, maxCandidates, remember });
-        const context = { ...shared, ...copy, options: { ...resolved, read } };
-        return await reported(opened, new TenantRun(names, sources, context).run());
-      });
-  }
-  const { tenant } = resolved;
+  const work =
+    options.target === undefined ? intoStore(sources, names, options) : intoTarget(sources, names, options);
   const [first] = names;
   if (first === undefined) return await work();
-  return await runSource(sources[first] as Source).inRun({ name: 'sync', tenant, collections: names }, work);
+  const event = { name: 'sync', tenant: options.tenant, collections: names } as const;
+  return await runSource(sources[first] as Source).inRun(event, work);
 }
 
-/** Where records and state go. */
-type Destination = Pick<OpenTarget, 'store' | 'onBatch' | 'localIds' | 'onDelete'>;
+type Resolved = ResolvedSync & ResolvedOptions<typeof syncOptions>;
+
+/** The work of a sync whose records and state the functions and the store of the caller take. */
+function intoStore(
+  sources: Readonly<Record<string, Source>>,
+  names: readonly string[],
+  options: Resolved,
+): () => Promise<SyncReport> {
+  const { store, onBatch, sameCompany } = options;
+  if (store === undefined || onBatch === undefined) {
+    const missing = store === undefined ? 'store' : 'onBatch';
+    throw new InvalidInputError(missing, 'is missing. Pass store and onBatch, or a target');
+  }
+  if (sameCompany) {
+    throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
+  }
+  const deletions = deletionsOf(options, sources, names);
+  return () => new TenantRun(names, sources, { options, store, onBatch, deletions }).run();
+}
+
+/** The work of a sync into a target. */
+function intoTarget(
+  sources: Readonly<Record<string, Source>>,
+  names: readonly string[],
+  given: Resolved,
+): () => Promise<SyncReport> {
+  const options = { ...given, read: { ...given.read, keepInvalid: true } };
+  const { tenant, mode, sameCompany, maxCandidates, read } = options;
+  const target = options.target as SyncTarget;
+  const both = (['store', 'onBatch', 'localIds', 'onDelete'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (both !== undefined) {
+    throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
+  }
+  return () =>
+    withTarget(target, targetContext('sync', sources, names, options), async (opened) => {
+      if (opened.marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
+      else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
+      const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
+      const copy = destinationOf(opened, { mode, maxCandidates, remember });
+      return await reported(opened, new TenantRun(names, sources, { options, ...copy }).run());
+    });
+}
 
 /** What a run does with a target, and what that says it changed. */
 function destinationOf(
@@ -293,7 +283,6 @@ export function namesOf(
     if (names.length === 0) throw new InvalidInputError('client', 'has no collections');
     return names;
   }
-  if (!Array.isArray(wanted)) throw new InvalidInputError('collections', 'must be an array of names');
   const unknown = wanted.find((name) => !isCollection(name));
   if (unknown !== undefined) {
     throw new InvalidInputError(
@@ -306,19 +295,16 @@ export function namesOf(
 
 /** How a sync with functions of the caller finds deletions. */
 function deletionsOf(
-  options: Pick<SyncBaseOptions, 'mode' | 'maxCandidates'> & {
-    readonly localIds?: unknown;
-    readonly onDelete?: unknown;
-  },
+  { mode, localIds, onDelete, maxCandidates }: Resolved,
   sources: Readonly<Record<string, Source>>,
   names: readonly string[],
 ): TenantContext['deletions'] {
-  const { mode, localIds, onDelete, maxCandidates } = options;
   if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return undefined;
 
-  // A list of ids could not say whose they are: a sync reads several collections.
-  checkFunction(localIds, 'localIds');
-  checkDeletionOptions({ localIds, onDelete, maxCandidates });
+  if (localIds === undefined || onDelete === undefined) {
+    const missing = localIds === undefined ? 'localIds' : 'onDelete';
+    throw new InvalidInputError(missing, 'is missing. Deletions are found with localIds and onDelete');
+  }
   if (mode !== 'full') {
     throw new InvalidInputError(
       'localIds',
@@ -328,5 +314,5 @@ function deletionsOf(
   if (names.some((name) => typeof sources[name]?.find !== 'function')) {
     throw new InvalidInputError('localIds', 'requires collections of a client, with find');
   }
-  return { localIds, onDelete, maxCandidates } as TenantContext['deletions'];
+  return { localIds, onDelete, maxCandidates };
 }

@@ -11,22 +11,6 @@ import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 import { compareCompany } from './copy-records.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
 
-const REPLACED_BY_TARGET = ['store', 'onBatch', 'localIds', 'onDelete'] as const;
-
-/** The target of these options. It must not stand beside one of the options that it replaces. */
-export function checkTarget(
-  options: {
-    readonly [Name in (typeof REPLACED_BY_TARGET)[number] | 'target']?: unknown;
-  },
-): SyncTarget {
-  const target = checkMethods(options.target, 'target', ['open']) as SyncTarget;
-  const both = REPLACED_BY_TARGET.find((name) => options[name] !== undefined);
-  if (both !== undefined) {
-    throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
-  }
-  return target;
-}
-
 /** Runs `work` with the opened target, and closes it however that ends. */
 export async function withTarget<V>(
   target: SyncTarget,

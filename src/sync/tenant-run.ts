@@ -15,11 +15,15 @@ import type { ResolvedRunOptions } from './run-options.ts';
 
 /** What the runs of one tenant share. */
 export interface TenantContext {
-  readonly options: ResolvedRunOptions;
+  readonly options: ResolvedSync;
   readonly store: Store;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
   readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
   readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
+}
+
+/** The options of a sync with every default applied. */
+export interface ResolvedSync extends ResolvedRunOptions {
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';
   /** Collections read at a time. */
@@ -48,8 +52,9 @@ export class TenantRun {
 
   constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, context: TenantContext) {
     this.#context = context;
-    this.#collections = new Semaphore(context.concurrency);
-    const { options, store, deletions, concurrency, stopAfter } = context;
+    const { options, store, deletions } = context;
+    const { concurrency, stopAfter } = options;
+    this.#collections = new Semaphore(concurrency);
     this.#limit = stopAfter && new RunLimit(stopAfter);
     const { signal } = this.#stop;
     const shared = {
@@ -108,7 +113,7 @@ export class TenantRun {
 
   /** Why the sync fails; undefined if it succeeds. */
   #failure(): SyncFailure | undefined {
-    const { onForbidden } = this.#context;
+    const { onForbidden } = this.#context.options;
     const isForbidden = ({ status }: AnyCollectionRun) => status === 'forbidden';
     const reportsForbidden = onForbidden === 'report' && !this.#runs.every(isForbidden);
     const failed = this.#runs.filter(

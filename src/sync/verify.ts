@@ -1,34 +1,36 @@
-import { checkObject, checkOptionNames } from '../errors/check-input.ts';
+import { checkObject, resolved } from '../errors/check-input.ts';
 import { copyRows } from '../internal/copy-rows.ts';
-import type { OptionNames } from '../internal/option-names.ts';
-import type { ReadSettings } from '../reading/list-options.ts';
+import { is, type OptionInputs, optional, required } from '../internal/options.ts';
+import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { type RunSource, runSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import { IdSet } from '../reconcile/id-set.ts';
 import { isStored } from './copy-records.ts';
-import { RUN_OPTIONS, type RunOptions, resolveRunOptions } from './run-options.ts';
+import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
 import type { OpenTarget, SyncTarget } from './target.ts';
-import { checkTarget, checkTargetMethods, targetContext, withTarget } from './target-run.ts';
+import { checkTargetMethods, targetContext, withTarget } from './target-run.ts';
+
+const verifyOptions = {
+  ...readOptions,
+  tenant: runOptions.tenant,
+  prefix: runOptions.prefix,
+  lookbackMs: runOptions.lookbackMs,
+  signal: runOptions.signal,
+  /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `localIds`. */
+  target: required(is.withMethods<SyncTarget>('open')),
+  collections: optional(is.strings),
+};
 
 /** Options of {@link verify}. */
 export interface VerifyOptions<Names extends string = string>
-  extends Omit<RunOptions, 'mode' | 'updatedSince' | 'onCheckpoint' | 'onProgress' | 'serviceTimeZone'> {
-  /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `localIds`. */
-  target: SyncTarget;
+  extends Pick<RunOptions, keyof ReadOptions | 'tenant' | 'prefix' | 'lookbackMs' | 'signal'>,
+    Pick<OptionInputs<typeof verifyOptions>, 'target'> {
   /** The collections to compare, by the names of the client's properties. Default: every collection of the client. */
   collections?: readonly Names[] | undefined;
 }
-
-const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
-  ...(({ mode, updatedSince, onCheckpoint, onProgress, serviceTimeZone, ...options }) => options)(
-    RUN_OPTIONS,
-  ),
-  target: true,
-  collections: true,
-};
 
 /** How the copy of one collection differs from the service. Lists of ids. */
 export interface CollectionDifferences {
@@ -75,17 +77,14 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   options: VerifyOptions<Names>,
 ): Promise<VerifyReport> {
   checkObject(client, 'client');
-  checkObject(options, 'options');
-  checkOptionNames(options, VERIFY_OPTIONS, { of: 'verify' });
-  const target = checkTarget(options);
+  const own = resolved(verifyOptions, options, { of: 'verify' });
   const sources = client as Parameters<typeof targetContext>[1];
-  const names = namesOf(sources, options.collections);
-  const { collections: _, target: __, ...run } = options;
-  const resolved = resolveRunOptions(run);
-  const { tenant, prefix, lookbackMs, signal } = resolved;
-  const settings = { ...resolved.read, signal, keepInvalid: true };
+  const names = namesOf(sources, own.collections);
+  const { tenant, target, prefix, lookbackMs, signal } = own;
+  const settings = { ...readSettings(own), signal, keepInvalid: true };
+  const context = targetContext('verify', sources, names, { tenant, signal, read: settings });
   const startedAt = new Date();
-  return await withTarget(target, targetContext('verify', sources, names, resolved), async (opened) => {
+  return await withTarget(target, context, async (opened) => {
     checkTargetMethods(opened, 'verify', ['rows', 'localIds']);
     const collections: CollectionDifferences[] = [];
     for (const name of names) {

@@ -33,7 +33,7 @@ function checkContentType(
   const accepted =
     contentTypes === undefined
       ? ['application/json']
-      : contentTypes[method === 'PATCH' ? 'update' : 'create'];
+      : (contentTypes[method === 'PATCH' ? 'update' : 'create'] ?? ['application/json']);
   if (accepted.includes(given.trim().toLowerCase())) return;
 
   const error = contentTypes === undefined ? 'malformed_request' : 'unsupported_media_type';

@@ -24,10 +24,10 @@ import { moneyOptions } from '../../../src/money.ts';
 import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners.ts';
 import { clientDefaults, clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
-import { PUSH_OPTIONS } from '../../../src/push/options.ts';
-import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
-import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
-import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
+import { pushOptions } from '../../../src/push/options.ts';
+import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
+import { changesOptions } from '../../../src/sync/changes.ts';
+import { syncOptions } from '../../../src/sync/sync.ts';
 import { listenOptions } from '../../../src/testing/adapters/server.ts';
 import { requestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
@@ -75,14 +75,14 @@ const TAKES_OPTIONS: readonly (readonly [
   ['collection', { schema: true }, (o) => client.collection('boms', o)],
   [
     'sync',
-    SYNC_OPTIONS,
+    syncOptions,
     (o: object) => sync(client, { ...run, ...reconciled, mode: 'full', onBatch: nothing, ...o }),
   ],
-  ['changes', CHANGES_OPTIONS, (o: object) => changes(client.accounts, { ...run, ...o }).next()],
-  ['reconcile', RECONCILE_OPTIONS, (o: object) => reconcile(client.accounts, { ...reconciled, ...o })],
+  ['changes', changesOptions, (o: object) => changes(client.accounts, { ...run, ...o }).next()],
+  ['reconcile', reconcileOptions, (o: object) => reconcile(client.accounts, { ...reconciled, ...o })],
   [
     'push',
-    PUSH_OPTIONS,
+    pushOptions,
     ({ existing, ...o }: { existing?: object }) => {
       const whole = existing && { products: [], asOf: '2026-01-31', ...existing };
       const asked = { tenant: 'acme', rows: [], key: () => 'A', store: new Map(), existing: whole };

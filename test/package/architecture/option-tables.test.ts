@@ -16,9 +16,9 @@ const OTHERS = [
 const tables = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
   [
     ...readFileSync(root + file, 'utf8').matchAll(
-      /: OptionNames<(\w+)|interface (\w+)[^{]*\bextends [^{]*OptionInputs</g,
+      /: OptionNames<(\w+)|satisfies TableOf<(\w+)|interface (\w+)[^{]*\bextends [^{]*OptionInputs</g,
     ),
-  ].map(([, named, derived]) => named ?? derived ?? ''),
+  ].map(([, ...types]) => types.find((type) => type !== undefined) ?? ''),
 );
 
 /** The names that the entries of the package export; each names them one by one. */

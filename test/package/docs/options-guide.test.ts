@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { createOptions } from '../../../src/collections/create-options.ts';
 import { clientOptions, resolveOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
-import { PUSH_OPTIONS } from '../../../src/push/options.ts';
-import { RECONCILE_OPTIONS } from '../../../src/reconcile/reconcile.ts';
-import { CHANGES_OPTIONS } from '../../../src/sync/changes.ts';
-import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
+import { pushOptions } from '../../../src/push/options.ts';
+import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
+import { changesOptions } from '../../../src/sync/changes.ts';
+import { syncOptions } from '../../../src/sync/sync.ts';
 import { callOptions } from '../../../src/transport/call-options.ts';
 import { namesIn, tableRows } from './code-blocks.ts';
 
@@ -79,7 +79,7 @@ describe('the tables of the guide to options', () => {
 
   test('list the options of sync, changes and reconcile', () => {
     const rows = tableRows(GUIDE, 'option of a sync');
-    const tables = { sync: SYNC_OPTIONS, changes: CHANGES_OPTIONS, reconcile: RECONCILE_OPTIONS };
+    const tables = { sync: syncOptions, changes: changesOptions, reconcile: reconcileOptions };
     for (const [of, table] of Object.entries(tables)) {
       const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
       const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
@@ -89,6 +89,6 @@ describe('the tables of the guide to options', () => {
 
   test('list the options of push', () => {
     const listed = tableRows(GUIDE, 'option of push').flatMap(([cell = '']) => namesIn(cell));
-    expect(listed.toSorted()).toEqual(Object.keys(PUSH_OPTIONS).toSorted());
+    expect(listed.toSorted()).toEqual(Object.keys(pushOptions).toSorted());
   });
 });

@@ -7,8 +7,8 @@ import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import { clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { idBounds } from '../../../src/pagination/page.ts';
-import { PUSH_OPTIONS } from '../../../src/push/options.ts';
-import { SYNC_OPTIONS } from '../../../src/sync/sync.ts';
+import { pushOptions } from '../../../src/push/options.ts';
+import { syncOptions } from '../../../src/sync/sync.ts';
 import { namesIn, root, tableRows } from './code-blocks.ts';
 
 const GUIDE = 'src/guides/service.md';
@@ -44,8 +44,8 @@ describe('the service at a glance', () => {
     const ofClient = {
       ...clientOptions,
       ...listOptions,
-      ...SYNC_OPTIONS,
-      ...PUSH_OPTIONS,
+      ...syncOptions,
+      ...pushOptions,
       page: true,
       id: idBounds,
     };

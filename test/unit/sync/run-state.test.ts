@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { resolved } from '../../../src/errors/check-input.ts';
 import { MalformedRequestError } from '../../../src/errors/malformed-request-error.ts';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { SyncState } from '../../../src/reading/state.ts';
-import { resolveRunOptions } from '../../../src/sync/run-options.ts';
+import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';
 import {
   abandoned,
   begin,
@@ -27,8 +28,8 @@ const interrupted = (since: string | undefined, token: string | undefined = 'tok
   run: { watermark: '2026-01-05T09:00:00Z', since, token },
 });
 
-const rulesOf = (options: Partial<Parameters<typeof resolveRunOptions>[0]> = {}) =>
-  resolveRunOptions({ tenant: 'acme', ...options });
+const rulesOf = (options: Partial<RunOptions> = {}) =>
+  asRun(resolved(runOptions, { tenant: 'acme', ...options }, { of: 'sync' }));
 
 function startOf(found?: SyncState, options?: Parameters<typeof rulesOf>[0]): RunState {
   return begin(found, own, rulesOf(options));
