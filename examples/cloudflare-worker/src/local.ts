@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 import type { D1 } from './env.ts';
 
-/** The worker on this machine, with a database in memory. */
+/** The worker on this machine. */
 export interface Local extends AsyncDisposable {
   readonly db: D1;
   /** What the schedule does. Resolves to how the run ended: `ok` or `exception`. */
@@ -22,9 +22,11 @@ export interface LocalOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly maxRequests?: number;
+  /** A folder that keeps the database. @default in memory */
+  readonly folder?: string;
 }
 
-export async function startLocal({ baseUrl, apiKey, maxRequests }: LocalOptions): Promise<Local> {
+export async function startLocal({ baseUrl, apiKey, maxRequests, folder }: LocalOptions): Promise<Local> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
     bundle: true,
@@ -38,6 +40,7 @@ export async function startLocal({ baseUrl, apiKey, maxRequests }: LocalOptions)
     modules: [{ type: 'ESModule', path: 'worker.mjs', contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     d1Databases: { DB: 'copy' },
+    ...(folder !== undefined && { d1Persist: folder }),
     bindings: {
       ACCOUNTING_BASE_URL: baseUrl,
       ACCOUNTING_API_KEY: apiKey,
