@@ -63,6 +63,20 @@ test('a push accepts a new API key of the same company, and remembers it', async
   expect(sandbox.count(({ path }) => /\/products\/\d+$/.test(path))).toBe(0);
 });
 
+test('a push remembers the last ten API keys', async () => {
+  const { sandbox, run } = setUp();
+  const keys = [sandbox.keys.full, ...Array.from({ length: 10 }, () => sandbox.issueKey())];
+  for (const key of keys) await run(key);
+  const compared = async (key: string) => {
+    sandbox.clearLogs();
+    await run(key);
+    return sandbox.count(({ path }) => /\/products\/\d+$/.test(path)) > 0;
+  };
+  expect(await compared(keys.at(-1) ?? '')).toBe(false);
+  expect(await compared(keys[1] ?? '')).toBe(false);
+  expect(await compared(keys[0] ?? '')).toBe(true);
+});
+
 test('a push with a store that remembers no product accepts any API key', async () => {
   const { sandbox, run } = setUp();
   await run(sandbox.keys.full, { rows: [] });

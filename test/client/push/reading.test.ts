@@ -116,6 +116,13 @@ test('a push closes existing.products if the list fails, and its rows too if the
   expect(whole.state.closed).toBe(0);
 });
 
+test('a push reads a list by page once, although such a read is only likely to be complete', async () => {
+  const { run, sandbox } = setUpPush(products(95), { sandbox: { ids: { form: 'uuid' }, pageSize: 10 } });
+  const { report } = await run(products(95));
+  expect(report).toMatchObject({ complete: 'likely', counts: { unchanged: 95 } });
+  expect(sandbox.requests.length).toBeLessThan(15);
+});
+
 // Seeds with which keyset pagination alone misses a product.
 test.each([27, 29, 57])(
   'a push reads a list with hidden rows again by page, and creates no product a second time (seed %i)',

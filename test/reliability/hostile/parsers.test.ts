@@ -111,7 +111,7 @@ test.each(each)('%s: any text is parsed, or fails with an error of this package'
 
 /** Texts of which a parser that backtracks, or searches again from each place, would not see the end. */
 const growing: readonly ((length: number) => string)[] = [
-  ...Array.from(' 09.-:/%a{["\\=é\ud800', (unit) => (length: number) => unit.repeat(length)),
+  ...Array.from(' \u00a009.-:/%a{["\\=é\ud800', (unit) => (length: number) => unit.repeat(length)),
   (length) => `${' '.repeat(length)}x`,
   (length) => '"\\'.repeat(length / 2),
   (length) => '<a'.repeat(length / 2),
