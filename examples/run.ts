@@ -19,9 +19,9 @@ if (!isProject && !existsSync(`${name}.ts`)) {
 
 if (isProject) {
   // A project of its own, with a sandbox of its own.
-  const npm = (...words: string[]) =>
-    spawnSync('npm', [...words, '--silent', '--prefix', name], { stdio: 'inherit' });
-  process.exit(npm('install').status || npm('start').status || 0);
+  const npm = (command: string, ...words: string[]) =>
+    spawnSync('npm', [command, '--silent', '--prefix', name, ...words], { stdio: 'inherit' });
+  process.exit(npm('install').status || npm('start', '--', ...args).status || 0);
 }
 
 const sandbox = createSandbox({ records: 420, seed: 7, requiredFields: ['name'] });
