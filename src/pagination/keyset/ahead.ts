@@ -148,8 +148,7 @@ export class ReadAhead<T> {
   /** An error of the response comes again when the read gets there. */
   #stepAfter(state: Guessable, asked: Guess<T>, response: PageResponse<T>): Step | undefined {
     try {
-      const step = reduce(state, response, this.#context, { asked });
-      return step.deliver === 'response' || step.deliver === 'nothing' ? step : undefined;
+      return reduce(state, response, this.#context, { asked });
     } catch {
       return undefined;
     }

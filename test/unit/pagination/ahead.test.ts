@@ -427,6 +427,11 @@ describe('rule 5', () => {
     ['one less than half full: one less', [range(59, 72)], 3],
     ['two of them: two less', [range(59, 72), range(73, 86)], 2],
     ['six of them: one is left', Array.from({ length: 6 }, (_, n) => range(59 + 14 * n, 72 + 14 * n)), 1],
+    [
+      'six of them and one that is half full: two',
+      [...Array.from({ length: 6 }, (_, n) => range(59 + 14 * n, 72 + 14 * n)), range(143, 157)],
+      2,
+    ],
     ['one that is half full: as many as before, at most', [range(59, 73)], 4],
     ['two and one that is half full: one more again', [range(59, 72), range(73, 86), range(87, 101)], 3],
   ])('after responses to exact intervals of 24 ids, %s', async (_, responses, depth) => {

@@ -76,8 +76,8 @@ export interface KeysetHistory {
 }
 
 /**
- * Reads a service with keyset pagination while its data changes: with up to eight pages ahead whose responses overtake each other, with or without bounds, stopped
- * after any page or by a 500, and resumed from the token.
+ * Reads a service with keyset pagination while its data changes: with up to eight pages ahead whose responses overtake
+ * each other, with or without bounds, stopped after any page or by a 500, and resumed from the token.
  */
 export async function playKeyset(seed: number): Promise<KeysetHistory> {
   const random = new SeededRandom(seed);
@@ -113,7 +113,12 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   // Requests ahead overtake each other.
   const slowest = random.pick([0, 2, 6]);
   const prefetch = random.pick([0, 1, 2, 4, 8, random.int(1, 8)]);
-  const { accounts } = clientOf(server, () => random.int(0, slowest));
+  const { accounts } = clientOf(server, {
+    latency: () => random.int(0, slowest),
+    onSent: (inFlight) => {
+      if (inFlight > Math.max(prefetch, 1)) findings.push(`${inFlight} requests in flight`);
+    },
+  });
   const from = server.chronicle.moment;
   const idsBefore = server.ids;
   const delivered = new Set<string>();

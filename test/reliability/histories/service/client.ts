@@ -8,21 +8,36 @@ export type SimPage = Page<SimRecord>;
 
 let services = 0;
 
-/** Turns of the event loop, before a request arrives and before its response does. */
-type Latency = () => number;
+interface SimClientOptions {
+  /** Turns of the event loop, before a request arrives and before its response does. */
+  readonly latency?: () => number;
+  /** Called with each request: how many are in flight, with that one. */
+  readonly onSent?: (inFlight: number) => void;
+}
 
 /** A client of the model of the service, without HTTP and without retries. */
-export function clientOf(server: SimServer, latency: Latency = () => 0) {
+export function clientOf(
+  server: SimServer,
+  { latency = () => 0, onSent = () => undefined }: SimClientOptions = {},
+) {
+  const underway = new Set<AbortSignal>();
   return createClient({
     baseUrl: `https://simulated-${++services}.example.com`,
     apiKey: 'key-of-the-company',
     fetch: async (url, init) => {
-      await turns(latency());
-      init.signal?.throwIfAborted();
-      const response = await respond(server, new URL(url));
-      await turns(latency());
-      init.signal?.throwIfAborted();
-      return response;
+      const { signal } = init;
+      if (signal) underway.add(signal);
+      onSent([...underway].filter(({ aborted }) => !aborted).length);
+      try {
+        await turns(latency());
+        signal?.throwIfAborted();
+        const response = await respond(server, new URL(url));
+        await turns(latency());
+        signal?.throwIfAborted();
+        return response;
+      } finally {
+        if (signal) underway.delete(signal);
+      }
     },
     rateLimiter: false,
     timeoutMs: Number.POSITIVE_INFINITY,
