@@ -153,21 +153,17 @@ export class Copy implements OpenTarget {
 
   /** Notes how far the copy of each collection is, or why its run failed. */
   async onEnd(ends: readonly CollectionEnd[]): Promise<void> {
-    const at = (time: Date | undefined) => time?.toISOString() ?? '';
     const statuses = ends.map(({ report, endedAt, error }) => {
       const { collection, status, watermark, lastFullRead, complete, deletions } = report;
-      const isDone = status === 'done';
-      const checked = isDone && deletions !== undefined && deletions.skipped === undefined;
-      return [
-        collection,
-        at(watermark),
-        at(isDone ? endedAt : undefined),
-        at(lastFullRead),
-        at(checked ? endedAt : undefined),
-        isDone ? (complete ?? '') : '',
-        error === undefined ? '' : causeText(error) || 'unknown',
-      ];
+      const finishedAt = status === 'done' ? endedAt : undefined;
+      const isChecked = deletions !== undefined && deletions.skipped === undefined;
+      // A run that did not reach the collection says nothing about it.
+      const noError = status === 'not_begun' ? undefined : '';
+      const lastError = error === undefined ? noError : causeText(error) || 'unknown';
+      const times = [watermark, finishedAt, lastFullRead, isChecked ? finishedAt : undefined];
+      return [collection, ...times, finishedAt && complete, lastError];
     });
+    // Dates become text, and what is undefined null.
     await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses)]);
   }
 

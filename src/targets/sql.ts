@@ -102,7 +102,7 @@ export function statementsIn(dialect: Dialect) {
       .join(', ')}`,
     view: dialect.view,
     statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
-      ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, last_error
+      ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, nullif(last_error, '') AS last_error
       FROM ${status} AS s LEFT JOIN (
         SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
         FROM ${record} GROUP BY collection, tenant
@@ -169,22 +169,17 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, read */
     countMarks: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
       (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
-    /** tenant, [collection, the values of a status] of each collection: an empty one keeps what is there, except for an error */
+    /** tenant, [collection, the values of a status] of each collection: null keeps what is there */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
         .map((name, index) => {
-          const value = `nullif(item.value ->> ${index + 1}, '')`;
+          const value = `item.value ->> ${index + 1}`;
           return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
       FROM ${dialect.items(p(2))} WHERE true
-      ON CONFLICT (collection, tenant) DO UPDATE SET ${statusColumns
-        .map((name) =>
-          name === 'last_error'
-            ? `${name} = excluded.${name}`
-            : `${name} = coalesce(excluded.${name}, s.${name})`,
-        )
-        .join(', ')}`,
+      ON CONFLICT (collection, tenant) DO UPDATE
+      SET ${statusColumns.map((name) => `${name} = coalesce(excluded.${name}, s.${name})`).join(', ')}`,
     /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
     forget: (tenant: string, guard: string) => [
       `DELETE FROM ${checkpoint} WHERE tenant = ${literal(tenant)} AND key = ${literal(guard)}`,

@@ -298,6 +298,25 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       await run(sandbox, copy);
       expect((await statusOf(copy)).last_error).toBe(null);
     });
+
+    test('keeps the error of a collection that a later run does not reach', async () => {
+      const records = { accounts: 5, products: 60, bankFeedAccounts: 5 };
+      const sandbox = createSandbox({ records, pageSize: 10 });
+      const copy = await open();
+      const all = { collections: Object.keys(records), concurrency: 1 };
+      sandbox.faults.add({ kind: 'status', status: 500 }, { path: /products|bank/, probability: 1 });
+      const failing = run(sandbox, copy, { ...all, maxOutageMs: 0, retry: { maxAttempts: 1 } });
+      expect(await caught(failing)).toMatchObject({ code: 'sync_failed' });
+      sandbox.faults.clear();
+      const paused = await run(sandbox, copy, { ...all, stopAfter: { requests: 2 } });
+      expect(paused.collections.map(({ status }) => status)).toEqual(['done', 'paused', 'not_begun']);
+      const error = expect.stringContaining('500');
+      expect(await statusOf(copy, 'products')).toMatchObject({ last_error: null });
+      expect(await statusOf(copy, 'bankFeedAccounts')).toMatchObject({ last_error: error });
+      await run(sandbox, copy, all);
+      const done = { last_error: null, complete: 'certain' };
+      expect(await statusOf(copy, 'bankFeedAccounts')).toMatchObject(done);
+    });
   });
 
   describe(`a copy in ${engine}`, () => {
