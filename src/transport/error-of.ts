@@ -183,10 +183,11 @@ function contentError(
     ? `${record ?? 'it'} does not match the schema that you passed`
     : `${record ?? 'a record'} does not have the documented shape`;
   const what = reason === 'wrong_shape' ? shape : WHAT[reason];
-  const advice = ofCaller ? `Correct the schema or the record. ${GO_ON}` : ADVICE[reason];
+  const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
+  const around = reason === 'wrong_shape' && facts.method === 'GET' ? GO_ON : undefined;
   const retryable = facts.retryable ?? fault === 'cut';
   const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
-  const hint = [advice, next].filter(Boolean).join(' ');
+  const hint = [advice, around, next].filter(Boolean).join(' ');
   return new UnexpectedResponseError(
     `${called(facts)} returned ${status}, but ${what}${shown}.`,
     { ...facts, retryable, hint },
@@ -212,7 +213,7 @@ const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
   truncated: 'Check any proxy between client and service.',
   wrong_content: 'Check that baseUrl points at the service.',
   not_utf8: 'Ask the operator of the service.',
-  wrong_shape: `Ask the operator of the service. ${GO_ON}`,
+  wrong_shape: 'Ask the operator of the service.',
   wrong_record: 'Check the id: the service may read only the number at its beginning.',
   too_large: 'Raise maxBodyBytes.',
 };
