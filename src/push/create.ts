@@ -8,12 +8,9 @@
 //    │                                               then under a new key         │
 //    └──────────────── two looks, in two rounds, did not show it ─────────────────┘
 
+import { isAccountingError } from '../errors/guards.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-
-/** Nothing is under way. */
-interface None {
-  readonly is: 'none';
-}
+import { signOfError } from '../transport/outage.ts';
 
 /** A create was or is about to be sent. Its outcome is not known. */
 export interface Sent {
@@ -38,10 +35,12 @@ export interface Made {
 }
 
 /** What is known of the create of one row. */
-export type CreateState = None | Sent | Made;
+export type CreateState = typeof NONE | Sent | Made;
 
-export const NONE: None = { is: 'none' };
+/** Nothing is under way. */
+export const NONE = { is: 'none' } as const;
 
+/** Rounds of a run that send a create under one key. */
 const MAX_SENDINGS = 2;
 
 /** A product that an earlier run, or a list, is known by. */
@@ -98,18 +97,15 @@ function found(state: CreateState, id: string): Made {
   return { is: 'made', id, isOwn, misses: 0 };
 }
 
-interface Intention {
-  /** The draft of the row. */
-  readonly draft: string;
-  /** Whether a create may be sent again under its key: not to a service that ignores the key. */
-  readonly mayRepeat: boolean;
-}
-
 /**
  * What is stored before a create is sent. One whose outcome is unknown is repeated once under its key, because the
- * service may be slower than the client waits; after that, it gets a new key.
+ * service may be slower than the client waits; after that, it gets a new key and the draft of its row. `mayRepeat` is
+ * false for a service that ignores the key.
  */
-export function toSend(state: CreateState, { draft, mayRepeat }: Intention): Sent {
+export function toSend(
+  state: CreateState,
+  { draft, mayRepeat }: { readonly draft: string; readonly mayRepeat: boolean },
+): Sent {
   if (state.is === 'sent' && state.sendings < MAX_SENDINGS && mayRepeat)
     return { ...state, sendings: state.sendings + 1 };
   const idempotencyKey = newIdempotencyKey();
@@ -129,6 +125,12 @@ export type WriteEnd =
   | 'outage'
   | 'failed';
 
+/** What the error of an update, or of a delete, says. */
+export function endOfUpdate(error: unknown): WriteEnd {
+  if (isAccountingError(error, 'not_found') && error.missing) return 'missing';
+  return signOfError(error) === undefined ? 'failed' : 'outage';
+}
+
 /** What such an end makes of a row. */
 export function afterUpdate(state: Made, end: WriteEnd): { state: Made; step: 'open' | 'failed' } {
   if (end === 'missing') return { state: { ...state, misses: state.misses + 1 }, step: 'open' };
@@ -143,6 +145,18 @@ export type CreateEnd =
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
   | { readonly end: 'unknown' };
+
+/** What the error of a create says. One that is not of this package, such as that of a signal, says nothing. */
+export function endOfCreate(error: unknown): CreateEnd {
+  if (!isAccountingError(error)) return { end: 'unknown' };
+  const { outcome } = error;
+  if (outcome === 'rejected' || outcome === 'not_sent') {
+    const isUnseen = outcome === 'not_sent' || isAccountingError(error, 'rate_limited');
+    return { end: 'rejected', isOutage: signOfError(error) !== undefined, isUnseen };
+  }
+  const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
+  return outcome === 'applied' && id !== undefined ? { end: 'applied', id } : { end: 'unknown' };
+}
 
 /**
  * What the end of a create makes of a row. `look`: an earlier run sent it, so the product can have been changed or

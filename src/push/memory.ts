@@ -56,7 +56,6 @@ export class PushMemory {
   readonly #parts = new Map<string, Map<string, string>>();
   /** The parts that have changed since they were read or written. */
   readonly #changed = new Set<string>();
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(options: MemoryOptions) {
     this.#options = options;
@@ -120,31 +119,20 @@ export class PushMemory {
 
   /** Writes down the creates that are about to be sent, and that this run writes from now on. */
   async begin(): Promise<void> {
-    await this.#inTurn(async () => {
-      if (this.#made.size > MAX_MADE) {
-        await this.#checkMark();
-        await this.#saveParts();
-      }
-      await this.#saveHead();
-    });
+    if (this.#made.size > MAX_MADE) {
+      await this.#checkMark();
+      await this.#saveParts();
+    }
+    await this.#saveHead();
   }
 
   /** Writes down everything that is known. */
   async save(): Promise<void> {
-    await this.#inTurn(async () => {
-      if (this.#changed.size > 0) {
-        await this.#checkMark();
-        await this.#saveParts();
-      }
-      if (this.#content() !== this.#stored) await this.#saveHead();
-    });
-  }
-
-  /** One write after the other. */
-  #inTurn(write: () => Promise<void>): Promise<void> {
-    const work = this.#writing.then(write);
-    this.#writing = work.catch(() => undefined);
-    return work;
+    if (this.#changed.size > 0) {
+      await this.#checkMark();
+      await this.#saveParts();
+    }
+    if (this.#content() !== this.#stored) await this.#saveHead();
   }
 
   /** The creates of all key names, as the store has them. */

@@ -2,12 +2,10 @@
 // round cannot settle stays open for the next one, in this push or in the next.
 
 import { isAccountingError } from '../errors/guards.ts';
-import type { NotFoundError } from '../errors/not-found-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { Read } from '../reading/source.ts';
-import { signOfError } from '../transport/outage.ts';
 import type { Calls, Kind } from './calls.ts';
 import {
   afterCreate,
@@ -15,6 +13,8 @@ import {
   afterUpdate,
   type CreateEnd,
   type CreateState,
+  endOfCreate,
+  endOfUpdate,
   isFirstSending,
   type Made,
   NONE,
@@ -271,7 +271,7 @@ export class Rounds {
       created = await calls.create(withoutNull(JSON.parse(state.draft) as Fields), state.idempotencyKey);
       end = { end: 'created', id: created.record.id };
     } catch (error) {
-      end = endOf(error);
+      end = endOfCreate(error);
       const next = afterCreate(state, end);
       memory.set(row, next.state);
       if (!isAccountingError(error)) throw error;
@@ -307,8 +307,7 @@ export class Rounds {
       row.error = error;
       if (calls.stopsRun(error)) throw error;
       if (error.outcome === 'unknown') row.fieldsSent = fieldsOf(row);
-      const isOutage = signOfError(error) !== undefined;
-      const next = afterUpdate(state, isGone(error) ? 'missing' : isOutage ? 'outage' : 'failed');
+      const next = afterUpdate(state, endOfUpdate(error));
       memory.set(row, next.state);
       if (next.step === 'failed') this.#settle(row, { action: 'failed', id: state.id, error });
       return;
@@ -334,7 +333,7 @@ export class Rounds {
         results.add({ key }, { action: 'updated', id, fields: Object.keys(patch) });
       }
     } catch (error) {
-      if (isGone(error)) return;
+      if (endOfUpdate(error) === 'missing') return;
       if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
       if (calls.stopsRun(error)) throw error;
     }
@@ -420,23 +419,6 @@ function doneOf({ id: seen, fieldsSent: fields, state }: PushRow): Outcome {
 function conflictOf({ id, otherIds, similar }: PushRow, reason: string): Outcome {
   const first = id ?? similar?.id;
   return { action: 'conflict', id: first, ids: first === undefined ? [] : [first, ...otherIds], reason };
-}
-
-/** What an error says about a create. One that is not of this package, such as that of a signal, says nothing. */
-function endOf(error: unknown): CreateEnd {
-  if (!isAccountingError(error)) return { end: 'unknown' };
-  const { outcome } = error;
-  if (outcome === 'rejected' || outcome === 'not_sent') {
-    const isUnseen = outcome === 'not_sent' || isAccountingError(error, 'rate_limited');
-    return { end: 'rejected', isOutage: signOfError(error) !== undefined, isUnseen };
-  }
-  const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
-  return outcome === 'applied' && id !== undefined ? { end: 'applied', id } : { end: 'unknown' };
-}
-
-/** Whether a write proves that its product does not exist. */
-function isGone(error: unknown): error is NotFoundError {
-  return isAccountingError(error, 'not_found') && error.missing;
 }
 
 function lacking(state: CreateState, unreadable: string | undefined): UnexpectedResponseError {
