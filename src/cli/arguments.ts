@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
-import { suggestion } from '../internal/option-names.ts';
+import { suggestion } from '../internal/suggestion.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
 
 /** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */

@@ -1,4 +1,4 @@
-import { nearest } from '../internal/option-names.ts';
+import { nearest } from '../internal/suggestion.ts';
 import type { CollectionContext } from './context.ts';
 
 /** Names can come from data: the set of those that were reported must stay small. */

@@ -1,4 +1,3 @@
-import { type NameTable, suggestion, unknownName } from '../internal/option-names.ts';
 import {
   type Check,
   givenOptions,
@@ -55,42 +54,10 @@ export const schema = <T extends StandardSchema>(): Check<T> => ({
   ...is.check<T>('a Standard Schema, such as one of Zod, Valibot or ArkType', isStandardSchema),
 });
 
-/** Another place in which a name is an option, and what to say to the caller who passes it here. */
-interface Elsewhere {
-  readonly names: NameTable;
-  readonly advice: string;
-}
-
-/** Rejects an option that does not exist: one without effect looks like one that works. */
-export function checkOptionNames(
-  options: unknown,
-  names: NameTable,
-  { of, elsewhere = [] }: { readonly of: string; readonly elsewhere?: readonly Elsewhere[] },
-): void {
-  if (typeof options !== 'object' || options === null) return;
-  const found = unknownName(options, names);
-  if (found === undefined) return;
-  const place = elsewhere.find(
-    (other) => found.path === found.name && Object.hasOwn(other.names, found.name),
-  );
-  const advice = place?.advice ?? suggestion(found.name, found.known);
-  throw new InvalidInputError(found.path, `is not an option of ${of}. ${advice}`);
-}
-
 export function checkObject(value: unknown, argument: string, problem = 'must be an object'): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInputError(argument, problem);
   }
-}
-
-export function checkFunction<F>(value: F, argument: string): F {
-  if (typeof value !== 'function') throw new InvalidInputError(argument, 'must be a function');
-  return value;
-}
-
-/** Checks the callbacks that the caller gave. */
-export function checkCallbacks<O extends object>(options: O, names: readonly (keyof O & string)[]): void {
-  for (const name of names) if (options[name] !== undefined) checkFunction(options[name], name);
 }
 
 /** An object of the caller's own, such as a store. */
@@ -99,47 +66,6 @@ export function checkMethods<V>(value: V, argument: string, methods: readonly st
   if (methods.every((name) => typeof found[name] === 'function')) return value;
   const wanted = methods.length === 1 ? 'the method' : 'the methods';
   throw new InvalidInputError(argument, `must have ${wanted} ${methods.join(' and ')}`);
-}
-
-/** Any Standard Schema. */
-export function checkSchema<V>(value: V, argument: string): V {
-  if (isStandardSchema(value)) return value;
-  throw new InvalidInputError(argument, 'must be a Standard Schema, such as one of Zod, Valibot or ArkType');
-}
-
-export function checkFlag(value: boolean, argument: string): boolean {
-  if (typeof value !== 'boolean') throw new InvalidInputError(argument, 'must be true or false');
-  return value;
-}
-
-/** One of a few strings or `false`. */
-export function checkOneOf<V extends string | false>(value: V, argument: string, allowed: readonly V[]): V {
-  if (allowed.includes(value)) return value;
-  const names = allowed.map((name) => (name === false ? 'false' : `'${name}'`));
-  throw new InvalidInputError(argument, `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
-}
-
-/** Infinity is a number too. */
-export function checkNumber(value: number, argument: string, least: number): number {
-  if (typeof value === 'number' && value >= least) return value;
-  throw new InvalidInputError(argument, `must be a number of at least ${least}`);
-}
-
-/** A duration. Infinity stands for no limit. */
-export function checkMs(value: number, argument: string, least: number): number {
-  if (typeof value === 'number' && value >= least) return value;
-  throw new InvalidInputError(argument, `must be a number of milliseconds, at least ${least}`);
-}
-
-/** A duration with an end. */
-export function checkFiniteMs(value: number, argument: string): number {
-  if (Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidInputError(argument, 'must be a finite number of milliseconds, at least 0');
-}
-
-export function checkWhole(value: number, argument: string, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new InvalidInputError(argument, `must be a whole number of at least ${least}`);
 }
 
 /** A string that reaches the service unchanged: no control characters, no lone surrogates. */

@@ -1,4 +1,4 @@
-import { isPlainObject, printable, suggestion } from './option-names.ts';
+import { printable, suggestion } from './suggestion.ts';
 
 // One table for each function that takes options: names, checks, defaults, messages, types and the guides follow from it.
 // The doc comment of an entry is the documentation of the option, in the editor too.
@@ -235,4 +235,11 @@ export function withDefaults<Table extends OptionTable>(
     return [name, withDefaults(entry.options, (own ?? {}) as object, (before ?? {}) as object)];
   });
   return Object.fromEntries(resolved) as ResolvedOptions<Table>;
+}
+
+/** Not an instance of a class: its own properties may be anything. Objects of another realm, as in Jest, are plain too. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

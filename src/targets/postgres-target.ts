@@ -1,6 +1,5 @@
-import { checkMethods, checkOptionNames } from '../errors/check-input.ts';
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { checkMethods, resolved } from '../errors/check-input.ts';
+import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget } from '../sync/target.ts';
 import { identifier, literal, postgresColumns } from './columns.ts';
 import { Copy } from './copy.ts';
@@ -19,13 +18,19 @@ export interface PostgresConnection {
 /** What a query resolves to. */
 export type PostgresResult = { readonly rows: readonly unknown[] } | readonly unknown[];
 
-/** Options of {@link postgresTarget}. */
-export interface PostgresTargetOptions {
+const postgresOptions = {
   /** The schema of tables and views: lower-case letters, digits and `_`. Default: `accounting`. */
-  schema?: string | undefined;
-}
+  schema: option(
+    is.check<string>(
+      'at most 50 lower-case letters, digits and "_", not beginning with a digit',
+      (schema) => is.string.allows(schema) && /^[a-z_][a-z0-9_]{0,49}$/.test(schema),
+    ),
+    'accounting',
+  ),
+};
 
-const POSTGRES_OPTIONS: OptionNames<PostgresTargetOptions> = { schema: true };
+/** Options of {@link postgresTarget}. */
+export interface PostgresTargetOptions extends OptionInputs<typeof postgresOptions> {}
 
 /**
  * A copy in PostgreSQL 13 or newer, for the option `target` of `sync`. The connection stays open.
@@ -47,15 +52,8 @@ export function postgresTarget(
   connection: PostgresConnection,
   options: PostgresTargetOptions = {},
 ): SyncTarget {
-  checkOptionNames(options, POSTGRES_OPTIONS, { of: 'postgresTarget' });
+  const { schema } = resolved(postgresOptions, options, { of: 'postgresTarget' });
   checkMethods(connection, 'connection', ['query']);
-  const { schema = 'accounting' } = options;
-  if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,49}$/.test(schema)) {
-    throw new InvalidInputError(
-      'schema',
-      'must be at most 50 lower-case letters, digits and "_", not beginning with a digit',
-    );
-  }
   return { open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema), tenant, context) };
 }
 

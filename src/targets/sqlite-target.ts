@@ -1,9 +1,9 @@
-import { checkOptionNames } from '../errors/check-input.ts';
+import { resolved } from '../errors/check-input.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { lockFile } from '../internal/lock-file.ts';
-import type { OptionNames } from '../internal/option-names.ts';
+import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';
 import { identifier, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
@@ -19,17 +19,20 @@ import {
   type SqliteStatement,
 } from './sqlite-database.ts';
 
-/** Options of {@link sqliteTarget}. */
-export interface SqliteTargetOptions {
+const namePrefix = is.check<string>(
+  'at most 50 letters, digits and "_", not beginning with a digit',
+  (prefix) => prefix === '' || (is.string.allows(prefix) && /^[A-Za-z_][A-Za-z0-9_]{0,49}$/.test(prefix)),
+);
+
+const sqliteOptions = {
   /** The first part of the names of the tables. Default: `accounting_`. */
-  tablePrefix?: string | undefined;
+  tablePrefix: option(namePrefix, 'accounting_'),
   /** The first part of the names of the views, for a database that has a table `products` of its own. Default: none. */
-  viewPrefix?: string | undefined;
-}
+  viewPrefix: option(namePrefix, ''),
+};
 
-const SQLITE_OPTIONS: OptionNames<SqliteTargetOptions> = { tablePrefix: true, viewPrefix: true };
-
-const PREFIX = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
+/** Options of {@link sqliteTarget}. */
+export interface SqliteTargetOptions extends OptionInputs<typeof sqliteOptions> {}
 
 /**
  * A copy in SQLite, for the option `target` of `sync`: a file, created if it does not exist, or a `DatabaseSync` of
@@ -54,16 +57,7 @@ export function sqliteTarget(
   database: string | SqliteDatabase,
   options: SqliteTargetOptions = {},
 ): SyncTarget {
-  checkOptionNames(options, SQLITE_OPTIONS, { of: 'sqliteTarget' });
-  const { tablePrefix = 'accounting_', viewPrefix = '' } = options;
-  for (const [name, prefix] of Object.entries({ tablePrefix, viewPrefix })) {
-    if (prefix !== '' && (typeof prefix !== 'string' || !PREFIX.test(prefix))) {
-      throw new InvalidInputError(
-        name,
-        'must be at most 50 letters, digits and "_", not beginning with a digit',
-      );
-    }
-  }
+  const { tablePrefix, viewPrefix } = resolved(sqliteOptions, options, { of: 'sqliteTarget' });
   checkDatabase(database);
   return {
     async open(tenant, context) {

@@ -1,5 +1,4 @@
 import { collectionNames } from '../collections/index.ts';
-import { suggestion } from '../internal/option-names.ts';
 import {
   is as common,
   givenOptions,
@@ -8,6 +7,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from '../internal/options.ts';
+import { suggestion } from '../internal/suggestion.ts';
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

@@ -1,6 +1,6 @@
 import { type CollectionName, collections } from '../collections/index.ts';
-import { suggestion } from '../internal/option-names.ts';
 import { group, type OptionInputs, option, optional, type ResolvedOptions } from '../internal/options.ts';
+import { suggestion } from '../internal/suggestion.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
 import {

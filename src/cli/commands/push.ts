@@ -13,7 +13,7 @@ import {
 import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
-import { suggestion } from '../../internal/option-names.ts';
+import { suggestion } from '../../internal/suggestion.ts';
 import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';

@@ -10,8 +10,8 @@ import {
 } from 'accounting-data-sdk/testing';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
-import { nearest } from '../../internal/option-names.ts';
 import type { OptionTable } from '../../internal/options.ts';
+import { nearest } from '../../internal/suggestion.ts';
 import { counted, jsonObject, wholeNumber } from '../arguments.ts';
 import { examplesText } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';

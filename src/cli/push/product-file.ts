@@ -9,7 +9,7 @@ import {
   productServerFields,
 } from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
-import { nearest } from '../../internal/option-names.ts';
+import { nearest } from '../../internal/suggestion.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
 

@@ -1,5 +1,4 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { suggestion } from '../../internal/option-names.ts';
 import {
   type Check,
   group,
@@ -9,6 +8,7 @@ import {
   type ResolvedOptions,
   required,
 } from '../../internal/options.ts';
+import { suggestion } from '../../internal/suggestion.ts';
 import { checkCollections, is, resolved } from '../checks.ts';
 import { hashText, mix, SeededRandom } from '../data/seeded-random.ts';
 import type { SandboxOptions } from '../options.ts';

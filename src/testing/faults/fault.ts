@@ -1,4 +1,4 @@
-import { suggestion } from '../../internal/option-names.ts';
+import { suggestion } from '../../internal/suggestion.ts';
 import { checkValues, is, shown } from '../checks.ts';
 import { connectionFaults } from './connection.ts';
 import { contentFaults } from './content.ts';

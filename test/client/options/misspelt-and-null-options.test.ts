@@ -18,8 +18,7 @@ import { rawRequest } from '../../../src/collections/raw-request.ts';
 import { discoverOptions } from '../../../src/explore/discover/discover.ts';
 import { probeOptions } from '../../../src/explore/probe/probe.ts';
 import { whoamiOptions } from '../../../src/explore/whoami.ts';
-import type { NameTable } from '../../../src/internal/option-names.ts';
-import type { OptionTable } from '../../../src/internal/options.ts';
+import { is, type OptionTable, optional, required } from '../../../src/internal/options.ts';
 import { moneyOptions } from '../../../src/money.ts';
 import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners.ts';
 import { clientDefaults, clientOptions } from '../../../src/options.ts';
@@ -39,22 +38,8 @@ const nothing = () => {};
 const run = { store: memoryStore(), tenant: 'acme' };
 const reconciled = { localIds: () => [], onDelete: nothing };
 
-/** The names of a table of options. */
-const namesOf = (table: NameTable | OptionTable): NameTable =>
-  Object.fromEntries(
-    Object.entries(table).map(([name, entry]) => {
-      if (entry === true) return [name, true];
-      if ('options' in entry) return [name, namesOf(entry.options as OptionTable)];
-      return [name, 'allows' in entry || namesOf(entry as NameTable)];
-    }),
-  );
-
 /** Everything that takes options, with the names that it knows; each gets its options as JavaScript would pass them. */
-const TAKES_OPTIONS: readonly (readonly [
-  where: string,
-  table: NameTable | OptionTable,
-  act: (o: never) => unknown,
-])[] = [
+const TAKES_OPTIONS: readonly (readonly [where: string, table: OptionTable, act: (o: never) => unknown])[] = [
   [
     'createClient',
     clientOptions,
@@ -64,7 +49,7 @@ const TAKES_OPTIONS: readonly (readonly [
   ['withOptions', clientDefaults, (o) => client.withOptions(o)],
   ['list', listOptions, (o) => client.accounts.list({}, o)],
   ['the query of list', listQuery, (o) => client.accounts.list(o)],
-  ['toArray', { limit: true }, (o) => client.accounts.list().toArray(o)],
+  ['toArray', { limit: required(is.integer) }, (o) => client.accounts.list().toArray(o)],
   ['get', requestOptions, (o) => client.accounts.get('1', o)],
   ['find', requestOptions, (o) => client.accounts.find('1', o)],
   ['create', createOptions, (o) => client.products.create({}, o)],
@@ -72,7 +57,7 @@ const TAKES_OPTIONS: readonly (readonly [
   ['delete', requestOptions, (o) => client.products.delete('1', o)],
   ['request', requestOptions, (o) => client.request({ path: '/boms' }, o)],
   ['the request itself', rawRequest, (o: object) => client.request({ path: '/boms', ...o })],
-  ['collection', { schema: true }, (o) => client.collection('boms', o)],
+  ['collection', { schema: optional(is.object) }, (o) => client.collection('boms', o)],
   [
     'sync',
     syncOptions,
@@ -106,10 +91,10 @@ function swapped(name: string): string {
 }
 
 /** Every name of a table and of the tables inside it, as a path. */
-function pathsOf(names: NameTable, parent: readonly string[] = []): (readonly string[])[] {
-  return Object.entries(names).flatMap(([name, inside]) => [
+function pathsOf(table: OptionTable, parent: readonly string[] = []): (readonly string[])[] {
+  return Object.entries(table).flatMap(([name, { options }]) => [
     [...parent, name],
-    ...(inside === true ? [] : pathsOf(inside, [...parent, name])),
+    ...(options === undefined ? [] : pathsOf(options, [...parent, name])),
   ]);
 }
 
@@ -123,7 +108,7 @@ const errorOf = (act: () => unknown) => caught((async () => act())());
 const messageOf = async (act: () => unknown) => ((await errorOf(act)) as Error).message;
 
 const all = TAKES_OPTIONS.flatMap(([where, table, act]) =>
-  pathsOf(namesOf(table)).map((path) => ({ where, path, act })),
+  pathsOf(table).map((path) => ({ where, path, act })),
 );
 
 const misspelt = all.map(({ where, path, act }) => {

@@ -12,11 +12,11 @@ const OTHERS = [
   'SyncToTargetOptions',
 ];
 
-/** The types of all tables: `OptionNames<ListOptions>` stands for ListOptions, and a type may be derived from its table. */
+/** The types of all tables: a type is derived from its table, or `satisfies TableOf<PushOptions<…>>` holds the table against it. */
 const tables = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
   [
     ...readFileSync(root + file, 'utf8').matchAll(
-      /: OptionNames<(\w+)|satisfies TableOf<(\w+)|interface (\w+)[^{]*\bextends [^{]*OptionInputs</g,
+      /satisfies TableOf<(\w+)|interface (\w+)[^{]*\bextends [^{]*OptionInputs</g,
     ),
   ].map(([, ...types]) => types.find((type) => type !== undefined) ?? ''),
 );

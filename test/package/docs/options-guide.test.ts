@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createOptions } from '../../../src/collections/create-options.ts';
-import { clientOptions, resolveOptions } from '../../../src/options.ts';
+import type { OptionTable } from '../../../src/internal/options.ts';
+import { clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { pushOptions } from '../../../src/push/options.ts';
 import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
@@ -10,8 +11,35 @@ import { callOptions } from '../../../src/transport/call-options.ts';
 import { namesIn, tableRows } from './code-blocks.ts';
 
 const GUIDE = 'src/guides/options.md';
-const { defaults, transport } = resolveOptions({ baseUrl: 'https://books.example.com', apiKey: 'k' });
-const { settings, lists, validation } = defaults;
+
+/** A default as the guide states it; undefined for one that only words can state. */
+function statedDefault({ default: value, required }: OptionTable[string]): string | undefined {
+  if (required === true) return 'required';
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
+}
+
+/** The default in a cell: the first name in code, or a number with or without its unit. */
+function defaultIn(cell: string): string {
+  if (cell.includes('required')) return 'required';
+  const [quoted] = namesIn(cell);
+  if (quoted !== undefined) return quoted.replaceAll("'", '');
+  const number = Number(cell.replaceAll(',', '').replace(/ .*/, ''));
+  return String(cell.endsWith(' MiB') ? number * 2 ** 20 : number);
+}
+
+/** The rows of a guide's table that state another default than the tables in code. */
+function wrongDefaults(
+  rows: readonly (readonly [names: string, cell: string])[],
+  table: OptionTable,
+): string[] {
+  return rows.flatMap(([names, cell]) =>
+    namesIn(names).flatMap((name) => {
+      const stated = statedDefault(table[name] as OptionTable[string]);
+      if (stated === undefined || stated === defaultIn(cell) || cell.startsWith('as in a sync')) return [];
+      return [`${name}: ${cell}, not ${stated}`];
+    }),
+  );
+}
 
 describe('the tables of the guide to options', () => {
   test('list every option of the client, and mark those of each call', () => {
@@ -35,35 +63,13 @@ describe('the tables of the guide to options', () => {
     expect(listed.toSorted()).toEqual(alone.toSorted());
   });
 
-  test('state the defaults that are applied', () => {
-    const { retry, timeoutMs, deadlineMs, maxWaitMs } = settings;
-    const ofRetry = Object.entries(retry).map(([name, value]) => [`retry.${name}`, value]);
-    const { rateLimiter, bareNotFound, contentTypes } = transport;
-    const applied: Record<string, unknown> = {
-      timeoutMs,
-      deadlineMs,
-      maxWaitMs,
-      ...Object.fromEntries(ofRetry),
-      ...lists,
-      // The default of each list, unless its query or its options need another one.
-      pagination: lists.pagination ?? 'keyset',
-      // With a target it is 'report'.
-      validation: validation ?? 'throw',
-      rateLimiter,
-      bareNotFound,
-      contentTypes: contentTypes.create,
-    };
-    const stated = tableRows(GUIDE, 'option').flatMap(([option = '', value = '']) => {
-      const name = namesIn(option)[0] ?? '';
-      if (!(name in applied)) return [];
-      const quoted = namesIn(value).join();
-      const text = quoted === '' ? value.replaceAll(',', '').replace(/ .*/, '') : quoted.replaceAll("'", '');
-      return [[name, text]];
-    });
-    expect(Object.fromEntries(stated)).toEqual(
-      Object.fromEntries(Object.entries(applied).map(([name, value]) => [name, String(value)])),
-    );
-    expect(transport.maxBodyBytes).toBe(16 * 1024 * 1024);
+  test('state the defaults of the client that are applied', () => {
+    const { retry, ...others } = clientOptions;
+    const ofRetry = Object.entries(retry.options).map(([name, entry]) => [`retry.${name}`, entry] as const);
+    const rows = tableRows(GUIDE, 'option').map(([names = '', cell = '']) => [names, cell] as const);
+    expect(wrongDefaults(rows, { ...others, ...Object.fromEntries(ofRetry) })).toEqual([]);
+    const types = rows.find(([names]) => names.includes('retry.inProgressTypes'))?.[1] ?? '';
+    expect(namesIn(types)).toEqual(retry.options.inProgressTypes.default);
   });
 
   test('state the same limits in the guide to scale', () => {
@@ -73,8 +79,11 @@ describe('the tables of the guide to options', () => {
         return value.endsWith(' s') ? [[name, Number.parseInt(value, 10) * 1000]] : [];
       },
     );
-    const { timeoutMs, maxWaitMs, deadlineMs } = settings;
-    expect(Object.fromEntries(stated)).toEqual({ timeoutMs, maxWaitMs, deadlineMs });
+    const { timeoutMs, maxWaitMs, deadlineMs } = callOptions;
+    const limits = { timeoutMs, maxWaitMs, deadlineMs };
+    expect(Object.entries(limits).map(([name, entry]) => [name, entry.default])).toEqual(
+      expect.arrayContaining(stated),
+    );
   });
 
   test('list the options of sync, changes and reconcile', () => {
@@ -84,11 +93,17 @@ describe('the tables of the guide to options', () => {
       const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
       const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
       expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
+      // A sync with a target has no store.
+      const cells = listed.map(([names = '', , cell = '']) => [names, cell] as const);
+      expect(wrongDefaults(cells, table)).toEqual([]);
     }
   });
 
   test('list the options of push', () => {
     const listed = tableRows(GUIDE, 'option of push').flatMap(([cell = '']) => namesIn(cell));
     expect(listed.toSorted()).toEqual(Object.keys(pushOptions).toSorted());
+    const rows = tableRows(GUIDE, 'option of push').map(([names = '', cell = '']) => [names, cell] as const);
+    const others = rows.filter(([, cell]) => !cell.startsWith('those of the client'));
+    expect(wrongDefaults(others, pushOptions)).toEqual([]);
   });
 });
