@@ -148,10 +148,14 @@ class PostgresEngine implements Engine {
   close(): void {}
 }
 
-/** Moves the checkpoint of a batch and, if that could be moved, writes its records and marks them. */
+/**
+ * Moves the checkpoint of a batch and, if that could be moved, writes its records and marks them. The last SELECT sees the
+ * records as they were before: `xmax`, which tells new rows too, cannot be read from a table in partitions.
+ */
 function writeStatement({ moveCheckpoint, writeRecords, mark }: Statements, dialect: Dialect): string {
-  const [tenant, , rows, key, checkpoint, before, guard, read] = Array.from({ length: 8 }, (_, at) =>
-    dialect.param(at + 1),
+  const [tenant, collection, rows, key, checkpoint, before, guard, read] = Array.from(
+    { length: 8 },
+    (_, at) => dialect.param(at + 1),
   ) as [string, string, string, string, string, string, string, string];
   const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved)`;
   const source = { id: 'item.value ->> 0', body: 'item.value ->> 1', invalid: 'item.value ->> 2', from };
@@ -159,12 +163,13 @@ function writeStatement({ moveCheckpoint, writeRecords, mark }: Statements, dial
 WITH moved AS (
   ${moveCheckpoint(tenant, key, checkpoint, before, guard)} RETURNING key
 ), written AS (
-  ${writeRecords(source)} RETURNING xmax = 0 AS is_new
+  ${writeRecords(source)} RETURNING id
 ), marked AS (
   ${mark({ ...source, from: `${from} AND ${read} <> ''` }, `nullif(${read}, '')`)}
 )
-SELECT (SELECT count(*) FROM moved) AS moved, count(*) FILTER (WHERE is_new) AS added,
-  count(*) FILTER (WHERE NOT is_new) AS changed FROM written`;
+SELECT (SELECT count(*) FROM moved) AS moved, count(*) - count(earlier.id) AS added, count(earlier.id) AS changed
+FROM written LEFT JOIN ${dialect.table('record')} AS earlier
+  ON earlier.collection = ${collection} AND earlier.tenant = ${tenant} AND earlier.id = written.id`;
 }
 
 /** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */

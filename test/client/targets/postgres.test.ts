@@ -233,6 +233,37 @@ test.each([{ stopAfter: { ms: 60_000 } }, {}])(
   },
 );
 
+test('a copy in PostgreSQL can have a table of records in partitions', async () => {
+  const schema = newSchema();
+  await rowsOf(`CREATE SCHEMA ${schema}`);
+  await rowsOf(
+    `CREATE TABLE ${schema}.record (tenant text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL, body jsonb NOT NULL, invalid boolean NOT NULL, synced_at timestamptz NOT NULL,
+      PRIMARY KEY (collection, tenant, id)) PARTITION BY HASH (tenant)`,
+  );
+  for (const part of [0, 1]) {
+    await rowsOf(
+      `CREATE TABLE ${schema}.record_${part} PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER ${part})`,
+    );
+  }
+  const target = postgresTarget(database, { schema });
+  const collections = ['accounts'] as const;
+  for (const tenant of ['acme', 'bolt', 'cube', 'dale']) {
+    const sandbox = createSandbox({ records: { accounts: 10 } });
+    const client = createClient(sandbox.clientOptions);
+    const first = await sync(client, { tenant, target, collections });
+    expect(first.collections[0]).toMatchObject({ added: 10, changed: 0, unchanged: 0 });
+    sandbox.store.accounts.update('3', { name: 'Renamed' });
+    sandbox.store.accounts.insert({ name: 'New' });
+    sandbox.store.accounts.delete('4');
+    const full = await sync(client, { tenant, target, collections, mode: 'full' });
+    expect(full.collections[0]).toMatchObject({ added: 1, changed: 1, unchanged: 8, deleted: 1 });
+    expect(await verify(client, { tenant, target, collections })).toMatchObject({ equal: true });
+  }
+  const parts = await rowsOf(`SELECT DISTINCT CAST(tableoid AS text) FROM ${schema}.record`);
+  expect(parts).toHaveLength(2);
+});
+
 test('postgresTarget takes a connection that resolves to an array of rows', async () => {
   const schema = newSchema();
   const connection: PostgresConnection = {
