@@ -33,7 +33,7 @@ test('ping rejects a wrong path with NotFoundError', async () => {
 
 test('ping rejects a page that is not the service', async () => {
   await using sandbox = createSandbox();
-  sandbox.faults.add({ kind: 'html-response' });
+  sandbox.faults.add({ kind: 'status', status: 200, body: 'html' });
   await expect(createClient(sandbox.clientOptions).ping()).rejects.toMatchObject({ reason: 'wrong_content' });
 });
 

@@ -97,7 +97,7 @@ describe('a probe that writes', () => {
 
   test('learns nothing from requests that got no response', async () => {
     const { sandbox, client } = twentyProducts();
-    const reset = { kind: 'connection-reset' } as const;
+    const reset = { kind: 'disconnect', reset: true, committed: false } as const;
     sandbox.faults.add(reset, { method: 'POST', skip: 1, times: 2 });
     const { writes } = await probeWrites(client);
     const { createStatus, replay, differentBody } = writes;

@@ -85,7 +85,10 @@ describe('a probe', () => {
 
   test('reports a collection whose response is something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
-    sandbox.faults.add({ kind: 'html-response' }, { collection: 'accounts', probability: 1 });
+    sandbox.faults.add(
+      { kind: 'status', status: 200, body: 'html' },
+      { collection: 'accounts', probability: 1 },
+    );
     sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms', probability: 1 });
     const { collections } = await probe(createClient(sandbox.clientOptions), {
       collections: ['accounts', 'boms', 'products'],

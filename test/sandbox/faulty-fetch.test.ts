@@ -48,7 +48,7 @@ test('a fault that is not committed keeps the request from the real service', as
 
 test('a body is cut, rewritten or slow after the real service has sent it', async () => {
   const { sandbox, client } = await serve([
-    { fault: { kind: 'close-in-body' }, path: '/api/public/v1/accounts/1' },
+    { fault: { kind: 'disconnect', in: 'body' }, path: '/api/public/v1/accounts/1' },
     { fault: { kind: 'slow-body', bytes: 200, everyMs: 1 }, path: '/api/public/v1/accounts/1' },
     {
       fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') },

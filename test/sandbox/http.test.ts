@@ -68,7 +68,7 @@ describe('HTTP/1.1', () => {
     const thrown = () => {
       throw new Error('typo in the predicate');
     };
-    sandbox.faults.add({ kind: 'connection-reset' }, { when: thrown });
+    sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { when: thrown });
     const response = await call(sandbox, '/accounts');
     expect([response.status, response.record.detail]).toEqual([
       500,

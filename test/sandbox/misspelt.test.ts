@@ -48,15 +48,31 @@ test.each([
   [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be'],
   [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be'],
   [{ kind: 'rate-limited', retryAfter: {} }, {}, 'rate-limited.retryAfter must be'],
-  [{ kind: 'connection-reset' }, { colection: 'accounts' }, 'Did you mean collection?'],
-  [{ kind: 'connection-reset' }, { collection: 'account-addresses' }, 'no collection account-addresses'],
-  [{ kind: 'connection-reset' }, { times: 'many' }, 'times must be'],
-  [{ kind: 'connection-reset' }, { times: 0 }, 'times must be'],
-  [{ kind: 'connection-reset' }, { skip: -1 }, 'skip must be'],
-  [{ kind: 'connection-reset' }, { probability: 2 }, 'probability must be'],
-  [{ kind: 'connection-reset' }, { when: 'always' }, 'when must be a function'],
-  [{ kind: 'connection-reset' }, { path: '/products' }, 'begins with /api/public/v1/, not "/products".'],
-  [{ kind: 'connection-reset' }, { path: '/api/public/v1/boms?_page=1' }, 'whole path without query'],
+  [
+    { kind: 'disconnect', reset: true, committed: false },
+    { colection: 'accounts' },
+    'Did you mean collection?',
+  ],
+  [
+    { kind: 'disconnect', reset: true, committed: false },
+    { collection: 'account-addresses' },
+    'no collection account-addresses',
+  ],
+  [{ kind: 'disconnect', reset: true, committed: false }, { times: 'many' }, 'times must be'],
+  [{ kind: 'disconnect', reset: true, committed: false }, { times: 0 }, 'times must be'],
+  [{ kind: 'disconnect', reset: true, committed: false }, { skip: -1 }, 'skip must be'],
+  [{ kind: 'disconnect', reset: true, committed: false }, { probability: 2 }, 'probability must be'],
+  [{ kind: 'disconnect', reset: true, committed: false }, { when: 'always' }, 'when must be a function'],
+  [
+    { kind: 'disconnect', reset: true, committed: false },
+    { path: '/products' },
+    'begins with /api/public/v1/, not "/products".',
+  ],
+  [
+    { kind: 'disconnect', reset: true, committed: false },
+    { path: '/api/public/v1/boms?_page=1' },
+    'whole path without query',
+  ],
 ])('a sandbox rejects the fault %j %j', (fault, match, message) => {
   const { faults } = createSandbox();
   expect(() => faults.add(fault as unknown as Fault, match as unknown as FaultMatch)).toThrow(message);

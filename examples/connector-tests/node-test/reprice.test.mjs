@@ -25,7 +25,7 @@ test('raises prices by two and a half per cent, exact to the digit', async () =>
 
 test('raises no price twice after a truncated response', async () => {
   const { sandbox, client } = await shop();
-  sandbox.faults.add({ kind: 'close-in-body', atByte: 10 }, { method: 'PATCH', times: 1 });
+  sandbox.faults.add({ kind: 'disconnect', in: 'body', atByte: 10 }, { method: 'PATCH', times: 1 });
   await reprice(client, '10');
   assert.deepEqual(prices(sandbox), ['141.9000', '0.0055', '40.0000']);
   assert.equal(

@@ -24,7 +24,7 @@ export class Services {
         if (status === 429) services.rateLimited += 1;
       });
       sandbox.faults.add({ kind: 'status', status: 503 }, { probability: 0.01 });
-      sandbox.faults.add({ kind: 'connection-reset' }, { probability: 0.01 });
+      sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { probability: 0.01 });
       await sandbox.listen();
       services.sandboxes.set(`company-${index}`, sandbox);
     }

@@ -11,7 +11,7 @@ export const PAGE_SIZE_PARAMETER = 'itemsPerPage';
 export const LARGE_PAGE = 100;
 
 /** One request, of the first collection that has a second page. */
-export const PAGE_SIZE_COST: Cost = { usual: 0, most: 1, once: { usual: 1, most: 0 } };
+export const PAGE_SIZE_COST: Cost = { each: 1 };
 
 /** Whether a list has larger pages with the parameter. */
 export async function probePageSize(

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { cutAt, type Delivery, type Ending } from '../faults/delivery.ts';
-import { nodeZlib } from '../node-modules.ts';
 import { wait } from '../wait.ts';
 import { encode, head, type SendOptions } from './encode.ts';
 
@@ -41,16 +40,6 @@ export async function send(
       socket.write(head(wire, { Connection: 'close' }));
       await writeSlowly(socket, body, transmission);
       return end(socket, 'close');
-    case 'wrong-length':
-      socket.write(head(wire, { 'Content-Length': String(body.byteLength + transmission.by) }));
-      socket.write(body);
-      return end(socket, 'close');
-    case 'corrupt-gzip': {
-      const bytes = corruptGzip(body);
-      socket.write(head(wire, { 'Content-Encoding': 'gzip', 'Content-Length': String(bytes.byteLength) }));
-      socket.write(bytes);
-      return end(socket, 'close');
-    }
   }
 }
 
@@ -69,14 +58,4 @@ async function writeSlowly(socket: Socket, body: Uint8Array, pieces: { bytes: nu
     await wait(pieces.everyMs, closed.signal);
     if (!socket.destroyed) socket.write(body.subarray(at, at + pieces.bytes));
   }
-}
-
-/** The byte after the header of gzip contains the type of the first block. Type 3 does not exist. */
-const FIRST_BLOCK = 10;
-
-/** A valid header of gzip and an invalid block: a lenient reader accepts data that is only cut. */
-function corruptGzip(body: Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(nodeZlib().gzipSync(body));
-  bytes[FIRST_BLOCK] = 0b111;
-  return bytes;
 }

@@ -287,7 +287,7 @@ export const readingCases: readonly Case[] = [
     name: 'cut bodies',
     why: 'A proxy that restarts closes connections in the middle of a response.',
     advice: 'Request the page again, or reject.',
-    nights: [QUIET, faulty({ kind: 'close-in-body' }, 2), QUIET],
+    nights: [QUIET, faulty({ kind: 'disconnect', in: 'body' }, 2), QUIET],
   },
   {
     name: 'half a JSON',

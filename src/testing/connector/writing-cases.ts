@@ -61,7 +61,7 @@ export const writingCases: readonly Case[] = [
     name: 'half a 201',
     why: 'A restart of PHP-FPM behind nginx cuts the response to a create in the middle.',
     advice: 'The product exists: send the create again under the same Idempotency-Key, or look for it.',
-    nights: faultyCreates({ kind: 'close-in-body' }),
+    nights: faultyCreates({ kind: 'disconnect', in: 'body' }),
   },
   {
     name: 'keys that are ignored',

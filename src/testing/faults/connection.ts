@@ -25,15 +25,24 @@ export const connectionFaults = {
       return nothing('close');
     },
   }),
-  /** The connection is reset (RST) without a byte of a response. */
-  'connection-reset': defineFault({
+  /** The connection ends before the response is complete. */
+  disconnect: defineFault({
     optional: {
-      /** Whether the request is carried out. @default false */
+      /** Within the status line and headers, or within the body. @default 'headers' */
+      in: is.oneOf('headers', 'body'),
+      /** How many bytes of that part are sent, at most all but the last. @default none of the headers, half of the body */
+      atByte: is.integerFrom(0),
+      /** Whether the connection is reset (RST) instead of closed. @default false */
+      reset: is.flag,
+      /** Whether the request is carried out; if not, no byte is sent. @default true */
       committed: is.flag,
     },
-    effect: async ({ committed = false }, { respond }) => {
-      if (committed) await respond();
-      return nothing('reset');
+    effect: async ({ in: part = 'headers', atByte, reset = false, committed = true }, { respond }) => {
+      const ending = reset ? 'reset' : 'close';
+      if (!committed) return nothing(ending);
+      const response = await respond();
+      if (part === 'headers' && !atByte) return nothing(ending);
+      return { response, transmission: { how: 'cut', in: part, atByte, ending } };
     },
   }),
   /**
@@ -43,53 +52,5 @@ export const connectionFaults = {
    */
   'connection-refused': defineFault({
     effect: () => ({ response: undefined, transmission: { how: 'refused' } }),
-  }),
-  /** The connection closes within the status line and headers. */
-  'close-in-headers': defineFault({
-    optional: {
-      /** How many bytes are sent, at most all but the last. @default 20 */
-      afterBytes: is.integerFrom(0),
-    },
-    effect: async ({ afterBytes: atByte = 20 }, { respond }) => ({
-      response: await respond(),
-      transmission: { how: 'cut', in: 'headers', atByte, ending: 'close' },
-    }),
-  }),
-  /** The connection closes within the body. */
-  'close-in-body': defineFault({
-    optional: {
-      /** How many bytes of the body are sent, at most all but the last. @default half of it */
-      atByte: is.integerFrom(0),
-    },
-    effect: async ({ atByte }, { respond }) => ({
-      response: await respond(),
-      transmission: { how: 'cut', in: 'body', atByte, ending: 'close' },
-    }),
-  }),
-  /** The connection is reset (RST) within the body. */
-  'reset-in-body': defineFault({
-    optional: {
-      /** How many bytes of the body are sent, at most all but the last. @default half of it */
-      atByte: is.integerFrom(0),
-    },
-    effect: async ({ atByte }, { respond }) => ({
-      response: await respond(),
-      transmission: { how: 'cut', in: 'body', atByte, ending: 'reset' },
-    }),
-  }),
-  /** `Content-Length` differs from the length of the body. */
-  'wrong-length': defineFault({
-    optional: {
-      /** By how many bytes; a positive number announces more than is sent. @default 10 */
-      by: is.integer,
-    },
-    effect: async ({ by = 10 }, { respond }) => ({
-      response: await respond(),
-      transmission: { how: 'wrong-length', by },
-    }),
-  }),
-  /** `Content-Encoding: gzip` with bytes that cannot be decompressed. */
-  'corrupt-gzip': defineFault({
-    effect: async (_, { respond }) => ({ response: await respond(), transmission: { how: 'corrupt-gzip' } }),
   }),
 };

@@ -68,17 +68,6 @@ export const contentFaults = {
       return whole(await respondWith({ ...response, headers }, committed));
     },
   }),
-  /** An HTML page, as a proxy sends it. */
-  'html-response': defineFault({
-    optional: {
-      /** The status. @default 200 */
-      status: is.status,
-      /** Whether the request is carried out. @default false */
-      committed: is.flag,
-    },
-    effect: async ({ status = 200, committed = false }, { respondWith }) =>
-      whole(await respondWith(foreignError('html', status, 'Please try again later'), committed)),
-  }),
   /** A redirect. The request is not carried out. */
   redirect: defineFault({
     required: {
@@ -92,41 +81,9 @@ export const contentFaults = {
     effect: async ({ location, status = 302 }, { respondWith }) =>
       whole(await respondWith({ ...foreignError('empty', status), headers: { Location: location } }, false)),
   }),
-  /** A response without its body. */
-  'empty-body': defineFault({
-    optional: {
-      /** The status. @default that of the response */
-      status: is.status,
-    },
-    effect: async ({ status }, { respond }) => {
-      const response = await respond();
-      return whole({ ...response, status: status ?? response.status, body: undefined });
-    },
-  }),
-  /** The right body under another `Content-Type`. */
-  'wrong-content-type': defineFault({
-    optional: {
-      /** The content type. @default 'text/plain' */
-      contentType: is.string,
-    },
-    effect: async ({ contentType = 'text/plain' }, { respond }) =>
-      whole(rewritten(await respond(), { headers: { 'Content-Type': contentType } })),
-  }),
   /** Every amount as a JSON number. */
   'money-as-number': defineFault({
     effect: async (_, { respond }) => whole(rewritten(await respond(), { body: moneyAsNumber })),
-  }),
-  /** `Date` is wrong. */
-  'clock-skew': defineFault({
-    required: {
-      /** By how many ms. */
-      byMs: is.milliseconds,
-    },
-    effect: async ({ byMs }, { respond }) => {
-      const response = await respond();
-      const date = new Date(Date.parse(response.headers.Date ?? '') + byMs).toUTCString();
-      return whole(rewritten(response, { headers: { Date: date } }));
-    },
   }),
   /** Any other change of a response. */
   rewrite: defineFault({

@@ -21,9 +21,7 @@ type Transmission =
       readonly atByte: number | undefined;
       readonly ending: Ending;
     }
-  | { readonly how: 'slow-body'; readonly bytes: number; readonly everyMs: number }
-  | { readonly how: 'wrong-length'; readonly by: number }
-  | { readonly how: 'corrupt-gzip' };
+  | { readonly how: 'slow-body'; readonly bytes: number; readonly everyMs: number };
 
 /**
  * How many bytes of the headers, or of the body as it is sent, a cut lets through: half of them by default, and never

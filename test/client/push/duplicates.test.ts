@@ -180,7 +180,7 @@ test('a push does not treat a product as deleted that reads do not show yet, eve
 
 test('a push finds the product of a create whose 201 was cut in half, and sends no second create', async () => {
   const { sandbox, run } = setUpPush([], { sandbox: { idempotency: { replay: 'ignored' } } });
-  sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
+  sandbox.faults.add({ kind: 'disconnect', in: 'body' }, { method: 'POST', times: 1 });
   const { done } = await run([A], { retry: { ...FAST.retry, creates: false } });
   expect(done).toEqual(['A created']);
   expect(posts(sandbox)).toHaveLength(1);

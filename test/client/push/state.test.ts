@@ -35,7 +35,7 @@ test('a push reports a conflict if the product of a stored id has no key', async
 test('a push keeps the unknown creates of pushes by another key in its store', async () => {
   const entries = new Map<string, string>();
   const { run, sandbox } = setUpPush();
-  sandbox.faults.add({ kind: 'connection-reset' }, { method: 'POST', times: 9 });
+  sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { method: 'POST', times: 9 });
   const once = { store: entries, ...ONCE };
   expect((await run([DESK], { ...once, key: 'productNumber' })).done).toEqual(['1001 failed']);
   const before = entries.get(HEAD) ?? '';

@@ -84,7 +84,7 @@ test('a push updates the products that it may, even if the oldest are locked', a
 
 test('a push does not treat a lost create as one that the service allowed', async () => {
   const { run, sandbox } = setUpPush();
-  sandbox.faults.add({ kind: 'close-in-body' }, { method: 'POST', times: 1 });
+  sandbox.faults.add({ kind: 'disconnect', in: 'body' }, { method: 'POST', times: 1 });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'POST', times: 99 });
   const options = { concurrency: 1, retry: { maxAttempts: 1, creates: false } };
   expect((await run(rows(30), options)).report.counts).toMatchObject({ failed: 29 });

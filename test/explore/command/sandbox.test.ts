@@ -138,7 +138,7 @@ describe('sandbox', () => {
 
   test('adds the faults of --fault with their conditions', async () => {
     const twice = '{"kind":"status","status":503,"collection":"boms","times":2}';
-    const page = '{"kind":"html-response","method":"POST"}';
+    const page = '{"kind":"status","status":200,"body":"html","method":"POST"}';
     const run = start(...sandboxArgs, '--fault', twice, '--fault', page);
     await run.ready;
     const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
@@ -150,7 +150,7 @@ describe('sandbox', () => {
     const created = await fetch(`${base}/products`, { method: 'POST', headers });
     expect(created.headers.get('content-type')).toContain('text/html');
     await run.end();
-    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(2);
+    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(3);
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('sandbox', () => {
     ['--options', 'listBody=member', 'Give a JSON object'],
     ['--options', '{"clock":"someday"}', 'someday is not a timestamp'],
     ['--fault', '{"kind":"timeout"}', '"timeout"'],
-    ['--fault', '{"kind":"connection-reset","colection":"boms"}', 'Did you mean collection?'],
+    ['--fault', '{"kind":"disconnect","colection":"boms"}', 'Did you mean collection?'],
   ])('rejects %s %s', async (flag, value, message) => {
     const run = start(...sandboxArgs, flag, value);
     expect(await run.code).toBe(2);

@@ -74,11 +74,11 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
 
   test('truncates a body', async () => {
     sandbox.store.accounts.insert({ name: 'a' });
-    sandbox.faults.next({ kind: 'close-in-body' });
+    sandbox.faults.next({ kind: 'disconnect', in: 'body' });
     // msw 3 rejects the fetch, msw 2 the body: the client never takes it for a whole response.
     const read = async () => (await get('/accounts')).text();
     await expect(read()).rejects.toThrow();
-    expect(sandbox.requests).toMatchObject([{ status: 200, fault: 'close-in-body' }]);
+    expect(sandbox.requests).toMatchObject([{ status: 200, fault: 'disconnect' }]);
   });
 
   test('a stall lasts until the signal aborts, with its reason', async () => {

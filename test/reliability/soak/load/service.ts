@@ -2,10 +2,9 @@ import { createSandbox, type Fault, type FaultMatch, type Sandbox } from 'accoun
 
 const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'lost-response', committed: true }],
-  [{ kind: 'connection-reset', committed: false }],
-  [{ kind: 'close-in-body' }],
-  [{ kind: 'close-in-headers' }],
-  [{ kind: 'corrupt-gzip' }],
+  [{ kind: 'disconnect', reset: true, committed: false }],
+  [{ kind: 'disconnect', in: 'body' }],
+  [{ kind: 'disconnect', in: 'headers', atByte: 20 }],
   [{ kind: 'stall' }, { probability: 0.001 }],
   [{ kind: 'stall', in: 'body' }, { probability: 0.001 }],
   [{ kind: 'delay', ms: 20 }],
@@ -13,7 +12,7 @@ const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'status', status: 500, committed: true }],
   [{ kind: 'rate-limited', retryAfter: 0 }],
   [{ kind: 'status', status: 422 }, { probability: 0.002 }],
-  [{ kind: 'html-response' }, { probability: 0.002 }],
+  [{ kind: 'status', status: 200, body: 'html' }, { probability: 0.002 }],
   [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, { probability: 0.002 }],
 ];
 /** A service of which every twentieth request goes wrong. */
