@@ -1,3 +1,6 @@
+/** The longest wait of a timer: a longer one ends at once. */
+const MOST_MS = 2 ** 31 - 1;
+
 /** Waits, or until the signal aborts; never rejects. Looks `setTimeout` up when called, so that fake timers apply. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -7,7 +10,7 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = globalThis.setTimeout(done, ms);
+    const timer = globalThis.setTimeout(done, Math.min(ms, MOST_MS));
     signal?.addEventListener('abort', done, { once: true });
   });
 }

@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 
 const QUIET: Night = {};
 
-/** Three records that no two runs of a case choose differently. */
+/** Three records, the same ones in each run of a case. */
 const some = (stage: Stage, name: CollectionName) => {
   const ids = stage.ids(name);
   const first = stage.random.between(0, ids.length - 7);
@@ -99,7 +99,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'deletions between pages',
-    why: 'A page is a number of rows to skip, so a deletion moves every later record forward.',
+    why: 'A page number says how many rows to skip, so a deletion moves every later record forward.',
     advice: 'Read by keyset, or read again.',
     nights: [afterEachPage(removeListed)],
   },
@@ -119,14 +119,14 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'changes, oldest change first',
-    why: 'A list by updatedAt moves a record to its end when it changes, and all those behind it forward.',
+    why: 'In a list by updatedAt, a change moves a record to the end and every record behind it forward.',
     advice: 'Read by keyset on the id, whatever the order of the list.',
     service: { order: 'updated-asc' },
     nights: [afterEachPage((stage, name) => stage.change(name, oneListed(stage, name)))],
   },
   {
     name: 'changes, newest change first',
-    why: 'A record that changes during the read jumps to the first page, which was read already.',
+    why: 'A record that changes during the read moves to the first page, which the connector has already read.',
     advice: 'Read by keyset on the id, whatever the order of the list.',
     service: { order: 'updated-desc' },
     nights: [
@@ -145,7 +145,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'ties',
-    why: 'A bulk import gives many records one updatedAt, and PostgreSQL orders equal rows anew for each page.',
+    why: 'A bulk import gives many records one updatedAt, and PostgreSQL may order equal rows differently for each page.',
     advice: 'Do not read by page a list that is not sorted by something unique.',
     service: { order: 'updated-asc', ties: 'each-page' },
     prepare: (stage) =>
@@ -156,7 +156,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'hidden rows',
-    why: 'Services that check permissions after they have cut a page send pages with fewer records than fit.',
+    why: 'A service that checks permissions after it has selected a page sends pages that are not full.',
     advice: 'A short page is not the last one: read on until a page is empty.',
     service: { hiddenRecords: ({ id }) => hashText(id) % 9 === 0 },
     nights: [QUIET, { before: changeSome }],
@@ -164,13 +164,13 @@ export const readingCases: readonly Case[] = [
   {
     name: 'UUIDs',
     why: 'API Platform drops a bound such as id[gt] without an error if ids are not integers.',
-    advice: 'Check that each record lies inside the bound, and read by page if ids are no integers.',
+    advice: 'Check that each record is within the bound, and read by page if ids are not integers.',
     service: { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
     nights: [QUIET, { before: changeSome }],
   },
   {
     name: 'ids beyond 2^53',
-    why: 'Snowflake ids and bigint sequences are larger than a number of JavaScript can hold.',
+    why: 'Snowflake ids and bigint sequences exceed what a JavaScript number can hold.',
     advice: 'Keep ids as strings, and compare them as BigInt.',
     records: 0,
     service: { ids: { form: 'numeric' }, idColumn: 'int8' },
@@ -182,9 +182,9 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'late commits',
-    why: 'updatedAt is set when a transaction begins, and others see the record only when it ends.',
+    why: 'updatedAt is set when a transaction begins, but the record is visible only when it ends.',
     advice:
-      'Start each run some minutes before the watermark, and take the watermark from the start of a run.',
+      'Start each run a few minutes before the watermark, and take the watermark from the start of a run.',
     nights: [
       {
         before: (stage) => {
@@ -225,13 +225,13 @@ export const readingCases: readonly Case[] = [
   {
     name: 'local times',
     why: 'Symfony compares the local time of updatedSince and ignores its offset.',
-    advice: 'Write the bound in the lowest offset of the service, never in UTC.',
+    advice: 'Write the bound in the lowest offset that the service uses, never in UTC.',
     service: { dateFilter: 'local', timeZone: 'America/New_York', timestamps: 'offset' },
     nights: [{ before: changeSome }, { before: changeSome }],
   },
   {
     name: 'the night when clocks go back',
-    why: 'The local times between one and two come twice, so that a later change has an earlier time.',
+    why: 'The local times between one and two o’clock occur twice, so a later change can have an earlier time.',
     advice: 'Keep the watermark in UTC, and write the bound in the lowest offset of the year.',
     service: {
       dateFilter: 'local',
@@ -291,7 +291,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'half a JSON',
-    why: 'A service that runs out of memory or time ends its body early with status 200.',
+    why: 'A service that runs out of memory or time can end a body early, with status 200.',
     advice: 'Request the page again, or reject: invalid JSON is not the end of the list.',
     nights: [
       QUIET,
@@ -301,14 +301,14 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'slow pages',
-    why: 'Late pages of a large collection take the database seconds.',
+    why: 'The last pages of a large collection take the database seconds.',
     advice: 'Allow a request half a minute; after a timeout request the page again, or reject.',
     records: 25,
     nights: [QUIET, faulty({ kind: 'delay', ms: 2_500 }, 1), QUIET],
   },
   {
     name: 'unknown fields',
-    why: 'New fields are added at any time, without a new version of the interface.',
+    why: 'Services add fields at any time, without a new version of the API.',
     advice: 'Ignore or keep fields that you do not know, objects and arrays too.',
     nights: [
       QUIET,
@@ -325,7 +325,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'a record of nulls',
-    why: 'A record that was imported or half filled in has null in any field.',
+    why: 'A record that was imported or half filled in can have null in any field.',
     advice: 'Every field but id can be null.',
     nights: [
       QUIET,
@@ -383,8 +383,8 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'one forbidden collection',
-    why: 'A key never has more permission than its user, and that permission changes.',
-    advice: 'A 403 concerns its collection alone: read the others, keep the copy, and report it.',
+    why: 'A key never has more permissions than its user, and those change.',
+    advice: 'A 403 concerns one collection: read the others, keep the copy, and report it.',
     nights: [
       QUIET,
       {
@@ -409,12 +409,12 @@ export const readingCases: readonly Case[] = [
   {
     name: '404 for everything',
     why: 'A gateway that lost its route responds with 404 to every path.',
-    advice: 'A 404 of a list is no empty list: reject, and delete nothing.',
+    advice: 'A 404 for a list is not an empty list: reject, and delete nothing.',
     nights: [QUIET, everywhere({ kind: 'status', status: 404, body: 'html' }, 'loudly'), QUIET],
   },
   {
     name: 'empty lists',
-    why: 'A service that loses a permission or its database replica can show no records at all.',
+    why: 'A service that loses a permission or its database replica can return empty lists.',
     advice: 'If the service suddenly has nothing, delete nothing, and confirm each deletion by a GET.',
     nights: [
       QUIET,
@@ -443,7 +443,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'killed in the first night',
-    why: 'The first read takes longest, so it is the one that is interrupted.',
+    why: 'The first read takes longest, so it is the one most likely to be interrupted.',
     advice:
       'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
     nights: [
@@ -459,7 +459,7 @@ export const readingCases: readonly Case[] = [
   {
     name: 'two runs at once',
     why: 'A run takes longer than the interval of its schedule, or two machines have the same job.',
-    advice: 'Let one run in at a time, and upsert by id under a unique index.',
+    advice: 'Allow one run at a time, and upsert by id with a unique index.',
     nights: [{ runs: 'twice at once', ends: 'either' }, QUIET],
   },
 ];

@@ -18,14 +18,14 @@ const insertAll = (stage: Stage, rows: readonly ProductRow[]) => {
 export const writingCases: readonly Case[] = [
   {
     name: 'products that exist already',
-    why: 'Somebody has entered some of the products by hand, or the connector was installed anew.',
-    advice: 'Look for the natural key before a create.',
+    why: 'Users have entered some of the products by hand, or the connector was installed again.',
+    advice: 'Look for the natural key before each create.',
     prepare: (stage, rows) => insertAll(stage, rows.slice(0, 5)),
     nights: [QUIET],
   },
   {
     name: 'the same rows twice',
-    why: 'A file contains a row twice, and the same file comes again the next night.',
+    why: 'A file contains a row twice, and the next night the same file is pushed again.',
     advice: 'Keep one row for each key, and remember or look for its product.',
     nights: [{ rows: (rows) => [...rows, ...rows] }, QUIET],
   },
@@ -65,14 +65,14 @@ export const writingCases: readonly Case[] = [
   },
   {
     name: 'keys that are ignored',
-    why: 'A service ignores Idempotency-Key unless somebody has built it.',
+    why: 'Many services do not implement Idempotency-Key, and ignore the header.',
     advice: 'After a lost response look for the product, and create it only if it is not there.',
     service: { idempotency: { replay: 'ignored' } },
     nights: faultyCreates({ kind: 'lost-response', committed: true }),
   },
   {
     name: '409 in progress',
-    why: 'A crash leaves an Idempotency-Key marked as running, and it is a 409 for a day.',
+    why: 'A crash leaves an Idempotency-Key marked as in progress, so each retry gets a 409 for a day.',
     advice: 'Look for the product, and create it under another key if it is not there.',
     nights: [
       {
@@ -91,7 +91,7 @@ export const writingCases: readonly Case[] = [
   {
     name: 'a stored 422',
     why: 'A service stores the response of a key even if it rejected the create.',
-    advice: 'A corrected row is another create: give it another key.',
+    advice: 'A corrected row is a new create: give it a new key.',
     service: { requiredFields: ['name'], idempotency: { storeRejections: true } },
     nights: [
       { rows: (rows) => rows.map((row, n) => (n === 4 ? { ...row, name: '' } : row)), ends: 'either' },
@@ -118,7 +118,7 @@ export const writingCases: readonly Case[] = [
   {
     name: 'locked products',
     why: 'A product of a closed year rejects changes with 403, its neighbours do not.',
-    advice: 'A 403 of one product concerns it alone: write the others, and report it.',
+    advice: 'A 403 can concern one product: write the others, and report it.',
     prepare: (stage, rows) => {
       insertAll(stage, rows);
       stage.lock(stage.ids('products', 2, 7));

@@ -73,12 +73,13 @@ describe('a connector fails the cases that the guide says', () => {
   });
 });
 
-test('every case is in the table of the guide, and fails for one of its connectors', () => {
+test('every case is in the table of the guide, and fails for one of its connectors that needs no Python', () => {
   const { run } = postWithRetry();
   const connector = { ...loopByPage(), writes: { run } };
   const names = connectorTests({ collections: COLLECTIONS, ...connector }).map(({ name }) => name);
   expect([...reading.cases, ...writing.cases]).toEqual(names);
-  const failed = new Set([...reading.failedBy.values(), ...writing.failedBy.values()].flat());
+  const everywhere = [...reading.failedBy, ...writing.failedBy].filter(([name]) => name !== 'Python by page');
+  const failed = new Set(everywhere.flatMap(([, cases]) => cases));
   expect(names.filter((name) => !failed.has(name))).toEqual([]);
 });
 

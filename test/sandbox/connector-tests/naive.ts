@@ -196,7 +196,7 @@ export function deletionByAbsence(): NaiveConnector {
   };
 }
 
-/** Makes a table of the first record and starts it anew each night. It asks for what is newer than the last change. */
+/** Creates the columns of a table from the first record. It asks for what is newer than the last change. */
 export function tableOfFirstRecord(): NaiveConnector {
   const copy = new Copy('id TEXT PRIMARY KEY');
   const columns = new Map<string, string[]>();

@@ -112,6 +112,19 @@ test('a connector that sends requests after a kill fails the case', async () => 
   );
 });
 
+test('a connector that ignores 429 fails the case that counts them', async () => {
+  const { run, ...others } = connector();
+  const impatient = async (service: ConnectorRun) => {
+    const get = () =>
+      fetch(`${service.baseUrl}/api/public/v1/accounts`, { headers: { 'X-AUTH-TOKEN': service.apiKey } });
+    for (let sent = 0; sent < 14; sent += 1) await get();
+    await run(service);
+  };
+  expect(await messageOf('429 without headers', { ...others, run: impatient })).toMatch(
+    /The connector got \d+ responses with status 429\. 12 are enough to notice the limit\./,
+  );
+});
+
 test('a process is killed by its own function, which ends its run', async () => {
   const kills: number[] = [];
   const { run: read, ...others } = connector();

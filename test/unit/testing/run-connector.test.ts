@@ -1,0 +1,72 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { runConnector } from '../../../src/testing/connector/run-connector.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  return () => void vi.useRealTimers();
+});
+
+const HOUR_MS = 3_600_000;
+
+/** A run that takes so long if it is killed, and never ends otherwise. */
+const runFor = (afterKillMs: number) => (signal: AbortSignal) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), afterKillMs));
+  });
+
+/** How a run ends that is killed after so many ms, and whether the service refused connections after each step. */
+async function endingOf(
+  start: (signal: AbortSignal) => unknown,
+  { timeoutMs = Number.POSITIVE_INFINITY, killAfterMs = 60_000 } = {},
+): Promise<unknown[]> {
+  const refusals: string[] = [];
+  const kill = new AbortController();
+  setTimeout(() => kill.abort(), killAfterMs);
+  const refuse = () => {
+    refusals.push('refuse');
+    return () => void refusals.push('accept');
+  };
+  const ending = runConnector(start, { timeoutMs, kill: kill.signal, refuse });
+  await vi.advanceTimersByTimeAsync(HOUR_MS);
+  return [(await ending).how, ...refusals];
+}
+
+test('a run that resolves or rejects ends well or loudly, and connections are not refused', async () => {
+  expect(await endingOf(async () => 1)).toEqual(['well']);
+  expect(await endingOf(async () => Promise.reject(new Error('broken')))).toEqual(['loudly']);
+  expect(
+    await endingOf(() => {
+      throw new Error('broken');
+    }),
+  ).toEqual(['loudly']);
+});
+
+test('a run that is killed has 10 s to settle, in which connections are refused', async () => {
+  expect(await endingOf(runFor(9_999))).toEqual(['killed', 'refuse', 'accept']);
+  expect(await endingOf(runFor(10_001))).toEqual(['stuck', 'refuse', 'accept']);
+});
+
+test('a run that takes longer than timeoutMs is killed, and Infinity is no limit', async () => {
+  expect(await endingOf(runFor(0), { timeoutMs: 30_000 })).toEqual(['late', 'refuse', 'accept']);
+  expect(await endingOf(runFor(10_001), { timeoutMs: 30_000 })).toEqual(['stuck', 'refuse', 'accept']);
+  expect(await endingOf(runFor(0), { killAfterMs: HOUR_MS - 1 })).toEqual(['killed', 'refuse', 'accept']);
+});
+
+test('a process is killed by its own function, even one that starts after the kill', async () => {
+  const kills: string[] = [];
+  const childOf = (name: string) => {
+    const { promise, reject } = Promise.withResolvers();
+    const kill = () => {
+      kills.push(name);
+      reject(new Error('SIGKILL'));
+    };
+    return { done: promise, kill };
+  };
+  expect(await endingOf(() => childOf('at once'))).toEqual(['killed', 'refuse', 'accept']);
+  const late = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 61_000));
+    return childOf('late');
+  };
+  expect(await endingOf(late)).toEqual(['killed', 'refuse', 'accept']);
+  expect(kills).toEqual(['at once', 'late']);
+});
