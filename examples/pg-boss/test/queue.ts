@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CollectionName } from 'accounting-data-sdk';
@@ -305,4 +306,25 @@ test('the jobs of a company that was removed end without a request', async (t) =
   await until(() => results.length > 0);
   assert.deepEqual(results, [{ tenant: 'acme', status: 'removed' }]);
   assert.deepEqual(await jobs(FAILED), []);
+});
+
+test('the queries of the guide run', async (t) => {
+  const sandbox = createSandbox({ records: { accounts: 5 } });
+  const { results, machine } = await open(t, new Map([['acme', sandbox]]));
+  const boss = await machine({ stopAfter: { ms: 60_000 } });
+  await plan(boss, { tenant: 'acme', mode: 'incremental' });
+  await until(
+    async () => results.length > 0 && (await jobs(SYNC)).every(({ state }) => state === 'completed'),
+  );
+  const guide = await readFile(new URL('../../../src/guides/running-at-scale.md', import.meta.url), 'utf8');
+  const [, block = ''] = /### Metrics[\s\S]*?```sql\n([\s\S]*?)```/.exec(guide) ?? [];
+  const queries = block.split(/;\n/).filter((text) => text.trim() !== '');
+  assert.equal(queries.length, 9);
+  const found = [];
+  for (const text of queries)
+    found.push((await query<object>(text)).map((row) => Object.values(row).map(String)));
+  const [stale, late, byStatus, duration, records, ...none] = found;
+  assert.deepEqual([stale, late, byStatus, records], [[['0']], [['null']], [['synced', '1']], [['5']]]);
+  assert.equal(duration?.length, 1);
+  assert.deepEqual(none, [[], [], [], []]);
 });
