@@ -169,7 +169,7 @@ export interface PushOptions<T, Draft, Patch> extends OptionInputs<typeof ownOpt
   /**
    * What to do with a product whose key no row has: `'keep'` it, `'delete'` it, or update it with the patch that a
    * function returns, such as `() => ({ isInactive: true })`; `undefined` keeps the product. Nothing counts as missing
-   * if a row has no key. Default: `'keep'`.
+   * if a row has no key, or while it is unknown whether an earlier push created the product of one. Default: `'keep'`.
    */
   missing?: 'keep' | 'delete' | ((product: T) => Patch | undefined) | undefined;
   /**
