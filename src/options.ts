@@ -86,6 +86,8 @@ const productToken = is.check<string>(
   (text) => is.string.allows(text) && /^[!-~]{1,100}$/.test(text),
 );
 
+const appInfo = { name: required(productToken), version: optional(productToken) };
+
 const ownOptions = {
   /**
    * The URL of the service, such as `https://books.example.com`. It may have a path prefix and may end in `/api/public/v1`.
@@ -106,7 +108,7 @@ const ownOptions = {
   /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
   logger: optional(is.withMethods<Logger>('debug', 'info', 'warn')),
   /** Your connector's name, for the User-Agent if the runtime allows setting it. */
-  appInfo: optional(group({ name: required(productToken), version: optional(productToken) })),
+  appInfo: optional(group<typeof appInfo, never, AppInfo>(appInfo)),
   /** Instead of the runtime's `fetch`: for proxies, agents and tests. */
   fetch: optional(is.callback<FetchFunction>()),
   /**
@@ -117,7 +119,7 @@ const ownOptions = {
    * @default { create: 'application/json', update: 'application/json' }
    * @example contentTypes: { update: 'application/merge-patch+json' }
    */
-  contentTypes: group(contentTypeOptions),
+  contentTypes: group<typeof contentTypeOptions, never, ContentTypeOptions>(contentTypeOptions),
   /**
    * What a 404 without a problem document means. `error`: perhaps a wrong `baseUrl`, so `find` throws a NotFoundError,
    * and a `delete` whose first response was lost does not count as done. `missing`: the record does not exist.

@@ -12,7 +12,7 @@ export const listQuery = {
    */
   updatedSince: optional(is.verified<string | Date>(checkTimestamp)),
   /** Only records whose id lies within these bounds. */
-  id: group(idBounds),
+  id: group<typeof idBounds, never, IdBounds>(idBounds),
 };
 
 /** The filters of a list (specification: Query parameters of every List operation). */

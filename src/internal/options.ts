@@ -24,9 +24,16 @@ export interface RequiredOption<T> extends Option<T, undefined> {
   readonly required: true;
 }
 
-/** An option that consists of options. With `Other` it may also be that value, such as `false`. */
-export interface OptionGroup<Table extends OptionTable, Other = never, Default = object>
-  extends Option<OptionInputs<Table> | Other, Default> {
+/**
+ * An option that consists of options. With `Other` it may also be that value, such as `false`. `Inputs` is their type by
+ * the name that users know.
+ */
+export interface OptionGroup<
+  Table extends OptionTable,
+  Other = never,
+  Inputs = OptionInputs<Table>,
+  Default = object,
+> extends Option<Inputs | Other, Default> {
   readonly options: Table;
   readonly other: readonly Other[];
 }
@@ -65,9 +72,9 @@ type ValueOf<Entry> = Entry extends Check<infer T> ? T : never;
 export type ResolvedOptions<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends RequiredOption<infer T>
     ? T
-    : Table[Name] extends OptionGroup<infer Inner, infer Other, infer Default>
+    : Table[Name] extends OptionGroup<infer Inner, infer Other, unknown, infer Default>
       ? Default extends undefined
-        ? OptionInputs<Inner> | Other | undefined
+        ? ValueOf<Table[Name]> | undefined
         : ResolvedOptions<Inner> | Other
       : Table[Name] extends Option<infer T, infer Default>
         ? T | Default
@@ -78,9 +85,9 @@ export type ResolvedOptions<Table> = {
 export const option = <T>(check: Check<T>, value: NoInfer<T>): Option<T> => ({ ...check, default: value });
 
 /** An option without a default. */
-export function optional<Table extends OptionTable, Other>(
-  check: OptionGroup<Table, Other>,
-): OptionGroup<Table, Other, undefined>;
+export function optional<Table extends OptionTable, Other, Inputs>(
+  check: OptionGroup<Table, Other, Inputs>,
+): OptionGroup<Table, Other, Inputs, undefined>;
 export function optional<T>(check: Check<T>): Option<T, undefined>;
 export function optional(check: Check<unknown>): Option<unknown, undefined> {
   return { ...check, default: undefined };
@@ -94,10 +101,10 @@ export const required = <T>(check: Check<T>): RequiredOption<T> => ({
 });
 
 /** Options of their own below one name, each with its default. */
-export const group = <Table extends OptionTable, const Other = never>(
+export const group = <Table extends OptionTable, const Other = never, Inputs = OptionInputs<Table>>(
   options: Table,
   ...other: readonly Other[]
-): OptionGroup<Table, Other> => ({
+): OptionGroup<Table, Other, Inputs> => ({
   ...check('an object', (value) => isObject(value) || other.includes(value as Other)),
   default: {},
   options,

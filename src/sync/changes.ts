@@ -2,7 +2,7 @@ import { resolved } from '../errors/check-input.ts';
 import type { CollectionReport } from '../errors/sync-report.ts';
 import { group, is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { Semaphore } from '../internal/semaphore.ts';
-import { idBounds } from '../pagination/page.ts';
+import { type IdBounds, idBounds } from '../pagination/page.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
@@ -17,7 +17,7 @@ export const changesOptions = {
   /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
   name: optional(label),
   /** Only records whose id lies within these bounds. The state belongs to them: give each part a `prefix` of its own. */
-  id: optional(group(idBounds)),
+  id: optional(group<typeof idBounds, never, IdBounds>(idBounds)),
 };
 
 /** Options of {@link changes}. */

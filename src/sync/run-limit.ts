@@ -14,7 +14,7 @@ const limits = {
 export interface StopAfter extends OptionInputs<typeof limits> {}
 
 export const stopAfter = {
-  ...optional(group(limits)),
+  ...optional(group<typeof limits, never, StopAfter>(limits)),
   verify({ ms, requests }: StopAfter, name: string) {
     if (ms === undefined && requests === undefined) {
       throw new InvalidInputError(name, 'must have ms or requests');

@@ -52,7 +52,7 @@ export const callOptions = {
   /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: 60,000. */
   maxWaitMs: option(is.durationFrom(0), 60_000),
   /** How a failed call is sent again. `false` for one attempt; a 429 is waited for anyway. */
-  retry: group(retryOptions, false),
+  retry: group<typeof retryOptions, false, RetryOptions>(retryOptions, false),
 };
 
 /** Timeouts, waits and retries: options of the client and of each call. */
