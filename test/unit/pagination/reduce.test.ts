@@ -432,6 +432,11 @@ test.each([
   },
 );
 
+test('a full response that begins earlier, with two new rows, is narrowed as any other', () => {
+  const step = respond(reading({ through: 82n }), rowsOf(range(31, 60)), everything, asked(30n, 62n));
+  expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=59']);
+});
+
 test('a response that begins earlier, without a new row, is an empty interval', () => {
   const step = respond(reading({ through: 82n }), rowsOf(range(55, 58)), everything, asked(54n, 78n));
   expect(summary(step)).toEqual(['nothing', '_page=2&id[gt]=58']);
@@ -442,6 +447,11 @@ test('a response that begins earlier and loses the order is requested exactly', 
   const step = respond(reading({ through: 82n }), rowsOf([59, 55, 70]), everything, asked(54n, 78n));
   expect(summary(step)).toEqual(['nothing', 'id[gt]=58&id[lte]=78']);
   expect(step.state).toMatchObject({ inOrder: false, rows: 58 });
+});
+
+test('a response that begins where it should and loses the order is not requested again', () => {
+  const step = respond(reading({ through: 82n }), rowsOf([59, 70, 65]), everything, asked(58n, 78n));
+  expect(summary(step)).toEqual(['nothing', '_page=2&id[gt]=58&id[lte]=78']);
 });
 
 test('a response that begins earlier may have only rows of what was asked', () => {
