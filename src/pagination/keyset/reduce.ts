@@ -217,7 +217,12 @@ function reduceInterval(
     highest: last !== undefined && (highest === undefined || last > highest) ? last : highest,
     // What follows this interval is not known yet.
     ...(rows > 0 ? { behindEnd: undefined } : {}),
+    firstPage: undefined,
   };
+
+  if (isFirstPageAgain(before, keys)) return { state: end(withRows(state, rows)), deliver: 'response' };
+  if (!isShort && mayBeWholeList(before, keys, context))
+    return request(secondPageOf(state, { isFull: true }));
 
   // Rule 4, a full response: as long as the longest page, so the service perhaps cut it. It is always narrowed, because
   // the order of ids may be another order by chance. `id[gt]=29` returns 30 … 59: next is `id[gt]=29&id[lte]=58`.
@@ -334,15 +339,37 @@ function reduceBehindEnd(state: BehindEndState, { rows, sorted: [first] }: Keys,
  * eighth after that, of the last one, and of each one once rows were seen there.
  */
 function reduceUnordered(state: IntervalState, keys: Keys, context: ReadContext): Step {
-  const { shortResponses: count, through, singleKey, timesNarrowed, hidesRows } = state;
+  const { shortResponses: count, through, hidesRows } = state;
   if (isSingleId(state)) return completeUnordered(state, keys, 'response', context);
 
   const isDue = hidesRows || through === undefined || count < FIRST_CHECKED || count % CHECK_EVERY === 0;
   const next = { ...state, shortResponses: count + 1 };
   if (!isDue) return completeUnordered(next, keys, 'response', context);
-  const known = knowledgeOf(next);
-  return request({ ...known, phase: 'second_page', through, singleKey, timesNarrowed });
+  return request(secondPageOf(next, { isFull: false }));
 }
+
+/**
+ * Rule 9, a list of changes in another order that fits into one page. The first page has 76, 59 and 61, which may be all
+ * that fits. So `_page=2` is requested, and if it has no row the first page again. If that has these three, they are all: a row
+ * of the second page could only have moved to the first one if one of the three had been deleted.
+ */
+function mayBeWholeList(
+  before: IntervalState,
+  { rows, sorted }: Keys,
+  { onlyChanges }: ReadContext,
+): boolean {
+  const { after, through, firstPage, inOrder } = before;
+  const isFirst = after === undefined && through === undefined && firstPage === undefined;
+  return onlyChanges && !inOrder && isFirst && sorted.length === rows;
+}
+
+const isFirstPageAgain = ({ firstPage }: IntervalState, { sorted }: Keys): boolean =>
+  firstPage?.every((key) => sorted.includes(key)) ?? false;
+
+const secondPageOf = (state: IntervalState, { isFull }: { readonly isFull: boolean }): SecondPageState => {
+  const { through, singleKey, timesNarrowed } = state;
+  return { ...knowledgeOf(state), phase: 'second_page', through, singleKey, timesNarrowed, isFull };
+};
 
 /** The second page of a short response: if it has rows, the service hides some, and short responses prove nothing. */
 function reduceSecondPage(
@@ -352,8 +379,9 @@ function reduceSecondPage(
 ): Step {
   const { after, through, singleKey, timesNarrowed } = before;
   const state: IntervalState = { ...newInterval(before), through, singleKey, timesNarrowed };
+  if (keys.rows === 0 && before.isFull) return request({ ...state, firstPage: held.sorted });
   if (keys.rows === 0) return completeUnordered(state, held, 'held', context);
-  if (!state.hidesRows) return restart(hiding(state));
+  if (!before.isFull && !state.hidesRows) return restart(hiding(state));
   const sorted = ascending([...held.sorted, ...keys.sorted]);
   const narrowed = sorted.length > 0 && narrow({ after, through }, { sorted, inOrder: false, timesNarrowed });
   if (!narrowed) return completeUnordered(state, held, 'held', context);

@@ -86,11 +86,15 @@ export interface IntervalState extends Knowledge, Bounded {
    * second page of the whole list (`nothing_at_all`). Undefined: it was not requested.
    */
   readonly behindEnd: Key | 'nothing' | 'nothing_at_all' | undefined;
+  /** Rule 9: what the first page of a list had before its second page had no row. */
+  readonly firstPage: readonly Key[] | undefined;
 }
 
 /** The second page of that interval, before its first one is delivered. */
 export interface SecondPageState extends Knowledge, Bounded {
   readonly phase: 'second_page';
+  /** The first page may have been full. */
+  readonly isFull: boolean;
 }
 
 /** The second page of everything after `after`, although its first one was empty or is expected to be. */
@@ -109,12 +113,16 @@ interface EndState extends Knowledge {
 export type ReadState = IntervalState | SecondPageState | BehindEndState | EndState;
 
 /** What only some phases need. */
-type Members = Omit<IntervalState & Omit<BehindEndState, 'phase'>, keyof Knowledge>;
+type Members = Omit<
+  IntervalState & Omit<BehindEndState, 'phase'> & Omit<SecondPageState, 'phase'>,
+  keyof Knowledge
+>;
 
 /** What a state knows, without what only its phase needs. */
 export function knowledgeOf(state: ReadState): Knowledge {
-  const { phase, through, singleKey, timesNarrowed, leftOutThrough, behindEnd, firstPageRead, ...known } =
-    state as Knowledge & Partial<Members>;
+  const { phase, through, singleKey, timesNarrowed, isFull, ...others } = state as Knowledge &
+    Partial<Members>;
+  const { leftOutThrough, behindEnd, firstPage, firstPageRead, ...known } = others;
   return known;
 }
 
@@ -126,6 +134,7 @@ const NEW_INTERVAL = {
   timesNarrowed: 0,
   leftOutThrough: undefined,
   behindEnd: undefined,
+  firstPage: undefined,
 } as const;
 
 /** Everything after `after`. */

@@ -62,24 +62,31 @@ describe('an incremental run', () => {
     },
   );
 
-  const listed = ORDERS.filter((order) => order !== 'none');
-  test.each(listed)(
-    'costs four requests for three changes in the order of ids, in each of 14 collections: %s',
+  test.each(ORDERS)(
+    'costs at most four requests for three changes, edited in any order, in each of 14 collections: %s',
     async (order) => {
-      const records = Object.fromEntries(collectionNames.map((name) => [name, 20]));
-      const books = setUpSync({ order, pageSize: PAGE_SIZE, records, timestampsEverywhere: true });
-      await syncAll(books);
-      books.sandbox.clock.advance(HOUR_MS);
-      for (const name of collectionNames) {
-        const stored = books.sandbox.store[name];
-        for (const id of stored.ids().slice(4, 7)) {
-          stored.update(id, {});
-          books.sandbox.clock.advance(1_000);
+      for (const edits of [
+        [4, 5, 6],
+        [6, 5, 4],
+        [5, 4, 6],
+        [6, 4, 5],
+      ]) {
+        const records = Object.fromEntries(collectionNames.map((name) => [name, 20]));
+        const books = setUpSync({ order, pageSize: PAGE_SIZE, records, timestampsEverywhere: true });
+        await syncAll(books);
+        books.sandbox.clock.advance(HOUR_MS);
+        for (const name of collectionNames) {
+          const stored = books.sandbox.store[name];
+          const ids = stored.ids();
+          for (const edit of edits) {
+            stored.update(ids[edit] ?? '', {});
+            books.sandbox.clock.advance(1_000);
+          }
         }
+        books.sandbox.clearLogs();
+        expect((await syncAll(books)).records).toBe(3 * 14);
+        expect(books.sandbox.count()).toBeLessThanOrEqual(4 * 14);
       }
-      books.sandbox.clearLogs();
-      expect((await syncAll(books)).records).toBe(3 * 14);
-      expect(books.sandbox.count()).toBe(4 * 14);
     },
   );
 });

@@ -294,6 +294,36 @@ test.each([
   expect(respond({ ...unordered, shortResponses }, short).deliver).toBe(isChecked ? 'nothing' : 'response');
 });
 
+const unsorted = rowsOf([76, 59, 61]);
+/** A list of changes in another order, after its first page and the second one. */
+const listed = (secondPage: ResponseRows) =>
+  respond(respond(START, unsorted, changes).state, secondPage, changes, { held: unsorted });
+
+test('rule 9: a list of changes in another order is complete if its second page has no row, and then the first has all again', () => {
+  expect(summary(respond(START, unsorted, changes))).toEqual(['nothing', '_page=2']);
+  expect(summary(listed(nothing))).toEqual(['nothing', '']);
+  const step = respond(listed(nothing).state, rowsOf([61, 76, 80, 59]), changes);
+  expect(step).toMatchObject({ deliver: 'response', state: { phase: 'end', rows: 4 } });
+  expect(isCertain(step.state)).toBe(false);
+});
+
+test.each([
+  [
+    'a row of the first page is deleted meanwhile',
+    () => respond(listed(nothing).state, rowsOf([61, 80, 59]), changes),
+  ],
+  ['the second page has rows', () => listed(rowsOf([40]))],
+])('rule 9: a list of changes in another order is read by intervals if %s', (_, read) => {
+  expect(summary(read())[1]).toMatch(/^id\[lte\]=\d+$/);
+  expect(read().state).toMatchObject({ hidesRows: false, firstPage: undefined });
+});
+
+test('rule 9: only a first page of integer ids in a list of changes may be the whole list', () => {
+  expect(summary(respond(START, unsorted))).toEqual(['nothing', 'id[lte]=61']);
+  const nameless = { ...unsorted, rows: [...unsorted.rows, {}], invalid: [{ id: undefined }] as never };
+  expect(summary(respond(START, nameless, changes))).toEqual(['nothing', 'id[lte]=61']);
+});
+
 test('rule 9: a short response in another order widens the next interval to four times its span if it is empty', () => {
   const step = respond({ ...unordered, shortResponses: 3 }, nothing);
   expect(summary(step)).toEqual(['nothing', 'id[gt]=82&id[lte]=178']);
