@@ -1,10 +1,10 @@
 import { type IdBounds, isAccountingError } from 'accounting-data-sdk';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { type SimRecord, versionOf } from '../service/chronicle.ts';
 import { churn } from '../service/churn.ts';
 import { clientOf, listPages } from '../service/client.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from '../service/ids.ts';
 import { isById, ORDERS } from '../service/orders.ts';
+import { type SimRecord, versionOf } from '../service/record.ts';
 import { InternalError, type SimOptions, SimServer } from '../service/server.ts';
 
 /** Reads the records in some way; yields what it delivers, piece by piece. */
@@ -19,16 +19,18 @@ export async function playStrategy(
   const ids = random.pick<IdStyle>(['dense', 'sparse', 'bursts', 'huge']);
   const server = new SimServer({ ...options, ids, reshuffles: random.chance(0.2) });
   server.afterResponse = () => churn(server, random, { rate });
-  const from = server.chronicle.moment;
+  server.timeline.beginRun();
   const delivered = new Set<string>();
   for await (const records of read(server)) for (const each of records) delivered.add(versionOf(each));
-  return lost(server, from, delivered).map(({ id }) => `lost ${id}`);
+  return lost(server, delivered).map(({ id }) => `lost ${id}`);
 }
 
-/** Records that were there, the same, from a moment until now, and were not delivered. */
-function lost({ chronicle }: SimServer, from: number, delivered: ReadonlySet<string>): SimRecord[] {
-  const unchanged = chronicle.unchanged(from, chronicle.moment);
-  return unchanged.filter((record) => !delivered.has(versionOf(record)));
+/** Records that were there, the same, during the whole read, and were not delivered. */
+function lost({ timeline }: SimServer, delivered: ReadonlySet<string>): SimRecord[] {
+  return [...timeline.versions.keys()].flatMap((id) => {
+    const [record, ...changes] = timeline.seen(id);
+    return record === undefined || changes.length > 0 || delivered.has(versionOf(record)) ? [] : [record];
+  });
 }
 
 /** A service of this seed. Its id column takes no larger bound than its type. */
@@ -119,7 +121,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
       if (inFlight > Math.max(prefetch, 1)) findings.push(`${inFlight} requests in flight`);
     },
   });
-  const from = server.chronicle.moment;
+  server.timeline.beginRun();
   const idsBefore = server.ids;
   const delivered = new Set<string>();
   let complete: KeysetHistory['complete'];
@@ -131,7 +133,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
         if (page.restarted) delivered.clear();
         for (const record of page.records) {
           delivered.add(versionOf(record));
-          if (!server.chronicle.wasVisible(record, from, server.chronicle.moment))
+          if (!server.timeline.seen(record.id).some((each) => each?.version === record.version))
             findings.push(`${versionOf(record)} was never visible`);
         }
         complete = page.complete;
@@ -157,7 +159,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
     mayHidePage && delivered.size === 0 && idsBefore.some((id) => !server.ids.includes(id));
   const { gt = '-1', lte = '9'.repeat(30) } = bounds ?? {};
   const inBounds = ({ id }: SimRecord) => BigInt(id) > BigInt(gt) && BigInt(id) <= BigInt(lte);
-  const missing = mayLose || movedToHiddenPage ? [] : lost(server, from, delivered).filter(inBounds);
+  const missing = mayLose || movedToHiddenPage ? [] : lost(server, delivered).filter(inBounds);
   findings.push(...missing.map((record) => `lost ${versionOf(record)}, although ${complete}`));
   return { findings, complete, resumed, hides: hidden > 0 };
 }

@@ -1,8 +1,9 @@
 import type { IdBounds, PageQuery } from 'accounting-data-sdk';
+import { Timeline } from '../../../../src/testing/connector/timeline.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { Chronicle, type SimRecord } from './chronicle.ts';
 import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { comparing, type Order, type Sortable } from './orders.ts';
+import type { SimRecord } from './record.ts';
 
 export interface SimOptions {
   readonly seed: number;
@@ -58,7 +59,8 @@ interface Commit {
  */
 export class SimServer {
   readonly options: SimOptions;
-  readonly chronicle = new Chronicle();
+  /** Everything that was ever visible. */
+  readonly timeline = new Timeline<SimRecord>();
   /** The virtual clock of the service, in ms since the epoch. */
   nowMs: number;
   /** May change at any time. */
@@ -114,7 +116,7 @@ export class SimServer {
     const rows = [...this.#rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     const from = this.#random.int(0, rows.length - 1);
     for (const row of rows.slice(from, from + length)) {
-      if (!row.hidden) this.chronicle.disappeared(row.record.id);
+      if (!row.hidden) this.timeline.set(row.record.id, undefined);
       this.#rows.set(row.record.id, { ...row, hidden: true });
     }
   }
@@ -142,7 +144,7 @@ export class SimServer {
   delete(id: string): void {
     if (this.#writing.has(id) || !this.#rows.delete(id)) return;
     this.#sorted = undefined;
-    this.chronicle.disappeared(id);
+    this.timeline.set(id, undefined);
   }
 
   /** Lists what was updated since a date. */
@@ -238,7 +240,7 @@ export class SimServer {
   #show(row: Row): void {
     this.#rows.set(row.record.id, row);
     this.#sorted = undefined;
-    if (!row.hidden) this.chronicle.appeared(row.record);
+    if (!row.hidden) this.timeline.set(row.record.id, row.record);
   }
 }
 

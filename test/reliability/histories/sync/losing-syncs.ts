@@ -1,5 +1,5 @@
-import type { SimRecord } from '../service/chronicle.ts';
 import type { Order } from '../service/orders.ts';
+import type { SimRecord } from '../service/record.ts';
 import { Crash, type FailureRates, type Process, SyncWorld } from './world.ts';
 
 /** How a sync of one's own decides what a run has covered. Each has lost records in the wild but the first. */
