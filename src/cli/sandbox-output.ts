@@ -10,8 +10,6 @@ const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
   forbidden: 'has no rights: 403 forbidden',
   revoked: 'was revoked: 401 unauthenticated',
   otherCompany: 'reads and writes everything of the other company',
-  otherReadOnly: 'reads the other company',
-  foreign: 'belongs to a company that the sandbox does not serve: 401 unauthenticated',
 };
 
 /** How the first line of a file that the command wrote begins. */

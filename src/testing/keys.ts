@@ -39,10 +39,6 @@ export interface SandboxKeys {
   readonly revoked: string;
   /** Reads and writes everything of the other company. */
   readonly otherCompany: string;
-  /** Reads the other company. */
-  readonly otherReadOnly: string;
-  /** A key of a company that the sandbox does not serve: 401 `unauthenticated`. */
-  readonly foreign: string;
 }
 
 const NAMED: Readonly<Record<keyof SandboxKeys, KeyGrant>> = {
@@ -52,8 +48,6 @@ const NAMED: Readonly<Record<keyof SandboxKeys, KeyGrant>> = {
   forbidden: { access: 'none', error: 'forbidden' },
   revoked: {},
   otherCompany: { company: 'other' },
-  otherReadOnly: { company: 'other', access: 'read' },
-  foreign: {},
 };
 
 const GRANT_CHECKS = {
@@ -76,8 +70,6 @@ export class Keyring {
     const keys = Object.entries(NAMED).map(([name, grant]) => [name, this.issue(grant, name)] as const);
     this.named = Object.fromEntries(keys) as unknown as SandboxKeys;
     this.revoke(this.named.revoked);
-    // The service does not know the key of a company that it does not serve.
-    this.revoke(this.named.foreign);
   }
 
   /** Creates a key. The same seed gives the same keys, so that a connector's `.env` stays valid. */

@@ -62,20 +62,6 @@ const contentTypeOptions = {
   update: option(contentTypes, ['application/json']),
 };
 
-const dateText = is.check<string>(
-  'a date or timestamp',
-  (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
-);
-
-const deprecationOptions = {
-  /** The date in `Deprecation`; without it the header is not sent. @default undefined */
-  deprecatedAt: optional(dateText),
-  /** The date in `Sunset`, when the endpoints stop working; without it the header is not sent. @default undefined */
-  sunsetAt: optional(dateText),
-  /** The target of a `Link` with `rel="deprecation"`. @default undefined */
-  link: optional(is.string),
-};
-
 const idempotencyOptions = {
   /**
    * The response to the same key with the same body: `stored` returns the first response again, `conflict` returns 409.
@@ -267,7 +253,8 @@ export const sandboxOptions = {
   /**
    * The formats of responses. With `json` the service does not read `Accept`. `jsonld`: JSON-LD only, and 406 for an
    * `Accept` without it; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says
-   * otherwise. `both`: the format that `Accept` prefers.
+   * otherwise. `both`: JSON, and JSON-LD for an `Accept` without
+   * it.
    * @default 'json'
    */
   formats: option(is.oneOf('json', 'jsonld', 'both'), 'json'),
@@ -338,10 +325,6 @@ export const sandboxOptions = {
     ),
     4,
   ),
-  /** The maximum size of a request body, in bytes. @default 1_048_576 */
-  maxRequestBytes: option(is.integerFrom(0), 1_048_576),
-  /** The status for a body that is too large. @default 413 */
-  tooLargeStatus: option(is.oneOf(400, 413, 422), 413),
   /**
    * How long requests that read do not see a write, in ms: a record then appears with an `updatedAt` in the past. Requests
    * that write see it at once.
@@ -358,8 +341,6 @@ export const sandboxOptions = {
   rateLimit: group(rateLimitOptions, false),
   /** Whether responses carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. @default true */
   rateLimitHeaders: option(is.flag, true),
-  /** Every response announces that its endpoint will be removed (RFC 9745, RFC 8594). */
-  deprecation: group(deprecationOptions),
   /** How many of the last requests and commits `sandbox.requests` and `sandbox.journal` keep. @default 10_000 */
   logLimit: option(is.integerFrom(0), 10_000),
 };

@@ -11,13 +11,9 @@ const CLOSE = { Connection: 'close' };
 /** The response to a request that the parser accepts but the service must not see; undefined for every other. */
 export function responseWithoutService(
   { state }: Core,
-  { headers, method, url = '' }: IncomingMessage,
+  { headers, url = '' }: IncomingMessage,
   { hosts }: Pick<SendOptions, 'hosts'>,
 ): ServiceResponse | undefined {
-  // `OPTIONS *` is about the whole server (RFC 9110, 9.3.7).
-  if (method === 'OPTIONS' && url === '*') {
-    return { status: 204, headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' }, body: undefined };
-  }
   // The connection ends, because a body may follow that the service does not read.
   const reject = (name: ProblemName, detail: string) =>
     problemResponse(new ProblemError(name, detail, { headers: CLOSE }).problem, state.options);
@@ -25,16 +21,7 @@ export function responseWithoutService(
   if (hosts !== undefined && !hosts.includes(name)) {
     return reject('misdirected_request', `The service is not ${name}.`);
   }
-  if (!url.startsWith('/') && !isHttpUrl(url)) {
-    return reject('malformed_request', 'The request target is invalid.');
-  }
-  if (headers.expect === undefined || /^100-continue$/i.test(headers.expect)) return undefined;
-  return reject('expectation_failed', 'Only 100-continue can be expected.');
-}
-
-/** What a client sends to a proxy (RFC 9112, 3.2.2). A host is required (RFC 9110, 4.2.1). */
-function isHttpUrl(target: string): boolean {
-  return /^https?:\/\/[^/?#:]/i.test(target) && URL.canParse(target);
+  return url.startsWith('/') ? undefined : reject('malformed_request', 'The request target is invalid.');
 }
 
 /** All that is known of a request whose head cannot be parsed. */

@@ -76,12 +76,9 @@ export async function listen(core: Core, options: ListenOptions): Promise<Listen
 /** A server for the core, with a function that closes it and all its connections. */
 function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
   const server = nodeHttp().createServer();
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (request, response) => {
     serve(core, { request, response, options }, closing).catch((error) => fail(response, error));
-  };
-  server.on('request', onRequest);
-  // Node would reject an unknown expectation itself, without a body.
-  server.on('checkExpectation', onRequest);
+  });
   rejectUnreadable(server, core, options);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -116,14 +113,12 @@ async function serve(core: Core, wire: WireExchange, closing: AbortSignal): Prom
     response.writeHead(204, preflightHeaders(request)).end();
     return;
   }
-  const body =
-    instead === undefined ? await readBody(request, core.state.options.maxRequestBytes) : new Uint8Array();
+  const body = instead === undefined ? await readBody(request) : new Uint8Array();
   await send(wire, await exchange(core, toServiceRequest(request, body), { instead, closing }));
 }
 
 function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRequest {
-  const target = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
-  const [path = '', ...query] = target.split('?');
+  const [path = '', ...query] = (request.url ?? '/').split('?');
   return {
     method: request.method ?? 'GET',
     path,
@@ -134,14 +129,9 @@ function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRe
   };
 }
 
-async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    // A body that is too large is read to its end, but only kept as far as shows that.
-    if (length <= limit) chunks.push(chunk);
-    length += chunk.byteLength;
-  }
+  for await (const chunk of request as AsyncIterable<Uint8Array>) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

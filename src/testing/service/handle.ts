@@ -37,17 +37,8 @@ export function handle(
       'X-RateLimit-Limit': String(quota.limit),
       'X-RateLimit-Remaining': String(quota.remaining),
     }),
-    ...deprecationHeaders(state.options.deprecation),
   };
   return { status, headers: { ...common, ...headers }, body, note };
-}
-
-function deprecationHeaders({ deprecatedAt, sunsetAt, link }: ServiceState['options']['deprecation']) {
-  return {
-    ...(deprecatedAt !== undefined && { Deprecation: `@${Math.floor(Date.parse(deprecatedAt) / 1000)}` }),
-    ...(sunsetAt !== undefined && { Sunset: new Date(sunsetAt).toUTCString() }),
-    ...(link !== undefined && { Link: `<${link}>; rel="deprecation"` }),
-  };
 }
 
 /** Carries a request out, or rejects it with a problem response. */
@@ -65,20 +56,11 @@ function respond(
       const headers = { 'Retry-After': seconds };
       throw new ProblemError('rate_limited', `Try again in ${seconds} s.`, { headers });
     }
-    checkSize(state, request);
     return carryOut(state, request, credential);
   } catch (error) {
     if (error instanceof ProblemError) return problemResponse(error.problem, state.options);
     throw error;
   }
-}
-
-const TOO_LARGE = { 400: 'malformed_request', 413: 'request_too_large', 422: 'validation_failed' } as const;
-
-function checkSize({ options }: ServiceState, { body }: ServiceRequest): void {
-  const { maxRequestBytes, tooLargeStatus } = options;
-  if (body.byteLength <= maxRequestBytes) return;
-  throw new ProblemError(TOO_LARGE[tooLargeStatus], `A body may have at most ${maxRequestBytes} bytes.`);
 }
 
 function carryOut(state: ServiceState, request: ServiceRequest, credential: Credential): ServiceResponse {

@@ -15,24 +15,10 @@ export type Format = typeof JSON_TYPE | typeof JSON_LD;
 export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSandboxOptions): Format {
   if (formats === 'json') return JSON_TYPE;
   const accept = headers.accept ?? '*/*';
-  const ld = quality(accept, JSON_LD);
-  const json = formats === 'both' ? quality(accept, JSON_TYPE) : 0;
-  if (ld === 0 && json === 0) {
-    const offered = formats === 'both' ? `${JSON_TYPE} and ${JSON_LD}` : JSON_LD;
-    throw new ProblemError('not_acceptable', `Accept must allow ${offered}.`);
-  }
-  return json >= ld ? JSON_TYPE : JSON_LD;
-}
-
-/** The preference of an `Accept` for a type: the `q` of the most specific range that covers it (RFC 9110, 12.5.1). */
-function quality(accept: string, type: string): number {
-  const wanted = new Map<string, number>();
-  for (const range of accept.split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const q = parameters.find((parameter) => parameter.startsWith('q='));
-    wanted.set(name, q === undefined ? 1 : Number(q.slice(2)) || 0);
-  }
-  return wanted.get(type) ?? wanted.get('application/*') ?? wanted.get('*/*') ?? 0;
+  const offered: readonly Format[] = formats === 'both' ? [JSON_TYPE, JSON_LD] : [JSON_LD];
+  const format = offered.find((type) => accept.includes(type) || /(?:application|\*)\/\*/.test(accept));
+  if (format !== undefined) return format;
+  throw new ProblemError('not_acceptable', `Accept must allow ${offered.join(' or ')}.`);
 }
 
 /** Fields of the generated records that name a record of another collection. */

@@ -256,7 +256,7 @@ test('a push writes nothing if its rows end with an error', async () => {
 });
 
 test('a push keeps every character of long drafts', async () => {
-  const { run, sandbox } = setUp([], { sandbox: { maxRequestBytes: 2 ** 23 } });
+  const { run, sandbox } = setUp([]);
   const rows = ['é', '漢', '😀', '\u0000', '\ud800', '\ufeff'].map((character, index) => ({
     productNumber: `P-${index}`,
     description: character.repeat(1 + 250_000 * (index % 3)),

@@ -5,7 +5,19 @@ import { expect, test, vi } from 'vitest';
 import { jsonResponse, newOrigin, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
 
 const LINK = 'https://books.example/docs/removals';
-const deprecation = { deprecatedAt: '2026-01-31', sunsetAt: '2026-07-31T12:00:00Z', link: LINK };
+
+/** A service whose endpoints will be removed. */
+function deprecatedService(records: Readonly<Record<string, number>>) {
+  const sandbox = createSandbox({ records });
+  const headers = {
+    Deprecation: `@${Date.parse('2026-01-31') / 1000}`,
+    Sunset: new Date('2026-07-31T12:00:00Z').toUTCString(),
+    Link: `<${LINK}>; rel="deprecation"`,
+  };
+  sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
+  return sandbox;
+}
+
 const fields = {
   method: 'GET',
   template: '/accounts/{id}',
@@ -15,7 +27,7 @@ const fields = {
 };
 
 test('each response of a deprecated endpoint emits an event with its template, dates and link', async () => {
-  const sandbox = createSandbox({ deprecation, records: { accounts: 2 } });
+  const sandbox = deprecatedService({ accounts: 2 });
   const deprecated = vi.fn();
   const client = createClient({ ...sandbox.clientOptions, on: { deprecated } });
   for (const id of ['1', '2']) await client.accounts.get(id);
@@ -23,7 +35,7 @@ test('each response of a deprecated endpoint emits an event with its template, d
 });
 
 test('the logger warns once for each endpoint, whichever client requests it', async () => {
-  const sandbox = createSandbox({ deprecation, records: { accounts: 2, products: 1 } });
+  const sandbox = deprecatedService({ accounts: 2, products: 1 });
   const warn = vi.fn();
   const logger = { debug() {}, info() {}, warn };
   for (const id of ['1', '2']) {
@@ -73,7 +85,7 @@ test.each<[Record<string, string>, Announced]>([
 });
 
 test('a probe lists the endpoints', async () => {
-  const sandbox = createSandbox({ deprecation, records: { products: 2 } });
+  const sandbox = deprecatedService({ products: 2 });
   const report = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
   const dates = {
     deprecatedAt: '2026-01-31T00:00:00.000Z',

@@ -81,8 +81,6 @@ describe('sandbox', () => {
       'ACCOUNTING_API_KEY_FORBIDDEN',
       'ACCOUNTING_API_KEY_REVOKED',
       'ACCOUNTING_API_KEY_OTHER_COMPANY',
-      'ACCOUNTING_API_KEY_OTHER_READ_ONLY',
-      'ACCOUNTING_API_KEY_FOREIGN',
     ]);
     expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
     await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();

@@ -29,7 +29,7 @@ const variants: readonly SandboxOptions[] = [
     requiredFields: ['name'],
   },
   { idempotency: { replay: 'conflict' }, unknownFields: 'reject', clockOffsetMs: -90_000 },
-  { idempotency: { differentBody: 'stored', lifetimeMs: 1000 }, seed: 99, maxRequestBytes: 20_000 },
+  { idempotency: { differentBody: 'stored', lifetimeMs: 1000 }, seed: 99 },
   { pageSizeParameter: 'itemsPerPage' },
   { rateLimit: { kind: 'fixed-from-first' } },
   { rateLimit: { kind: 'sliding' } },

@@ -27,7 +27,6 @@ function keysOf({ keys }: Sandbox): Target['keys'] {
     readOnly: keys.readOnly,
     withoutPermission: keys.forbidden,
     revoked: keys.revoked,
-    foreign: keys.foreign,
   };
 }
 

@@ -6,7 +6,6 @@ export interface TargetKeys {
   readonly readOnly: string;
   readonly withoutPermission: string;
   readonly revoked: string;
-  readonly foreign: string;
 }
 
 /** The part of fetch that the checks use. */
