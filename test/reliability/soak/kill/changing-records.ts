@@ -1,4 +1,6 @@
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { judge } from '../../../../src/testing/connector/judge-copy.ts';
+import { type Fields, Timeline } from '../../../../src/testing/connector/timeline.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 
 export const COLLECTIONS = ['accounts', 'products', 'budgetLines'] as const;
@@ -33,11 +35,19 @@ export class ChangingRecords {
 
   /** What a copy lacks or has in another form, and what it has twice or should have no more. */
   differences({ rows }: Copy): { lost: readonly string[]; left: readonly string[] } {
-    const copy = new Map(rows.map(({ collection, id, body }) => [`${collection} ${id}`, textOf(body)]));
-    const lost = this.#all().filter(([key, record]) => copy.get(key) !== textOf(record));
-    const there = new Set<string>(this.#all().map(([key]) => key));
-    const left = [...copy.keys()].filter((key) => !there.has(key));
-    return { lost: lost.map(([key]) => `lost: ${key}`), left: left.map((key) => `left: ${key}`) };
+    const found = COLLECTIONS.flatMap((name) => {
+      const timeline = new Timeline();
+      timeline.observe(this.sandbox.store[name].all() as (Fields & { id: string })[]);
+      timeline.beginRun();
+      const copy = rows.filter(({ collection }) => collection === name).map(({ body }) => body as Fields);
+      return judge({ timeline, copy }).flatMap(({ kind, ids }) =>
+        ids.map((id) => ({ kind, what: `${kind}: ${name} ${id}` })),
+      );
+    });
+    // Everything that existed has a version: what has none was deleted.
+    const of = (isLeft: boolean) =>
+      found.filter(({ kind }) => (kind === 'unknown') === isLeft).map(({ what }) => what);
+    return { lost: of(false), left: of(true) };
   }
 
   /** What a copy that was left by a death must have by what its checkpoints say, and has not; and rows twice. */

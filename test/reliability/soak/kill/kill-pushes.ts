@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox } from 'accounting-data-sdk/testing';
+import { judgeProducts, type WrittenEvidence } from '../../../../src/testing/connector/judge-products.ts';
 import { killAtRandom } from '../../../support/kill-at-random.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import { type KillVerdict, programOf } from './kill.ts';
@@ -47,20 +48,10 @@ export async function killPushes({
     }
     // To the end.
     await start(Number.POSITIVE_INFINITY);
-    return { kills, begun, findings: differences(rowsOf({ rows }), sandbox.store.products.all()) };
+    const products = sandbox.store.products.all() as unknown as WrittenEvidence['products'];
+    const findings = judgeProducts({ rows: rowsOf({ rows }), products, isComplete: true, locked: new Set() });
+    return { kills, begun, findings };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Every row has one product, with its values. */
-function differences(rows: ReturnType<typeof rowsOf>, products: readonly object[]): string[] {
-  const found = products.map((product) => {
-    const { productNumber, name } = product as { productNumber: string; name: string };
-    return `${productNumber}: ${name}`;
-  });
-  return rows.flatMap(({ productNumber, name }) => {
-    const count = found.filter((each) => each === `${productNumber}: ${name}`).length;
-    return count === 1 ? [] : [`${productNumber}: ${count} products`];
-  });
 }

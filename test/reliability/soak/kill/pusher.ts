@@ -1,5 +1,6 @@
-import { createClient, type ProductDraft, push } from 'accounting-data-sdk';
+import { createClient, push } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
+import type { ProductRow } from 'accounting-data-sdk/testing';
 
 /** The task of a push: so many rows, which differ by their number. */
 export interface Task {
@@ -11,8 +12,12 @@ export interface Task {
   readonly visibleAfterMs: number;
 }
 
-export function rowsOf({ rows }: Pick<Task, 'rows'>): ProductDraft[] {
-  return Array.from({ length: rows }, (_, n) => ({ productNumber: `K-${n}`, name: `Name ${n}` }));
+export function rowsOf({ rows }: Pick<Task, 'rows'>): ProductRow[] {
+  return Array.from({ length: rows }, (_, n) => ({
+    productNumber: `K-${n}`,
+    name: `Name ${n}`,
+    salePrice: `${n}.5`,
+  }));
 }
 
 // Run as a program, which is killed. Its argument is the task.
