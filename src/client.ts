@@ -5,9 +5,9 @@ import { type CollectionName, collectionNames, collections } from './collections
 import { type RawRequest, sendRaw } from './collections/raw-request.ts';
 import type { ReadOnlyCollection } from './collections/reader.ts';
 import type { WritableCollection } from './collections/writer.ts';
-import { given, resolved, schema } from './errors/check-input.ts';
 import { isApiError } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { given, resolved, schema } from './input/checks.ts';
 import { optional } from './internal/options.ts';
 import {
   type ClientDefaults,

@@ -55,8 +55,6 @@ export type { Paginator } from './pagination/paginator.ts';
 
 // Sync.
 
-export type { ReconcileReport } from './errors/reconcile-report.ts';
-export type { CollectionReport, CopyFigures, DeletionReport, SyncReport } from './errors/sync-report.ts';
 export type { ReadOptions } from './reading/list-options.ts';
 export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
@@ -66,6 +64,8 @@ export {
   type ReconcileSource,
   reconcile,
 } from './reconcile/reconcile.ts';
+export type { ReconcileReport } from './reports/reconcile-report.ts';
+export type { CollectionReport, CopyFigures, DeletionReport, SyncReport } from './reports/sync-report.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
 export { type ForgetOptions, forget } from './sync/forget.ts';
@@ -96,7 +96,6 @@ export {
 
 // Push.
 
-export type { PushAction, PushReport } from './errors/push-report.ts';
 export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { push } from './push/push.ts';
 export type {
@@ -110,6 +109,7 @@ export type {
   PushUnchanged,
   PushUpdated,
 } from './push/results.ts';
+export type { PushAction, PushReport } from './reports/push-report.ts';
 
 // Records.
 

@@ -1,6 +1,6 @@
 import { Decimal as DecimalJs } from 'decimal.js';
-import { resolved } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
+import { resolved } from './input/checks.ts';
 import { is, type OptionInputs, option, optional } from './internal/options.ts';
 import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
 

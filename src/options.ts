@@ -1,8 +1,8 @@
 import type { ClientContext } from './collections/context.ts';
 import { type CollectionName, collectionNames, collections } from './collections/index.ts';
-import { checkObject, given, resolved, schema } from './errors/check-input.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, events, type Listeners, type Logger } from './events.ts';
+import { checkObject, given, resolved, schema } from './input/checks.ts';
 import { stderrLogger } from './internal/logger.ts';
 import {
   group,

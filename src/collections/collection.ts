@@ -1,5 +1,5 @@
-import { checkId } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
+import { checkId } from '../input/checks.ts';
 import { createPaginator } from '../pagination/paginator.ts';
 import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
 import { checkSameId, RecordReader, type ValidationMode } from '../schemas/record-reader.ts';

@@ -1,5 +1,5 @@
-import { checkId } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { checkId } from '../input/checks.ts';
 
 /**
  * The id in a field that refers to another record. Some services send an IRI instead of an id.

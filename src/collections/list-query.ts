@@ -1,4 +1,4 @@
-import { checkTimestamp, resolved } from '../errors/check-input.ts';
+import { checkTimestamp, resolved } from '../input/checks.ts';
 import { group, is, type OptionInputs, optional } from '../internal/options.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { type IdBounds, idBounds, idParameters } from '../pagination/page.ts';

@@ -1,5 +1,5 @@
-import { given } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { given } from '../input/checks.ts';
 import { withDefaults } from '../internal/options.ts';
 import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';

@@ -1,5 +1,5 @@
-import { checkText, given, resolved, schema } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { checkText, given, resolved, schema } from '../input/checks.ts';
 import { exactJson } from '../internal/json-text.ts';
 import { is, option, optional, required, type TableOf } from '../internal/options.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';

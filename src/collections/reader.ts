@@ -1,5 +1,5 @@
-import { checkId } from '../errors/check-input.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
+import { checkId } from '../input/checks.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
 import type { RequestOptions } from '../transport/call-options.ts';

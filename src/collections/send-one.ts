@@ -1,4 +1,4 @@
-import { given } from '../errors/check-input.ts';
+import { given } from '../input/checks.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { idOf } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';

@@ -1,4 +1,4 @@
-import { checkId, given } from '../errors/check-input.ts';
+import { checkId, given } from '../input/checks.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';

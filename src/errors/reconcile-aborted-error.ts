@@ -1,5 +1,5 @@
+import type { ReconcileReport } from '../reports/reconcile-report.ts';
 import { AccountingError } from './accounting-error.ts';
-import type { ReconcileReport } from './reconcile-report.ts';
 
 /**
  * Why a reconcile, or a full sync with `localIds`, deleted nothing.

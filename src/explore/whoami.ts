@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
-import { resolved } from '../errors/check-input.ts';
 import { isApiError } from '../errors/guards.ts';
+import { resolved } from '../input/checks.ts';
 import { is, type OptionInputs, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ExploreClient, ExploreProgress } from './explore-client.ts';

@@ -1,6 +1,6 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { resolved } from '../errors/check-input.ts';
 import type { CallEvent, Listeners } from '../events.ts';
+import { resolved } from '../input/checks.ts';
 import {
   type Check,
   is,

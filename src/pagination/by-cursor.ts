@@ -1,5 +1,5 @@
-import { given } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { given } from '../input/checks.ts';
 import { type Check, group, is, optional } from '../internal/options.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {

@@ -1,5 +1,5 @@
-import { checkObject, checkText, text } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { checkObject, checkText, text } from '../input/checks.ts';
 import {
   type Check,
   is,

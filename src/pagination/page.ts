@@ -1,8 +1,8 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
-import { checkText, text } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { isNotFoundStatus, NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord } from '../events.ts';
+import { checkText, text } from '../input/checks.ts';
 import { is, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 

@@ -1,6 +1,6 @@
 import { AccountingError } from '../errors/accounting-error.ts';
-import { resolved } from '../errors/check-input.ts';
 import type { InvalidRecord } from '../events.ts';
+import { resolved } from '../input/checks.ts';
 import { is, required } from '../internal/options.ts';
 import type { Page, Pages } from './page.ts';
 

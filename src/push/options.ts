@@ -1,8 +1,7 @@
 // The options of a push, and the only place where a default is applied.
 
-import { resolved } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { PushReport } from '../errors/push-report.ts';
+import { resolved } from '../input/checks.ts';
 import {
   group,
   is,
@@ -28,6 +27,7 @@ import {
 import { keyPrefix, label, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { checkStart } from '../reading/watermark.ts';
+import type { PushReport } from '../reports/push-report.ts';
 import type { FilledByService } from '../schemas/record.ts';
 import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
 import type { PushProgress, PushResult } from './results.ts';

@@ -2,9 +2,9 @@
 
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
-import type { PushReport } from '../errors/push-report.ts';
 import { admitKey, type CompanyMatch } from '../reading/company.ts';
 import { type RecordIn, runSource } from '../reading/source.ts';
+import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import { Calls } from './calls.ts';
 import { PushMemory } from './memory.ts';

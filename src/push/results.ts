@@ -1,8 +1,8 @@
 // What a push reports: one result for each row, progress, and the counts.
 
 import type { AnyAccountingError } from '../errors/guards.ts';
-import type { PushAction, PushReport } from '../errors/push-report.ts';
 import { notify } from '../internal/notify.ts';
+import type { PushAction, PushReport } from '../reports/push-report.ts';
 
 /** What every result has. `index` and `row` are undefined for a product that no row has. */
 interface AnyResult<Row> {

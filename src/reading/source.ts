@@ -1,7 +1,7 @@
-import { checkText } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord, RunEvent } from '../events.ts';
+import { checkText } from '../input/checks.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';

@@ -1,6 +1,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { is } from '../internal/options.ts';
+import { isTimestamp } from '../schemas/timestamp.ts';
 
 /** How far a run is that has not ended. */
 export interface RunPosition {
@@ -138,16 +139,12 @@ function isRun(run: unknown): boolean {
 }
 
 function isStoredTimestamp(value: unknown): boolean {
-  return (
-    typeof value === 'string' &&
-    /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) &&
-    !Number.isNaN(Date.parse(value))
-  );
+  return isBound(value) && String(value).endsWith('Z');
 }
 
 /** A timestamp with any offset, as `updatedSince` was sent. */
 function isBound(value: unknown): boolean {
-  return typeof value === 'string' && isStoredTimestamp(value.replace(/[+-]\d\d:\d\d$/, 'Z'));
+  return typeof value === 'string' && value.includes('T') && isTimestamp(value);
 }
 
 function isOffset(value: unknown): boolean {

@@ -1,5 +1,5 @@
-import { checkTimestamp } from '../errors/check-input.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { checkTimestamp } from '../input/checks.ts';
 import type { ResponseTime } from '../pagination/page.ts';
 import { isFarAhead } from '../schemas/timestamp.ts';
 

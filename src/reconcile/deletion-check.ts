@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
-import type { ReconcileReport } from '../errors/reconcile-report.ts';
 import type { InvalidRecord } from '../events.ts';
 import { settled } from '../internal/callback.ts';
 import { forEach } from '../internal/for-each.ts';
@@ -9,6 +8,7 @@ import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
 import { each } from '../reading/each.ts';
 import type { LookUp } from '../reading/source.ts';
+import type { ReconcileReport } from '../reports/reconcile-report.ts';
 import { IdSet } from './id-set.ts';
 
 /** What a comparison is doing: see `ReconcileProgress`. */

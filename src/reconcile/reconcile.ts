@@ -1,11 +1,11 @@
-import { resolved, text } from '../errors/check-input.ts';
-import type { ReconcileReport } from '../errors/reconcile-report.ts';
+import { resolved, text } from '../input/checks.ts';
 import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { isIterable } from '../reading/each.ts';
 import { readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RecordIn, runSource, type SyncSource, withoutFind } from '../reading/source.ts';
+import type { ReconcileReport } from '../reports/reconcile-report.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { DeletionCheck, type LocalIds } from './deletion-check.ts';
 

@@ -1,11 +1,11 @@
-import { resolved } from '../errors/check-input.ts';
-import type { CollectionReport } from '../errors/sync-report.ts';
+import { resolved } from '../input/checks.ts';
 import { group, is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { type IdBounds, idBounds } from '../pagination/page.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
+import type { CollectionReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
 import { asRun, runOptions } from './run-options.ts';

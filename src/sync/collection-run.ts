@@ -1,4 +1,3 @@
-import type { CollectionReport, CopyFigures, DeletionReport } from '../errors/sync-report.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { formatUtcOffset } from '../internal/utc-offset.ts';
@@ -9,6 +8,7 @@ import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/s
 import { encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
+import type { CollectionReport, CopyFigures, DeletionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';

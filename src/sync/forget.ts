@@ -1,4 +1,4 @@
-import { resolved } from '../errors/check-input.ts';
+import { resolved } from '../input/checks.ts';
 import { is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { label } from '../reading/state.ts';
 import type { SyncTarget } from './target.ts';

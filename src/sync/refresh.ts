@@ -1,6 +1,6 @@
-import { checkId, resolved } from '../errors/check-input.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { ReconcileAbortedError } from '../errors/reconcile-aborted-error.ts';
+import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';

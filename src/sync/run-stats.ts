@@ -1,5 +1,5 @@
-import type { CollectionReport } from '../errors/sync-report.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import type { CollectionReport } from '../reports/sync-report.ts';
 import type { SyncProgress } from './batch.ts';
 
 /** What a batch held when it was delivered. */

@@ -1,12 +1,12 @@
-import { checkObject, resolved } from '../errors/check-input.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { SyncError } from '../errors/sync-error.ts';
-import type { CopyFigures, SyncReport } from '../errors/sync-report.ts';
+import { checkObject, resolved } from '../input/checks.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
+import type { CopyFigures, SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';

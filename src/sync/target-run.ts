@@ -1,7 +1,7 @@
-import { checkMethods } from '../errors/check-input.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { checkMethods } from '../input/checks.ts';
 import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
 import { admitKey } from '../reading/company.ts';

@@ -1,5 +1,5 @@
-import type { CollectionReport } from '../errors/sync-report.ts';
 import type { Store } from '../reading/store.ts';
+import type { CollectionReport } from '../reports/sync-report.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { Batch } from './batch.ts';
 

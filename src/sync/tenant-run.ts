@@ -1,11 +1,11 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
-import type { CopyFigures, SyncReport } from '../errors/sync-report.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import type { SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
+import type { CopyFigures, SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun, type DeletionOptions } from './collection-run.ts';

@@ -1,4 +1,4 @@
-import { checkObject, resolved } from '../errors/check-input.ts';
+import { checkObject, resolved } from '../input/checks.ts';
 import { copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';

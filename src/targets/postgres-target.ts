@@ -1,4 +1,4 @@
-import { checkMethods, resolved } from '../errors/check-input.ts';
+import { checkMethods, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget } from '../sync/target.ts';
 import { identifier, literal, postgresColumns } from './columns.ts';

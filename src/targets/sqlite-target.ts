@@ -1,7 +1,7 @@
-import { resolved } from '../errors/check-input.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';

@@ -1,5 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { resolved } from '../../errors/check-input.ts';
+import { resolved } from '../../input/checks.ts';
 import { is, type OptionInputs, option, optional } from '../../internal/options.ts';
 import {
   type ExploreClient,

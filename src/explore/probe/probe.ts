@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { resolved } from '../../errors/check-input.ts';
+import { resolved } from '../../input/checks.ts';
 import { group, is, type OptionInputs, optional } from '../../internal/options.ts';
 import { type ExploreClient, type ExploreProgress, someCollections } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';

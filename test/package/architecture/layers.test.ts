@@ -16,8 +16,9 @@ const LAYERS = [
   ['pagination'],
   ['transport'],
   ['rate-limiter', 'events.ts', 'money.ts'],
+  ['input'],
   ['errors'],
-  ['schemas'],
+  ['schemas', 'reports'],
   ['internal'],
 ] as const satisfies readonly (readonly string[])[];
 
@@ -125,7 +126,7 @@ test('the sandbox shares no code with the client that it tests', () => {
 test('a target loads no client, so that a program can import it alone', () => {
   const atRunTime = inSource.filter(({ typeOnly }) => !typeOnly);
   const folders = new Set(reachedFrom('targets', atRunTime).map(folderOf));
-  expect([...folders].sort()).toEqual(['collections', 'errors', 'internal', 'schemas', 'targets']);
+  expect([...folders].sort()).toEqual(['collections', 'errors', 'input', 'internal', 'schemas', 'targets']);
 });
 
 test('the table of collections imports only schemas', () => {

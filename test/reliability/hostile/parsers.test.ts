@@ -5,7 +5,7 @@ import { checkedQuery } from '../../../src/collections/list-query.ts';
 import { products } from '../../../src/collections/products.ts';
 import { writeBody } from '../../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
-import { checkId, checkText } from '../../../src/errors/check-input.ts';
+import { checkId, checkText } from '../../../src/input/checks.ts';
 import { integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
 import { stateOf } from '../../../src/pagination/keyset/state.ts';
 import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { resolved } from '../../../src/errors/check-input.ts';
 import { MalformedRequestError } from '../../../src/errors/malformed-request-error.ts';
+import { resolved } from '../../../src/input/checks.ts';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { SyncState } from '../../../src/reading/state.ts';
 import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkId } from '../../../src/errors/check-input.ts';
 import { InvalidInputError } from '../../../src/errors/invalid-input-error.ts';
+import { checkId } from '../../../src/input/checks.ts';
 import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { thrown } from '../../support/caught.ts';
 

@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import {
   type Check,
   givenOptions,
@@ -11,7 +12,6 @@ import {
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
-import { InvalidInputError } from './invalid-input-error.ts';
 
 // What callers pass is checked before anything is sent, because JavaScript callers can pass anything. Each check names the
 // argument, never quotes the value, and throws an InvalidInputError.
