@@ -26,6 +26,7 @@ interface Flags {
   readonly records?: number;
   readonly seed?: number;
   readonly cors?: true;
+  readonly allowHost?: readonly string[];
   readonly service?: string;
   /** They win over flags. */
   readonly options?: SandboxOptions;
@@ -77,6 +78,11 @@ export function addSandbox(program: Command, io: Io): void {
     )
     .option('--force', 'with --write: change the address and the key in a file that sandbox did not write')
     .option('--cors', 'let web pages send requests and read responses')
+    .option(
+      '--allow-host <name>',
+      'accept this Host too, such as host.docker.internal; repeat it for several',
+      (name: string, before: readonly string[] = []) => [...before, name.toLowerCase()],
+    )
     .option('-q, --quiet', 'do not log requests')
     .addHelpText('after', examplesText(EXAMPLES))
     .action((flags: Flags) => (flags.listOptions ? io.out(listOptions()) : serve(flags, io)));
@@ -195,9 +201,9 @@ function randomSeed(): number {
 /** The names of this machine to itself. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-async function listen(sandbox: Sandbox, { port, host, cors }: Flags): Promise<string> {
+async function listen(sandbox: Sandbox, { port, host, cors, allowHost = [] }: Flags): Promise<string> {
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
-  const hosts = isLoopback ? [...LOOPBACK, host.toLowerCase()] : undefined;
+  const hosts = isLoopback ? [...LOOPBACK, host.toLowerCase(), ...allowHost] : undefined;
   try {
     return (await sandbox.listen({ port, host, cors: cors === true, hosts })).url;
   } catch (error) {

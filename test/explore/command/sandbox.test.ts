@@ -120,10 +120,11 @@ describe('sandbox', () => {
   });
 
   test.each([
-    ['127.0.0.1', 421],
-    ['0.0.0.0', 401],
-  ])('on --host %s responds to a request for another host with %d', async (host, status) => {
-    const run = start(...sandboxArgs, '--host', host);
+    ['--host 127.0.0.1', 421],
+    ['--host 127.0.0.1 --allow-host other.example --allow-host Shop.example', 401],
+    ['--host 0.0.0.0', 401],
+  ])('with %s responds to a request for shop.example with %d', async (flags, status) => {
+    const run = start(...sandboxArgs, ...flags.split(' '));
     await run.ready;
     const port = new URL(run.variable('ACCOUNTING_BASE_URL')).port;
     const received = await new Promise((resolve, reject) => {
