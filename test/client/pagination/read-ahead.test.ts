@@ -1,5 +1,6 @@
 import type { ListOptions } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, noResponse, problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
@@ -241,6 +242,19 @@ describe('a keyset read with prefetch: 4 of ids with gaps', () => {
     const ids = idsIn(pages.slice(Math.max(restart, 0)));
     expect(ids.toSorted((a, b) => a - b)).toEqual(sparse);
     expect(pages.at(-1)?.complete).toBe('likely');
+  });
+
+  test('reports each invalid row once, although it is in two responses', async () => {
+    const named = z.looseObject({ id: z.string(), name: z.string() });
+    const { accounts } = serviceOf(
+      (query) =>
+        pageOf(sparse, query).map((id) => ({ id: String(id), ...(id % 3 === 0 ? {} : { name: 'a' }) })),
+      { validation: 'report', schemas: { accounts: named } },
+    );
+    const pages = await all(accounts.list({}, ahead).pages());
+    const invalid = pages.flatMap((page) => page.invalid.map(({ id }) => Number(id)));
+    expect(invalid).toEqual(sparse.filter((id) => id % 3 === 0));
+    expect(idsIn(pages)).toEqual(sparse.filter((id) => id % 3 !== 0));
   });
 
   test('reports an invalid row once, even if it has no id', async () => {

@@ -479,6 +479,17 @@ test('a response that begins earlier and loses the order is requested exactly', 
   expect(step.state).toMatchObject({ inOrder: false, rows: 58 });
 });
 
+test.each([
+  [[57, 60], true],
+  [[57, 58, 66], false],
+])(
+  'of a response that begins earlier only what is behind can have been left out before: %j',
+  (ids, hidesRows) => {
+    const state = reading({ through: 82n, leftOutThrough: 65n });
+    expect(respond(state, rowsOf(ids), everything, asked(54n, 78n)).state.hidesRows).toBe(hidesRows);
+  },
+);
+
 test('a response that begins where it should and loses the order is not requested again', () => {
   const step = respond(reading({ through: 82n }), rowsOf([59, 70, 65]), everything, asked(58n, 78n));
   expect(summary(step)).toEqual(['nothing', '_page=2&id[gt]=58&id[lte]=78']);
