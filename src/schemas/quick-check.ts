@@ -17,7 +17,7 @@ export function quickCheck(fields: FieldTable | undefined): (record: Record<stri
   let names: readonly string[] = [];
   let checksInOrder: readonly (((value: unknown) => boolean) | undefined)[] = [];
   return (record) => {
-    // Zod drops an own `__proto__`.
+    // It must be dropped.
     if (Object.hasOwn(record, '__proto__')) return false;
 
     let index = 0;

@@ -141,8 +141,9 @@ export class RecordReader<T extends { id: string }> {
   }
 
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
-  async #explain(row: unknown): Promise<T> {
+  async #explain(sent: unknown): Promise<T> {
     const { schema } = this.#options;
+    const row = withoutPrototype(sent);
     const record =
       isObject(row) && this.#isRecord(row)
         ? row
@@ -158,6 +159,12 @@ export class RecordReader<T extends { id: string }> {
       });
     });
   }
+}
+
+/** Without a member called `__proto__`, which Zod 4.3 would make the prototype of the record. */
+function withoutPrototype(row: unknown): unknown {
+  if (!isObject(row) || !Object.hasOwn(row, '__proto__')) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => name !== '__proto__'));
 }
 
 /**

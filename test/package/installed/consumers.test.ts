@@ -27,6 +27,22 @@ describe('the installed package runs', () => {
     expect({ code, output }).toMatchObject({ code: 0 });
   });
 
+  test('with Zod 4.3, which would make a member called __proto__ the prototype', async () => {
+    const modules = join(project, 'run-with-zod-4.3/node_modules');
+    const installed = 'accounting-data-sdk';
+    await cp(join(project, 'node_modules', installed), join(modules, installed), { recursive: true });
+    await symlink(tool('zod-4.3'), join(modules, 'zod'));
+    await writeFile(
+      join(project, 'run-with-zod-4.3/read.mjs'),
+      `import { createClient } from 'accounting-data-sdk';
+const headers = { 'content-type': 'application/json' };
+const fetch = async () => new Response('{"id":"7","name":"Desk","__proto__":{"polluted":true}}', { headers });
+const record = await createClient({ baseUrl: 'https://books.example', apiKey: 'key', fetch }).products.get('7');
+console.log(JSON.stringify([record, 'polluted' in record]));`,
+    );
+    expect(await json('run-with-zod-4.3/read.mjs')).toEqual([{ id: '7', name: 'Desk' }, false]);
+  });
+
   test('as a module and as CommonJS at once: either knows the errors of the other', async () => {
     expect(await json('two-copies.mjs')).toEqual({ otherCopy: true, instance: true, guard: true });
   });

@@ -75,11 +75,8 @@ test('the quick check and both Zod schemas agree about every record', () => {
   expect(bad).toBeGreaterThan(20);
 });
 
-test('a record with an own __proto__ goes to Zod, which drops it', async () => {
-  const row = JSON.parse('{"id":"1","__proto__":{"name":7}}');
-  expect(fits(row)).toBe(false);
-  const result = await schema['~standard'].validate(row);
-  expect(result).toEqual({ value: { id: '1' } });
+test('a record with an own __proto__ is not passed on as it is', () => {
+  expect(fits(JSON.parse('{"id":"1","__proto__":{"name":7}}'))).toBe(false);
 });
 
 test.each([
