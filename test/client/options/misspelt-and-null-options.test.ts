@@ -241,3 +241,21 @@ test('an options object is shown in one line, whatever its names hold', async ()
   const message = await messageOf(() => createClient({ ...ofSandbox, [name]: 1 }));
   expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);
 });
+
+test('an options object may be of a class with getters, each read once', async () => {
+  let reads = 0;
+  class Settings {
+    get baseUrl() {
+      return ofSandbox.baseUrl;
+    }
+    get fetch() {
+      return ofSandbox.fetch;
+    }
+    get apiKey() {
+      reads += 1;
+      return ofSandbox.apiKey;
+    }
+  }
+  expect(await createClient(new Settings()).accounts.get('1')).toMatchObject({ id: '1' });
+  expect(reads).toBe(1);
+});
