@@ -30,7 +30,9 @@ export function quickCheck(fields: FieldTable | undefined): (record: Record<stri
       const check = checksInOrder[index++];
       const value = record[name];
       if (value === null || value === undefined) continue;
-      if ((check !== undefined && !check(value)) || isInfinite(value)) return false;
+      if (check !== undefined && !check(value)) return false;
+      // Most values are strings.
+      if (typeof value !== 'string' && isInfinite(value)) return false;
     }
     return true;
   };
