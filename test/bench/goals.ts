@@ -6,9 +6,9 @@ export interface Goal {
 }
 
 export const goals = {
-  list100: { what: 'validated list, 100 a page, CPU against a bare ky loop', unit: '×', most: 1.1 },
-  list30: { what: 'validated list, 30 a page, CPU against a bare ky loop', unit: '×', most: 1.1 },
-  request: { what: 'one request, CPU against a bare ky loop', unit: '×', most: 1.15 },
+  list100: { what: 'validated list, 100 a page, CPU against a bare ky loop', unit: '×', most: 1.15 },
+  list30: { what: 'validated list, 30 a page, CPU against a bare ky loop', unit: '×', most: 1.15 },
+  request: { what: 'one request, CPU against a bare ky loop', unit: '×', most: 1.1 },
   ahead1: {
     what: 'one page ahead, the worst of three consumers, against N × max(latency, consumer) + one latency',
     unit: '×',
@@ -25,10 +25,14 @@ export const goals = {
   keysetAhead4Deleted: { what: 'the same with 60 pages and 30 % of the ids deleted', unit: '×', most: 0.4 },
   keysetRequests: { what: 'requests of these reads with dense ids, against by page', unit: '×', most: 1.45 },
   keysetRequestsDeleted: { what: 'requests with 30 % of the ids deleted', unit: '×', most: 1.65 },
-  heap: { what: 'peak heap over a million records, against the fetch loop', unit: '×', most: 1.2 },
-  heapGrowth: { what: 'peak heap of a million records against 100,000', unit: '×', most: 1.2 },
+  heap: { what: 'peak heap over a million records, against the fetch loop', unit: '×', most: 1.4 },
+  heapGrowth: { what: 'peak heap of a million records against 100,000', unit: '×', most: 1.25 },
   cpuGrowth: { what: 'CPU a record: spread over 10,000, 100,000, a million', unit: '%', most: 15 },
-  pushRss: { what: 'peak RSS of a push of 100,000 rows to as many products', unit: 'MB', most: 150 },
+  pushRss: {
+    what: 'peak RSS of a push of 100,000 rows to as many products, against the list of these alone',
+    unit: '×',
+    most: 2,
+  },
   pushHeld: { what: 'what that push holds, measured after garbage collection', unit: 'MB', most: 80 },
   targetTime: {
     what: 'sync of a million records into SQLite, time against a fetch loop that inserts in batches',
@@ -37,8 +41,8 @@ export const goals = {
   },
   marksTime: { what: 'full read into that copy with marks, time against one without', unit: '×', most: 1.3 },
   targetMemory: { what: 'peak RSS of that sync against a tenth of the records', unit: '×', most: 1.3 },
-  import: { what: 'import of the package over bare Node', unit: 'ms', most: 15 },
-  firstPage: { what: 'first page from a cold start, against the fetch loop', unit: '×', most: 1.5 },
+  import: { what: 'import of the package over bare Node', unit: 'ms', most: 20 },
+  firstPage: { what: 'first page from a cold start, against the fetch loop', unit: '×', most: 1.6 },
   callsOfOneKey: {
     what: 'CPU of a call among 12,000 at once of one key, against one among 3,000',
     unit: '×',

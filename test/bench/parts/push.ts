@@ -28,6 +28,7 @@ export async function push({ quick }: Effort): Promise<Findings> {
     };
   });
   const rssOf = (found: Rounds<PushCost>) => found.map(({ peakRssMb }) => peakRssMb);
+  const rss = (name: (typeof runs)[number]) => median(rssOf(costs[name]));
   const heldOf = (found: Rounds<PushCost>) => found.map(({ heldMb }) => heldMb);
   return {
     tables: [
@@ -43,7 +44,7 @@ export async function push({ quick }: Effort): Promise<Findings> {
       },
     ],
     figures: {
-      pushRss: Math.max(median(rssOf(costs.unchanged)), median(rssOf(costs.changed))),
+      pushRss: Math.max(rss('unchanged'), rss('changed')) / rss('list'),
       pushHeld: Math.max(median(heldOf(held.unchanged)), median(heldOf(held.changed))),
     },
   };
