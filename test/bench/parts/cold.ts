@@ -32,7 +32,7 @@ const FIRST_PAGES = {
   'accounting-data-sdk': `
     const { createClient } = await import('./dist/index.js');
     const client = createClient({ baseUrl: origin, apiKey: '${API_KEY}' });
-    rows = (await client.products.list({}, { prefetch: 0 }).pages().next()).value.records;`,
+    rows = (await client.products.list({}, { pagination: 'page', prefetch: 0 }).pages().next()).value.records;`,
   ky: `const { default: ky } = await import('ky'); rows = await ky.get(origin + ${list}, { ${headers} }).json();`,
   notion: `
     const { Client } = await import('@notionhq/client');
