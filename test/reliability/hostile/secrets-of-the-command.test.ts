@@ -108,7 +108,7 @@ const unmarked = [
   ['whoami --base-url KEY', 2],
   ['whoami --base-url https://ENCODED@x.example', 2],
   ['discover --sample KEY', 2],
-  ['discover accounts --check --out /no/such/KEY', 7],
+  ['discover accounts --check /no/such/KEY', 7],
 ] as const;
 
 test.each(
