@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { type Discovery, discover } from 'accounting-data-sdk/explore';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, counted, wholeNumber } from '../arguments.ts';
 import { contentOf, linesOfCode } from '../code-lines.ts';
@@ -36,7 +36,11 @@ export function addDiscover(program: Command, io: Io): void {
         '--strict',
         'schemas require what was seen: no null, no missing field, no other form of amounts and dates',
       )
-      .option('--check <file>', 'write nothing; fail if the service differs from that file')
+      .addOption(
+        new Option('--check <file>', 'write nothing; fail if the service differs from that file').conflicts(
+          'out',
+        ),
+      )
       .option('--force', 'overwrite a file that was edited, or that discover did not write'),
     [
       'accounting-data-sdk discover --out src/schemas.ts',

@@ -5,7 +5,7 @@ import {
   type ProbeReport,
   probe,
 } from 'accounting-data-sdk/explore';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
@@ -39,7 +39,11 @@ export function addProbe(program: Command, io: Io): void {
         '-o, --out <file>',
         'write the options that fit the service: TypeScript, or JSON for a name in .json',
       )
-      .option('--check <file>', 'write nothing; fail if the service differs from that file')
+      .addOption(
+        new Option('--check <file>', 'write nothing; fail if the service differs from that file').conflicts(
+          'out',
+        ),
+      )
       .option('--force', 'with --out: overwrite a file that probe did not write')
       .option('--write', 'also create, update and delete a product; asks first')
       .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)

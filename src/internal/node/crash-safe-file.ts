@@ -46,7 +46,7 @@ async function removeAfterFailure(file: string): Promise<void> {
 /**
  * Creates a file under a name that others can guess. What a crash left there is removed, and so is a link, because
  * writing through it would reach its target. Rejects if another program creates it in between. A random name would be
- * no safer, because a program that may write to the folder can list it, and a pull could not find its file again.
+ * no safer, because a program that may write to the folder can list it, and each crash would leave one more file.
  */
 export async function createFile(file: string, mode?: number): Promise<FileHandle> {
   await rm(file, { force: true });

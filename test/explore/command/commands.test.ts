@@ -265,6 +265,8 @@ describe('an error', () => {
     ['pull --all --to postgres --tenant acme', 'DATABASE_URL'],
     ['sandbox --port 99999', 'from 0 to 65535'],
     ['discover --sample 0', 'at least 1'],
+    ['discover --check a --out b', '--out'],
+    ['probe --check a --out b', '--out'],
     ['probe --draft 5', 'Give a JSON object'],
     ['whoami --verbose', "Unknown option '--verbose'"],
   ])('in the arguments is two lines and exit code 2: %s', async (line, words) => {
