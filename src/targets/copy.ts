@@ -164,7 +164,9 @@ export class Copy implements OpenTarget {
       return [collection, ...times, finishedAt && complete, lastError];
     });
     // Dates become text, and what is undefined null.
-    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses)]);
+    // Nothing of a tenant that was forgotten during the run.
+    const guard = this.#isAdmitted ? this.#guard : '';
+    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), guard]);
   }
 
   /** Removes everything of the tenant. */

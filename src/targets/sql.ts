@@ -75,6 +75,8 @@ export function statementsIn(dialect: Dialect) {
       SELECT ${p(1)}, ${p(2)}, ${id}, ${cast(body, 'json')}, ${cast(invalid, 'flag')}, ${now} ${from}
       ON CONFLICT (collection, tenant, id) DO UPDATE
       SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
+  const hasCompany = (key: string) =>
+    `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${key})`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
     AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
@@ -151,7 +153,7 @@ export function statementsIn(dialect: Dialect) {
         id: p(3),
         body: p(4),
         invalid: p(5),
-        from: `WHERE EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${p(7)})
+        from: `WHERE ${hasCompany(p(7))}
         AND (${p(6)} = '' OR EXISTS (SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))`,
       },
       `r.synced_at = ${cast(`nullif(${p(6)}, '')`, 'time')}`,
@@ -169,7 +171,10 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, read */
     countMarks: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
       (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
-    /** tenant, [collection, the values of a status] of each collection: null keeps what is there */
+    /**
+     * tenant, [collection, the values of a status] of each collection, key of the company that must be there (empty: none).
+     * Null keeps what is there.
+     */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
         .map((name, index) => {
@@ -177,7 +182,7 @@ export function statementsIn(dialect: Dialect) {
           return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
-      FROM ${dialect.items(p(2))} WHERE true
+      FROM ${dialect.items(p(2))} WHERE ${p(3)} = '' OR ${hasCompany(p(3))}
       ON CONFLICT (collection, tenant) DO UPDATE
       SET ${statusColumns.map((name) => `${name} = coalesce(excluded.${name}, s.${name})`).join(', ')}`,
     /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
