@@ -479,6 +479,13 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       const copy = await open();
       await run(sandbox, copy, { collections: ['accounts'] });
       for (const id of ['9999', '10050']) sandbox.store.accounts.delete(id);
+      // By its text, 9999 is the last id: on the second page of 10,000.
+      const stale = await verify(clientOf(sandbox), {
+        tenant: 'acme',
+        target: copy.target,
+        collections: ['accounts'],
+      });
+      expect(stale.collections[0]?.extra).toEqual(['9999', '10050']);
       const report = await run(sandbox, copy, { collections: ['accounts'], mode: 'full' });
       expect(reportOf(report, 'accounts')?.deletions).toMatchObject({
         local: 10_050,
@@ -588,6 +595,29 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         ids: ['1'],
       });
       expect([gets, report.unchanged]).toEqual([2, 1]);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('does not remove a record that a sync wrote after it was not found', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.store.products.delete('1');
+      let gets = 0;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await sandbox.fetch(input, init);
+        if (response.status === 404 && ++gets === 1) {
+          sandbox.store.products.insert({ id: '1', name: 'Back' });
+          await run(sandbox, copy);
+        }
+        return response;
+      };
+      const report = await refresh(clientOf(sandbox, { fetch }).products, {
+        tenant: 'acme',
+        target: copy.target,
+        ids: ['1'],
+      });
+      expect(report).toMatchObject({ deleted: 0, unchanged: 1 });
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
