@@ -18,7 +18,7 @@ const texts = await Promise.all(
 describe('the tarball', () => {
   test('contains the build, the documentation and the examples, and nothing else', () => {
     const kinds = [
-      /^(?:CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
+      /^(?:CHANGELOG\.md|LICENSE|README\.md|llms\.txt|package\.json)$/,
       /^dist\/[\w/-]+(?:\.d)?\.(?:js|cjs|ts|cts)$/,
       /^dist\/(?:cli-)?third-party-licenses\.txt$/,
       /^src\/guides\/[\w-]+\.md$/,
