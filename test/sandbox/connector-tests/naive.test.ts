@@ -14,7 +14,7 @@ import { keyOfTheRow, lookFirst, lookOnly, postWithRetry } from './naive-writers
 import { hasPython, pythonByPage } from './python.ts';
 
 const READERS = {
-  'loop by page': loopByPage,
+  'loop over page numbers': loopByPage,
   '`id[gt]` on trust': keysetOnTrust,
   'insert only': insertOnly,
   'deletion by absence': deletionByAbsence,
@@ -64,12 +64,12 @@ describe('a connector fails the cases that the guide says', () => {
     expect([...failures.keys()]).toEqual(writing.failedBy.get(name));
   });
 
-  test.runIf(hasPython)('Python by page', async () => {
+  test.runIf(hasPython)('Python over page numbers', async () => {
     const failures = await failuresOf(() => {
       const { output: _, ...connector } = pythonByPage();
       return connectorTests({ collections: COLLECTIONS, ...connector });
     });
-    expect([...failures.keys()]).toEqual(reading.failedBy.get('Python by page'));
+    expect([...failures.keys()]).toEqual(reading.failedBy.get('Python over page numbers'));
   });
 });
 
@@ -78,15 +78,15 @@ test('every case is in the table of the guide, and fails for one of its connecto
   const connector = { ...loopByPage(), writes: { run } };
   const names = connectorTests({ collections: COLLECTIONS, ...connector }).map(({ name }) => name);
   expect([...reading.cases, ...writing.cases]).toEqual(names);
-  const everywhere = [...reading.failedBy, ...writing.failedBy].filter(([name]) => name !== 'Python by page');
+  const everywhere = [...reading.failedBy, ...writing.failedBy].filter(([name]) => name !== 'Python over page numbers');
   const failed = new Set(everywhere.flatMap(([, cases]) => cases));
   expect(names.filter((name) => !failed.has(name))).toEqual([]);
 });
 
-test('the README says how many cases a loop by page passes', () => {
+test('the README says how many cases a loop over page numbers passes', () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const passed = reading.cases.length - (reading.failedBy.get('loop by page')?.length ?? 0);
-  expect(readme).toContain(`a loop by page passes ${passed} of ${reading.cases.length}`);
+  const passed = reading.cases.length - (reading.failedBy.get('loop over page numbers')?.length ?? 0);
+  expect(readme).toContain(`a loop over page numbers passes ${passed} of ${reading.cases.length}`);
 });
 
 test.runIf(hasPython)('a case fails if the API key is in the output of the connector', async () => {
