@@ -1,5 +1,5 @@
 /**
- * Pulls every ledger account into a map by id, and returns the number of pages.
+ * Pulls every account, a customer or supplier, into a map by id, and returns the number of pages.
  *
  * @param {import('accounting-data-sdk').Client} client
  * @param {{ signal?: AbortSignal }} [options]

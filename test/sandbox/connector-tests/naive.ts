@@ -116,6 +116,26 @@ export function keysetOnTrust(): NaiveConnector {
   };
 }
 
+/** Reads everything each night with a function of the guide, and then replaces the copy of the collection. */
+export function copyOfEachNight(
+  recordsOf: (url: string, key: string) => AsyncIterable<{ readonly id: string }>,
+): NaiveConnector {
+  const copy = new Map<string, Record<string, unknown>[]>();
+  return {
+    reset: () => copy.clear(),
+    records: (name) => copy.get(name) ?? [],
+    async run({ baseUrl, apiKey }) {
+      for (const name of COLLECTIONS) {
+        const read = new Map<string, Record<string, unknown>>();
+        for await (const record of recordsOf(`${baseUrl}/api/public/v1/${name}`, apiKey)) {
+          read.set(record.id, { ...record });
+        }
+        copy.set(name, [...read.values()]);
+      }
+    },
+  };
+}
+
 /** Reads everything each night, and inserts what it does not have: nothing is changed or deleted. */
 export function insertOnly(): NaiveConnector {
   const copy = new Copy('id TEXT, name TEXT, creditLimit TEXT, salePrice TEXT, updatedAt TEXT');
