@@ -10,6 +10,7 @@ import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpe
 import { causeText, oneLine, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
 import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
+import { isTransient } from './retry-policy.ts';
 
 /**
  * The error that a call ends with, made of its last failure and of what is known of the whole call. `retryable` of the
@@ -60,16 +61,6 @@ function called({ method, path }: CallFacts): string {
 
 function withOutcome(advice: string, facts: CallFacts): string {
   return [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
-}
-
-/** Whether the same call may succeed later, by its status alone. */
-function isTransient(status: number): boolean {
-  return (
-    status === 408 ||
-    status === 425 ||
-    status === 429 ||
-    (status >= 500 && status <= 599 && status !== 501 && status !== 505)
-  );
 }
 
 function connectionError({ fault }: Failure, details: Details<'network'>, facts: CallFacts): ConnectionError {

@@ -61,6 +61,14 @@ const RULES: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
 
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 500, 502, 503, 504]);
 
+/** What proxies and content delivery networks add, such as 520 to 527. */
+const isOfProxy = (status: number) => status >= 506 && status <= 599;
+
+/** Whether the same call may succeed later, by the status of its last response alone. */
+export function isTransient(status: number): boolean {
+  return RETRIED_STATUSES.has(status) || isOfProxy(status) || status === 429;
+}
+
 /** What the service may have done in an attempt that failed in this way. */
 const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, CallOutcome>> = {
   unsent: 'not_sent',
@@ -119,8 +127,8 @@ function statusRule(response: ErrorResponse, state: CallState): Pick<NextStep, '
   if (status === 415 && canMergePatch) return { next: 'merge_patch' };
   if (status === 500 && hasHugeId) return { next: 'throw' };
   if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
-  // What proxies and content delivery networks add, such as 520 to 527: reading again does no harm.
-  if (method === 'GET' && status >= 506 && status <= 599) return { next: 'retry' };
+  // Reading again does no harm.
+  if (method === 'GET' && isOfProxy(status)) return { next: 'retry' };
   if (method === 'POST' && isStillRunning(response, retry)) return { next: 'retry' };
   // The first request of this call may still be running, whatever this service calls it.
   if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore))
