@@ -104,7 +104,10 @@ const CONSEQUENCES: Readonly<
   unauthenticated: [EXIT.denied, 'Check ACCOUNTING_API_KEY, and that it belongs to this service.'],
   forbidden: [EXIT.denied, 'This key may not do that; "whoami" shows what it may read.'],
   scope_required: [EXIT.denied, 'Use a key with this permission; "whoami" shows what this one may read.'],
-  not_found: [EXIT.notFound, 'Check the id: the company of this key has no such record.'],
+  not_found: [
+    EXIT.notFound,
+    'Check the id: the company of this key has no such record. If every id fails, check ACCOUNTING_BASE_URL: "whoami" then fails too.',
+  ],
   validation_failed: [EXIT.service, 'Correct the fields that are named.'],
   idempotency_key_required: [
     EXIT.service,
@@ -112,7 +115,10 @@ const CONSEQUENCES: Readonly<
   ],
   rate_limited: [EXIT.service, LATER],
   unknown_problem: [EXIT.service],
-  connection_failed: [EXIT.unreachable, 'Check ACCOUNTING_BASE_URL and the network.'],
+  connection_failed: [
+    EXIT.unreachable,
+    'Check ACCOUNTING_BASE_URL and the network. If they are right, the service may be down: try again later.',
+  ],
   timeout: [EXIT.unreachable, LATER],
   redirected: [
     EXIT.service,
@@ -163,7 +169,7 @@ export function failureOf(error: unknown): CommandFailure | undefined {
 function adviceOn(error: AnyAccountingError): string | undefined {
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
-  if (error.code === 'checkpoint') return error.hint;
+  if (error.code === 'checkpoint') return error.hint?.replace(/(pass another) prefix/i, '$1 --tenant');
   if (error.code === 'unknown_problem' && error.retryable) return LATER;
   if (error.code === 'reconcile_aborted' && hasCounted(error.reason)) {
     return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';

@@ -19,7 +19,10 @@ export function warnOfUnknownFields(
     if (warnedFields.size >= MOST_NAMES) return;
     warnedFields.add(name);
     const meant = nearest(name, Object.keys(fields));
-    const advice = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    listeners.collectionWarning(segment, `${segment} has no field ${name}.${advice}`);
+    const advice = meant === undefined ? 'It may be a typo.' : `Did you mean ${meant}?`;
+    listeners.collectionWarning(
+      segment,
+      `${segment} has no documented field ${name}. It is sent anyway. ${advice}`,
+    );
   }
 }

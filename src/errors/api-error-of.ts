@@ -14,7 +14,8 @@ import { UnauthenticatedError } from './unauthenticated-error.ts';
 import { UnknownApiError } from './unknown-api-error.ts';
 import { ValidationFailedError } from './validation-failed-error.ts';
 
-const NO_SUCH_RECORD = 'The company of this key has no such record: check the id.';
+const NO_SUCH_RECORD =
+  'The company of this key has no such record: check the id. If every id fails, check baseUrl: client.ping() then fails too.';
 
 /** The error types of the API documentation, each with its class and what to do next. */
 const BY_TYPE = new Map([

@@ -16,7 +16,8 @@ export class PushError extends AccountingError {
 
   constructor(report: PushReport, cause: unknown) {
     const retryable = cause instanceof AccountingError && cause.retryable;
-    const hint = cause instanceof AccountingError ? cause.hint : undefined;
+    const advice = cause instanceof AccountingError ? cause.hint : undefined;
+    const hint = [advice, resumeAdvice(report, cause)].filter(Boolean).join(' ');
     super(messageOf(report, cause), { retryable, hint }, { cause });
     this.report = report;
   }
@@ -28,5 +29,14 @@ function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string
   const reason = cause instanceof AccountingError ? whatHappened(cause) : message;
   const { created, updated, deleted } = counts;
   const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
-  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${sentence(oneLine(reason).slice(0, 500))} What was written stays written; run it again to continue.`;
+  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${sentence(oneLine(reason).slice(0, 500))}`;
+}
+
+/** The same run fails again until the key or the state is another. */
+const NEEDS_A_CHANGE = ['unauthenticated', 'forbidden', 'scope_required', 'checkpoint'];
+
+function resumeAdvice({ counts: { created, updated, deleted } }: PushReport, cause: unknown) {
+  if (created + updated + deleted === 0) return undefined;
+  if (cause instanceof AccountingError && NEEDS_A_CHANGE.includes(cause.code)) return undefined;
+  return 'What was written stays written; run it again to continue.';
 }

@@ -200,11 +200,8 @@ export class PushMemory {
       return content;
     const [what, hint] =
       content.v === STATE_VERSION
-        ? ['belongs to another base URL or tenant', 'Give this one a prefix of its own.']
-        : [
-            'was not written by a push of this version',
-            'Give this one a prefix of its own, or delete the state.',
-          ];
+        ? ['belongs to another base URL or tenant', 'Pass another prefix.']
+        : ['was not written by a push of this version', 'Delete the state, or pass another prefix.'];
     throw new CheckpointError(`The state under ${key} ${what}.`, { hint });
   }
 

@@ -104,9 +104,10 @@ function connectionAdvice(
   if (proxyStatus !== undefined) {
     return 'Nothing was sent: ask the operator of the proxy, or exclude the host with NO_PROXY.';
   }
-  return fault === 'blocked'
-    ? 'Nothing was sent: check the scheme, port and certificate of baseUrl.'
-    : 'Nothing was sent: check baseUrl and the network.';
+  if (fault === 'blocked') return 'Nothing was sent: check the scheme, port and certificate of baseUrl.';
+  return /^(?:ENOTFOUND|EAI_)/.test(reason ?? '')
+    ? 'Nothing was sent: check the host name in baseUrl and the DNS. If they are right, try again later.'
+    : 'Nothing was sent: check baseUrl and the network. If they are right, the service may be down: try again later.';
 }
 
 function timeoutError(

@@ -330,7 +330,10 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     what: 'a service that is down',
     code: 'connection_failed',
     outcome: 'not_sent',
-    words: ['ECONNREFUSED 127.0.0.1:', 'Nothing was sent: check baseUrl and the network'],
+    words: [
+      'ECONNREFUSED 127.0.0.1:',
+      'Nothing was sent: check baseUrl and the network. If they are right, the service may be down: try again later.',
+    ],
     provoke: async (canary, own) =>
       caught(clientOf(`http://127.0.0.1:${await closedPort()}`, canary, own).accounts.get('1')),
   },
@@ -338,7 +341,10 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     what: 'a host name that does not exist',
     code: 'connection_failed',
     outcome: 'not_sent',
-    words: ['ENOTFOUND boks.example.com:443', 'check baseUrl'],
+    words: [
+      'ENOTFOUND boks.example.com:443',
+      'Nothing was sent: check the host name in baseUrl and the DNS. If they are right, try again later.',
+    ],
     provoke: failedRead(networkError('ENOTFOUND')),
   },
   {

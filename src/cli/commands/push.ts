@@ -299,6 +299,8 @@ function progressText({ phase, done, total, waiting }: PushProgress): string {
   return phase === 'read' ? `${counted(done, 'product')} read${wait}` : `${done} of ${total} written${wait}`;
 }
 
+const RESUME = 'What was written stays written; run the same command again to continue.';
+
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
 function withCause(error: unknown): unknown {
   if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') {
@@ -312,5 +314,7 @@ function withCause(error: unknown): unknown {
   const { cause } = error;
   const failure = failureOf(cause);
   if (cause instanceof CommandFailure || failure === undefined) return cause;
-  return new CommandFailure(messageOf(error), { advice: failure.advice, exitCode: failure.exitCode });
+  const { advice, exitCode } = failure;
+  const stopped = new CommandFailure(messageOf(error), { advice, exitCode });
+  return error.hint?.endsWith('to continue.') ? stopped.withAdvice(RESUME) : stopped;
 }

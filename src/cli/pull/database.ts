@@ -302,7 +302,8 @@ function asFailure(
   if (first === undefined) return error;
   const { advice, exitCode } = first;
   const failure = new CommandFailure(messageOf(error), { advice, exitCode });
-  // It would stop again.
-  if (isAccountingError(error.cause, 'reconcile_aborted')) return failure;
+  // It would stop again, or the advice says so already.
+  const isSaid = /run (?:it|this|the same command) again/i.test(advice ?? '');
+  if (isAccountingError(error.cause, 'reconcile_aborted') || isSaid) return failure;
   return failure.withAdvice('Run the same command to resume.');
 }

@@ -251,8 +251,8 @@ const EXPECTED_CELLS: Readonly<Record<JsonType, (example: unknown, decimal: Deci
 const MARKS: Readonly<Record<DecimalMark, string>> = { '.': 'point', ',': 'comma' };
 
 const EXPECTED_AMOUNT: Readonly<Record<DecimalMark, string>> = {
-  '.': 'a decimal with a point, such as 1234.50',
-  ',': 'a decimal with a comma, such as 1234,50',
+  '.': 'a decimal with a point, such as 1234.50, without thousands separators',
+  ',': 'a decimal with a comma, such as 1234,50, without thousands separators',
 };
 
 /** The text with a point for its decimal mark. One with the other mark stays invalid: it may separate thousands. */
@@ -315,9 +315,9 @@ class LineCounter {
 
 const CSV_PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'its quote is never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'there is text behind its closing quote; write a quote in a cell twice',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text behind its closing quote; double a quote inside a cell',
   INVALID_OPENING_QUOTE:
-    'it has a quote but does not begin with one; put all of the cell in quotes, and write this one twice',
+    'it has a quote but does not begin with one; quote the whole cell and double this quote',
 };
 
 /** What the parser found. The row that it stopped in is the one behind the last that it read. */

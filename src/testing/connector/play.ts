@@ -1,3 +1,4 @@
+import { sentence } from '../../internal/text.ts';
 import { wait } from '../wait.ts';
 import type { Case, Night, ProductRow } from './case.ts';
 import { type ConnectorRun, type Ending, runConnector } from './run-connector.ts';
@@ -68,7 +69,7 @@ export async function play(
     if (runs === 'twice in a row') endings.push(await start(night));
     stage.end();
     problems.push(
-      ...endings.flatMap((ending) => endingProblems(ending, night)),
+      ...endings.flatMap((ending) => endingProblems(ending, night, timeoutMs)),
       ...tooMany429s(stage, night),
     );
     if (problems.length === 0) problems.push(...(await half.judge(night, endings)));
@@ -77,17 +78,21 @@ export async function play(
 }
 
 const LATE: Readonly<Record<string, string>> = {
-  late: 'The run had not ended after timeoutMs.',
   stuck:
     'The run was killed: its signal aborted, and the service refused connections. It had not settled 10 s later.',
   alive: 'The run sent requests after it had been killed and had settled.',
 };
 
 /** What is wrong with the way in which a run ended. */
-function endingProblems({ how, error }: Ending, { ends = 'well', runs = 'once' }: Night): string[] {
+function endingProblems(
+  { how, error }: Ending,
+  { ends = 'well', runs = 'once' }: Night,
+  timeoutMs: number,
+): string[] {
   if (how === 'loudly' && ends === 'well' && runs === 'once')
-    return [`The run rejected: ${error instanceof Error ? error.message : String(error)}`];
+    return [sentence(`The run rejected: ${error instanceof Error ? error.message : String(error)}`)];
   if (how === 'well' && ends === 'loudly') return ['The run reported success. It has to reject.'];
+  if (how === 'late') return [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
   return LATE[how] === undefined ? [] : [LATE[how]];
 }
 

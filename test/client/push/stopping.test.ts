@@ -29,12 +29,30 @@ test.each([
     cause: { code },
     report: { rows: 10, counts: { created: 2, failed: 1 } },
   });
-  expect((error as Error).message).toContain('10 rows read; 2 created');
+  const { message } = error as Error;
+  expect(message).toContain('10 rows read; 2 created');
+  const isOfKey = code === 'unauthenticated' || code === 'scope_required';
+  expect(message.endsWith(' What was written stays written; run it again to continue.')).toBe(!isOfKey);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
   sandbox.faults.clear();
   // A create with an unknown outcome is that of the earlier push.
   const created = fault.status === 503 ? 7 : 8;
   expect((await run(rows(10))).report.counts).toMatchObject({ created, unchanged: 10 - created });
+});
+
+test('a push that stops before it wrote anything advises only what its cause does', async () => {
+  const { run, sandbox } = setUpPush(rows(3));
+  sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'PATCH' });
+  const changed = rows(3).map((row) => ({ ...row, name: 'changed' }));
+  const error = await caught(run(changed, FAST));
+  const { hint } = (error as { cause: { hint: string } }).cause;
+  expect(error).toMatchObject({ code: 'push_failed', hint });
+
+  sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' }, { times: 9 });
+  const dry = await caught(run([...changed, { productNumber: 'NEW' }], { dryRun: true }));
+  expect((dry as Error).message).toMatch(
+    /\(4 rows read; 0 created, 0 updated\): .* Check the API key and .*service\.$/,
+  );
 });
 
 test('a push fails rows whose products are locked, and continues with the others', async () => {

@@ -222,12 +222,12 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   [
     'text behind a quote',
     'productNumber,name\nA,"x"y\n',
-    /line 2, cell 2: there is text behind its closing quote/,
+    /line 2, cell 2: there is text behind its closing quote; double a quote inside a cell\./,
   ],
   [
     'a quote in a cell',
     'productNumber,name\n\nA"B,x\n',
-    /line 3, cell 1: it has a quote but does not begin with one/,
+    /line 3, cell 1: it has a quote but does not begin with one; quote the whole cell and double this quote\./,
   ],
   ['no content', '', /is empty/],
   ['Latin-1', Buffer.from(CAFE.csv, 'latin1'), /cannot be pushed: it is not UTF-8\./],
@@ -255,6 +255,30 @@ test('push names a missing file, a wrong key field and a rejected API key', asyn
   sandbox.revokeKey(sandbox.keys.full);
   const denied = await run(env, ['push', file('products.csv'), '--key', 'productNumber', '--yes']);
   expect(denied).toMatchObject({ code: 3, log: expect.stringContaining('The push of default stopped') });
+  expect(denied.log.trim()).toMatch(/\.\nCheck ACCOUNTING_API_KEY, and that it belongs to this service\.$/);
+});
+
+test('push names --tenant for a state folder of another service', async () => {
+  const { file, push } = await withFile('productNumber\nA\n');
+  const state = ['--state', file('state'), '--yes'];
+  expect((await push(...state)).code).toBe(0);
+  const { env } = await listening();
+  const args = ['push', file('products.csv'), '--key', 'productNumber', ...state];
+  const { code, log } = await run(env, args);
+  expect([code, log.trim()]).toEqual([
+    7,
+    expect.stringMatching(/belongs to another base URL or tenant\.\nPass another --tenant\.$/),
+  ]);
+  expect((await run(env, [...args, '--tenant', 'other'])).code).toBe(0);
+});
+
+test('push says that what was written stays written if the service stops responding', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+  sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'POST', skip: 1, times: 9 });
+  const { log } = await push('--yes', '--concurrency', '1');
+  expect(log.trim()).toMatch(
+    /\(2 rows read; 1 created, 0 updated\): .*\n.* What was written stays written; run the same command again to continue\.$/,
+  );
 });
 
 test('push accepts a file that pull wrote and a spreadsheet changed', async () => {
@@ -286,7 +310,9 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
   );
   const { code, log } = await push('--yes', '--decimal', ',');
   expect(code).toBe(9);
-  expect(log).toContain('line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma');
+  expect(log).toContain(
+    'line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma, such as 1234,50, without thousands separators',
+  );
   expect(log).toContain('line 4, C: invalid_input: stockQuantity: "1.5" is not a number with a comma');
   expect(products(sandbox)).toMatchObject([
     { productNumber: 'A', salePrice: '129.0000', stockQuantity: 2.5, name: 'a,b' },
@@ -294,7 +320,7 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
   ]);
   const without = await push('--dry-run');
   expect(without.log).toContain(
-    'salePrice: "129,00" is not a decimal with a point, such as 1234.50 (or pass --decimal ,)',
+    'salePrice: "129,00" is not a decimal with a point, such as 1234.50, without thousands separators (or pass --decimal ,)',
   );
 });
 

@@ -72,6 +72,10 @@ test('the message of a failed case has the reason, the advice, why services do t
   expect(await messageOf('exactly one page', { ...forgetful, records, seed: 5 })).toContain(
     'The run rejected',
   );
+  const broken = { ...connector(), run: () => Promise.reject(new Error('accounts: 404')) };
+  expect(await messageOf('exactly one page', broken)).toContain(
+    'The run rejected: accounts: 404. After a full',
+  );
   const message = await messageOf('ties', { ...forgetful, records, seed: 5 });
   expect(message?.split('\n')).toEqual([
     expect.stringMatching(
@@ -96,7 +100,7 @@ test('a run that does not end is killed, and fails the case', async () => {
   const run = ({ signal }: ConnectorRun) =>
     new Promise((_, reject) => signal.addEventListener('abort', reject));
   expect(await messageOf('ties', { ...connector(), run, timeoutMs: 20 })).toContain(
-    'The run had not ended after timeoutMs',
+    'The run had not ended after timeoutMs (20 ms). ',
   );
 });
 
