@@ -35,7 +35,7 @@ export function envLines(
     `# ${description}`,
     `# ${first}: npx accounting-data-sdk pull accounts${flag}`,
     `# or your own program: node --env-file=${file} connector.js`,
-    `# or load it: set -a; . ${file === '.env' ? './.env' : file}; set +a`,
+    `# or load it: set -a; . ${file.includes('/') ? file : `./${file}`}; set +a`,
     `# or try: curl -H "X-AUTH-TOKEN: ${keys.full}" ${baseUrl}/api/public/v1/accounts`,
     '',
     `ACCOUNTING_BASE_URL=${baseUrl}`,

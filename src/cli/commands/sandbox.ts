@@ -109,9 +109,10 @@ async function serve(flags: Flags, io: Io): Promise<void> {
         ? `${lines.join('\n')}\n`
         : withSettings(file.foreign, { baseUrl: url, apiKey: sandbox.keys.full });
     await replaceFile(file.path, text);
+    io.log(`Wrote the address and the ${file.foreign === undefined ? 'keys' : 'key'} to ${flags.write}.`);
   }
   if (!flags.quiet) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));
-  io.log('Listening. Stop with Ctrl-C.');
+  io.log(`Listening on ${url}. Stop with Ctrl-C.`);
   await new Promise<void>((resolve) => {
     if (io.signal.aborted) resolve();
     else io.signal.addEventListener('abort', () => resolve(), { once: true });

@@ -213,11 +213,23 @@ export class ProductFile {
       const meant = nearest(map.get(name) ?? name, Object.keys(KINDS));
       return JSON.stringify(name) + (meant === undefined ? '' : ` (did you mean ${meant}?)`);
     });
-    const what = names.length === 1 ? 'which is not a field' : 'which are not fields';
-    const maps = names.map((name) => `--map "${name}=field"`).join(' ');
+    const what = names.length === 1 ? 'which is not a documented field' : 'which are not documented fields';
+    const remedy =
+      this.#format === 'csv' ? this.#columnRemedy(names) : 'Correct or remove what is not documented.';
     return this.#failure(
-      `${where} names ${described.join(', ')}, ${what} of a product. Name the field with ${maps}, or pass --ignore-columns "${names.join(',')}".`,
+      `${where} names ${described.join(', ')}, ${what} of a product. ${remedy} The command pushes documented fields only: for custom fields, call push() in code with a schema that has them.`,
     );
+  }
+
+  #columnRemedy(names: readonly string[]): string {
+    const { map } = this.#options;
+    const unmapped = names.filter((name) => !map.has(name));
+    const maps = unmapped.map((name) => `--map "${name}=field"`).join(' ');
+    const change = [
+      unmapped.length < names.length ? 'Correct --map' : '',
+      maps && `${unmapped.length < names.length ? 'name' : 'Name'} the documented field with ${maps}`,
+    ];
+    return `${change.filter(Boolean).join(', ')}, or pass --ignore-columns "${names.join(',')}".`;
   }
 
   #failure(what: string, remedy = 'Correct the file'): CommandFailure {

@@ -209,7 +209,7 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   [
     'several unknown columns',
     'productNumber,nam,Kleur\nA,5,x\n',
-    /"nam" \(did you mean name\?\), "Kleur", which are not fields.*--map "nam=field" --map "Kleur=field".*--ignore-columns "nam,Kleur"/s,
+    /"nam" \(did you mean name\?\), "Kleur", which are not documented fields.*--map "nam=field" --map "Kleur=field".*--ignore-columns "nam,Kleur"/s,
   ],
   ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
   ['no key column', 'name\nA\n', /no column productNumber/],
@@ -235,7 +235,7 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   [
     'a field of NDJSON that does not exist',
     '{"productNumber":"A","nam":"x"}\n',
-    /line 1 names "nam"/,
+    /line 1 names "nam" \(did you mean name\?\), which is not a documented field of a product\. Correct or remove what is not documented\. The command pushes documented fields only: for custom fields, call push\(\) in code/,
     'a.ndjson',
   ],
   ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
@@ -302,6 +302,17 @@ test('push maps and ignores columns, and trims the key', async () => {
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
   const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
   expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
+});
+
+test('push does not advise --map for a column that --map names already', async () => {
+  const { file, push } = await withFile('productNumber,colourCode,Kleur\nA,7,x\n');
+  const { code, log } = await push('--yes', '--map', 'colourCode=colourCode');
+  expect([code, log.replace(file('products.csv'), 'FILE')]).toEqual([
+    7,
+    expect.stringContaining(
+      'a product. Correct --map, name the documented field with --map "Kleur=field", or pass --ignore-columns "colourCode,Kleur". The command pushes documented fields only: for custom fields, call push() in code with a schema that has them.',
+    ),
+  ]);
 });
 
 test('push reads amounts and numbers with a comma with --decimal', async () => {

@@ -82,6 +82,7 @@ describe('sandbox', () => {
       'ACCOUNTING_API_KEY_REVOKED',
       'ACCOUNTING_API_KEY_OTHER_COMPANY',
     ]);
+    expect(run.out).toContain('# or load it: set -a; . ./.env; set +a');
     expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
     await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();
     await run.end();
@@ -189,7 +190,8 @@ describe('sandbox', () => {
       const bare = args.map((arg) => arg.replace(/^'(.*)'$/, '$1').replace(/^4010$/, '0'));
       const run = start('sandbox', ...(bare.includes('--port') ? bare : ['--port', '0', ...bare]));
       await run.ready;
-      expect([example, run.log]).toEqual([example, ['Listening. Stop with Ctrl-C.']]);
+      const listens = expect.stringMatching(/^Listening on http:\/\/\S+:\d+\. Stop with Ctrl-C\.$/);
+      expect([example, run.log]).toEqual([example, [listens]]);
       expect(await run.end()).toBe(0);
     }
   });
@@ -225,7 +227,12 @@ describe('sandbox', () => {
     const written = readFileSync(file('.env'), 'utf8');
     expect(written).toContain(`\n# Run: npx accounting-data-sdk pull accounts --env ${file('.env')}\n`);
     expect(written).toContain(`node --env-file=${file('.env')} connector.js`);
-    const [, port = ''] = /ACCOUNTING_BASE_URL=\S+:(\d+)/.exec(written) ?? [];
+    expect(written).toContain(`\n# or load it: set -a; . ${file('.env')}; set +a\n`);
+    const [, url, port = ''] = /ACCOUNTING_BASE_URL=(\S+:(\d+))/.exec(written) ?? [];
+    expect(sandbox.log.slice(0, 2)).toEqual([
+      `Wrote the address and the keys to ${file('.env')}.`,
+      `Listening on ${url}. Stop with Ctrl-C.`,
+    ]);
     const second = start('sandbox', '--port', port, '--write', file('.env'));
     expect(await second.code).toBe(1);
     expect(readFileSync(file('.env'), 'utf8')).toBe(written);
@@ -267,6 +274,7 @@ describe('sandbox', () => {
     await run.ready;
     const text = readFileSync(file, 'utf8');
     await run.end();
+    expect(run.log[0]).toBe(`Wrote the address and the key to ${file}.`);
     const [, port] = /127\.0\.0\.1:(\d+)/.exec(text) ?? [];
     const key = createSandbox({ seed: 7, records: 200 }).keys.full;
     expect(text).toBe(
