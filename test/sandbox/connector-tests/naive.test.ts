@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { connectorTests } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { writeCodeBlocks } from '../../package/docs/code-blocks.ts';
 import { failuresOf } from './failures.ts';
 import {
   COLLECTIONS,
-  copyOfEachNight,
   deletionByAbsence,
   insertOnly,
   keysetOnTrust,
@@ -91,22 +89,6 @@ test('the README says how many cases a loop over page numbers passes', () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
   const passed = reading.cases.length - (reading.failedBy.get('loop over page numbers')?.length ?? 0);
   expect(readme).toContain(`a loop over page numbers passes ${passed} of ${reading.cases.length}`);
-});
-
-test('the loop by id passes as many cases as the guide says, and rejects in as many', async () => {
-  const blocks = writeCodeBlocks('src/guides/connector-tests.md', 'loop-by-id');
-  const loop = blocks.find(({ code }) => code.includes('function* recordsOf'));
-  const { recordsOf } = await import(/* @vite-ignore */ String(loop?.file));
-  const failures = await failuresOf(() =>
-    connectorTests({ collections: COLLECTIONS, ...copyOfEachNight(recordsOf), timeoutMs: 6_000 }),
-  );
-  const rejected = [...failures.values()].filter((message) => message.includes('The run rejected'));
-  const guide = readFileSync(new URL('../../../src/guides/connector-tests.md', import.meta.url), 'utf8');
-  const { length } = reading.cases;
-  expect(guide).toContain(`it passes ${length - failures.size} of ${length} cases. In eight it rejects`);
-  expect(rejected).toHaveLength(8);
-  const others = [...failures].filter(([, message]) => !rejected.includes(message));
-  expect(others.map(([name]) => name)).toEqual(['one forbidden collection', 'empty lists']);
 });
 
 test.runIf(hasPython)('a case fails if the API key is in the output of the connector', async () => {
