@@ -152,22 +152,6 @@ test.each([
   expect(await caught(Promise.resolve().then(create))).toMatchObject({ code: 'invalid_input', argument });
 });
 
-test('a copy in SQLite shows null for every field of a record that is too deep for it, and every other record as it is', async () => {
-  const copy = openSqlite();
-  const deep = JSON.parse(`${'['.repeat(1_500)}${']'.repeat(1_500)}`) as unknown;
-  const records = [
-    { id: '1', name: 'Deep', 'say "hi"': 1, deep },
-    { id: '2', name: 'Flat', 'say "hi"': 2 },
-  ];
-  await write(copy, batch(records));
-  expect(await copy.query('SELECT id, name, "say ""hi""" AS odd FROM accounts ORDER BY id')).toEqual([
-    { id: '1', name: null, odd: null },
-    { id: '2', name: 'Flat', odd: '2' },
-  ]);
-  const [row] = await copy.query(`SELECT body FROM accounting_record WHERE id = '1'`);
-  expect(JSON.parse(String(row?.body))).toEqual(records[0]);
-});
-
 test('sqliteTarget rejects :memory: and a database with returnArrays by name', () => {
   expect(thrown(() => sqliteTarget(':memory:'))).toMatchObject({
     code: 'invalid_input',

@@ -397,6 +397,27 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(isTrue(row?.invalid)).toBe(true);
     });
 
+    test.each([1_500, 20_000])(
+      'keeps every other field of a record of %i levels, and counts it as invalid',
+      async (levels) => {
+        const sandbox = createSandbox({ records: { accounts: 3 } });
+        const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+        const body = (text: string) => text.replaceAll('"id":"2"', `"id":"2","deep":${deep}`);
+        sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+        const copy = await open();
+        const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+        expect(reportOf(await run(sandbox, copy, options), 'accounts')).toMatchObject({ added: 3 });
+        const again = await run(sandbox, copy, { ...options, mode: 'full' });
+        expect(reportOf(again, 'accounts')).toMatchObject({ unchanged: 3 });
+        const name = sandbox.store.accounts.get('2')?.name;
+        const rows = await copy.query(`SELECT name, deep FROM ${copy.views}accounts WHERE id = '2'`);
+        expect(rows).toEqual([{ name, deep: null }]);
+        const [status] = await copy.query(`SELECT records, invalid FROM ${copy.views}sync_status`);
+        expect([Number(status?.records), Number(status?.invalid)]).toEqual([3, 1]);
+        expect(await verify(clientOf(sandbox), options)).toMatchObject({ equal: true });
+      },
+    );
+
     test('is stopped by an invalid record only if the client says validation: throw', async () => {
       const sandbox = createSandbox({ records: { products: 0 } });
       sandbox.store.products.insert(odd as never);
