@@ -104,10 +104,7 @@ const CONSEQUENCES: Readonly<
   unauthenticated: [EXIT.denied, 'Check ACCOUNTING_API_KEY, and that it belongs to this service.'],
   forbidden: [EXIT.denied, 'This key may not do that; "whoami" shows what it may read.'],
   scope_required: [EXIT.denied, 'Use a key with this permission; "whoami" shows what this one may read.'],
-  not_found: [
-    EXIT.notFound,
-    'Check the id: the company of this key has no such record. If every id fails, check ACCOUNTING_BASE_URL: "whoami" then fails too.',
-  ],
+  not_found: [EXIT.notFound, 'Check the id: the company of this key has no such record.'],
   validation_failed: [EXIT.service, 'Correct the fields that are named.'],
   idempotency_key_required: [
     EXIT.service,

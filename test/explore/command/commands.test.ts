@@ -228,6 +228,16 @@ describe('an error', () => {
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 
+  test('says that the service may be down if it refuses the connection', async () => {
+    const { sandbox, env } = await listening();
+    await sandbox.close();
+    const { code, log } = await run(env, ['get', 'accounts', '1']);
+    expect([code, log.trimEnd().split('\n')[1]]).toEqual([
+      6,
+      'Check ACCOUNTING_BASE_URL and the network. If they are right, the service may be down: try again later.',
+    ]);
+  });
+
   test('names the formats of the command if the service has none of them', async () => {
     const { sandbox, env } = await listening();
     sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
