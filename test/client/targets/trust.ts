@@ -14,7 +14,7 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { batch, type Copy, comparable, copied, openedAt, write } from './engines.ts';
+import { batch, type Copy, comparable, copied, openedAt, openTarget, write } from './engines.ts';
 
 const collections = ['accounts', 'products'] as const;
 const clientOf = (sandbox: Sandbox, options: ClientOptions = {}) =>
@@ -656,6 +656,34 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       );
       expect(error).toMatchObject({ code: 'reconcile_aborted' });
       expect(await copied(copy)).toHaveLength(3);
+    });
+  });
+
+  describe(`a row of a copy in ${engine}`, () => {
+    const row = { body: { id: '1', name: 'Late' }, invalid: false };
+
+    test('that was removed or forgotten meanwhile is not written back', async () => {
+      const copy = await open();
+      const opened = await openTarget(copy.target);
+      await opened.onBatch(batch([{ id: '1', name: 'First' }]));
+      const [before] = (await opened.rows?.('accounts', ['1'])) ?? [];
+      await copy.query(`DELETE FROM ${copy.tables}record`);
+      expect(await opened.replace?.('accounts', '1', row, before?.version)).toBe(false);
+      await copy.query(`DELETE FROM ${copy.tables}checkpoint`);
+      expect(await opened.replace?.('accounts', '1', row, undefined)).toBe(false);
+      expect(await copied(copy)).toEqual([]);
+      await opened.close?.();
+    });
+
+    test('does not remove the company that another run stored meanwhile', async () => {
+      const copy = await open();
+      const opened = await openTarget(copy.target);
+      expect(await opened.company?.get()).toBe(undefined);
+      await copy.query(`INSERT INTO ${copy.tables}checkpoint VALUES ('acme', 'company:acme', 'key')`);
+      await opened.onBatch(batch([{ id: '1', name: 'First' }]));
+      const sql = `SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`;
+      expect(await copy.query(sql)).toEqual([{ value: 'key' }]);
+      await opened.close?.();
     });
   });
 
