@@ -1,7 +1,7 @@
 import type { AccountingRecord } from '../schemas/record.ts';
 import { readOnly } from './define.ts';
 
-/** An account: a ledger account or relation of the company. Only `id` is documented: pass `schemas.accounts` to type the other fields. */
+/** An account: a customer or supplier, as far as is known. Only `id` is documented: pass `schemas.accounts` to type the other fields. */
 export interface Account extends AccountingRecord {}
 
 export const accounts = readOnly<Account>('accounts');
