@@ -14,6 +14,7 @@ const [config, stateFile] = ['config.json', 'state.json'].map((name) => join(fol
 /** A Singer target in memory: what the tap prints before a STATE is written together with it. */
 let copy = new Map();
 let state = {};
+let isRunning = false;
 
 function write(messages) {
   for (const { type, stream, record, version } of messages) {
@@ -26,6 +27,9 @@ function write(messages) {
 }
 
 function run({ baseUrl, apiKey }) {
+  // As Meltano does: of two runs at once, each would delete the records that the other one wrote.
+  if (isRunning) return { done: Promise.reject(new Error('The tap is running.')), kill: () => {} };
+  isRunning = true;
   // The option for the case `exactly one page`.
   writeFileSync(config, JSON.stringify({ baseUrl, apiKey, afterLastPage: 'not_found' }));
   writeFileSync(stateFile, JSON.stringify(state));
@@ -45,7 +49,11 @@ function run({ baseUrl, apiKey }) {
     state = message.value;
   });
   const done = new Promise((resolve, reject) => {
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(errors.slice(-500)))));
+    child.once('close', (code) => {
+      isRunning = false;
+      if (code === 0) resolve();
+      else reject(new Error(errors.slice(-500)));
+    });
   });
   return { done, kill: () => child.kill('SIGKILL') };
 }

@@ -11,6 +11,14 @@ function statementsOf(file: string): string[] {
   return text.split(/^(?=(?:declare|interface|type|export|import|abstract) )/m).map((each) => each.trim());
 }
 
+/** The compiler writes the members of a union in the order in which it has met them. */
+function withSortedUnions(statement: string): string {
+  const member = /(?:"[\w-]*"|[\w.]+(?:<\w+>)?)/.source;
+  return statement.replaceAll(new RegExp(`${member}(?: \\| ${member})+`, 'g'), (union) =>
+    union.split(' | ').toSorted().join(' | '),
+  );
+}
+
 const isExport = (statement: string) => /^export (?:type )?\{/.test(statement);
 
 /** The names that an entry exports, and after them every declaration that they use, wherever the build has put it. */
@@ -28,7 +36,8 @@ function publicTypes(): string {
   const declared = files
     .flatMap(statementsOf)
     .filter((statement) => statement !== '' && !/^(?:import|export) /.test(statement));
-  return `${[...exported, ...new Set(declared.toSorted())].join('\n\n')}\n`;
+  const text = [...exported, ...new Set(declared.map(withSortedUnions).toSorted())].join('\n\n');
+  return `${text}\n`;
 }
 
 test('the public types are those of public-types.txt: update it with `npm run test:package -- -u`', async () => {
