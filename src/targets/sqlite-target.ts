@@ -101,9 +101,8 @@ function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
     setUp: [],
     narrow: ' WITHOUT ROWID',
     share: '',
-    // SQLite reads no JSON of more than 1,000 levels: one such record would fail every query.
     rows: (collection) =>
-      `(SELECT tenant, id, synced_at, iif(json_valid(body), body, NULL) AS body FROM ${tablePrefix}record WHERE collection = ${collection})`,
+      `(SELECT tenant, id, synced_at, body FROM ${tablePrefix}record WHERE collection = ${collection})`,
   };
 }
 

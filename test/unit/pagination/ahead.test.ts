@@ -3,8 +3,9 @@ import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
 import { ReadAhead } from '../../../src/pagination/keyset/ahead.ts';
 import { overlapOf } from '../../../src/pagination/keyset/interval.ts';
 import { type ReadContext, reduce } from '../../../src/pagination/keyset/reduce.ts';
-import { type IntervalState, type ReadState, START } from '../../../src/pagination/keyset/state.ts';
+import type { IntervalState, ReadState } from '../../../src/pagination/keyset/state.ts';
 import type { PageQuery, PageResponse } from '../../../src/pagination/page.ts';
+import { reading } from '../../support/keyset-state.ts';
 import { settle } from '../../support/scripted-server.ts';
 
 // Each rule of `ahead.ts`. The requests are named by the ids that they ask for: `58-82` is id[gt]=58&id[lte]=82.
@@ -16,19 +17,8 @@ const context: ReadContext = {
   facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
 };
 
-/** In the middle of a collection, 30 per page, of which an interval is expected to have 24: so these ids are dense. */
-const dense: IntervalState = {
-  ...START,
-  directionKnown: true,
-  mostRows: 30,
-  longest: 30,
-  rows: 58,
-  neighbours: 56,
-  after: 58n,
-  through: 82n,
-  width: 24n,
-  highest: 58n,
-};
+/** An interval is expected to have 24 of 30 rows, so these ids are dense. */
+const dense = reading({ through: 82n });
 /** One of ten ids exists, so the next interval is guessed to begin 3 × (10 − 1) ids earlier. */
 const sparse: IntervalState = { ...dense, through: 298n, width: 240n };
 
@@ -58,7 +48,7 @@ const responseOf = ({ ids, nameless = 0, remaining }: Rows): PageResponse<unknow
   };
 };
 
-/** A read whose requests are answered by the test. */
+/** A read whose responses come from the test. */
 function readAhead(prefetch = 4, options: Partial<ReadContext> = {}) {
   const sent: { name: string; signal: AbortSignal; respond(rows: Rows): void; fail(error: Error): void }[] =
     [];

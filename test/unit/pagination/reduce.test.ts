@@ -14,6 +14,7 @@ import {
   type ReadState,
   START,
 } from '../../../src/pagination/keyset/state.ts';
+import { reading } from '../../support/keyset-state.ts';
 
 // Each rule of `reduce.ts`, with the numbers of its example.
 
@@ -33,20 +34,6 @@ const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
   invalid: [],
 });
 const nothing = rowsOf([]);
-
-/** In the middle of a collection, 30 per page. */
-const reading = (changed: Partial<IntervalState> = {}): IntervalState => ({
-  ...START,
-  directionKnown: true,
-  mostRows: 30,
-  longest: 30,
-  rows: 58,
-  neighbours: 56,
-  after: 58n,
-  width: 24n,
-  highest: 58n,
-  ...changed,
-});
 
 const respond = (
   state: ReadState,

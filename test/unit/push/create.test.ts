@@ -163,7 +163,7 @@ describe('the end of a create', () => {
 describe('what the error of a write says', () => {
   const response = (status: number, content: 'problem' | 'other' = 'problem') =>
     ({ status, content, problem: { violations: [], extensions: {} }, headers: {} }) as never;
-  const answered = { outcome: 'rejected' } as const;
+  const rejectedCall = { outcome: 'rejected' } as const;
   const half = (recordId?: string) =>
     new UnexpectedResponseError(
       '',
@@ -172,9 +172,9 @@ describe('what the error of a write says', () => {
     );
 
   test.each<[string, unknown, CreateEnd]>([
-    ['a 422', new ValidationFailedError('', answered, response(422)), rejected()],
-    ['a 503', new UnknownApiError('', answered, response(503)), rejected({ isOutage: true })],
-    ['a 429', new RateLimitedError('', answered, response(429)), rejected({ isUnseen: true })],
+    ['a 422', new ValidationFailedError('', rejectedCall, response(422)), rejected()],
+    ['a 503', new UnknownApiError('', rejectedCall, response(503)), rejected({ isOutage: true })],
+    ['a 429', new RateLimitedError('', rejectedCall, response(429)), rejected({ isUnseen: true })],
     [
       'a refused connection',
       new ConnectionError('', { outcome: 'not_sent' }),
@@ -190,10 +190,10 @@ describe('what the error of a write says', () => {
   });
 
   test.each([
-    ['a 404 of the record', new NotFoundError('', answered, response(404)), 'missing'],
-    ['a 404 page', new NotFoundError('', answered, response(404, 'other')), 'failed'],
+    ['a 404 of the record', new NotFoundError('', rejectedCall, response(404)), 'missing'],
+    ['a 404 page', new NotFoundError('', rejectedCall, response(404, 'other')), 'failed'],
     ['a 500', new UnknownApiError('', { outcome: 'unknown' }, response(500)), 'outage'],
-    ['a 422', new ValidationFailedError('', answered, response(422)), 'failed'],
+    ['a 422', new ValidationFailedError('', rejectedCall, response(422)), 'failed'],
   ])('%s of an update', (_, error, end) => {
     expect(endOfUpdate(error)).toBe(end);
   });
