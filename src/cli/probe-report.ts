@@ -10,7 +10,12 @@ const HEAD = ['finding', 'value', 'where, or why not'];
 
 /** The report for people: every finding by its name in the report, with the collections for which each value holds. */
 export function reportLines(report: ProbeReport, columns: number | undefined): string[] {
-  const rows = [...collectionRows(report.collections), ...serviceRows(report), ...writeRows(report)];
+  const { quota, problems } = report;
+  const rows = [
+    ...collectionRows(report.collections),
+    ...findingsIn({ quota, problems }).map(row),
+    ...writeRows(report),
+  ];
   const options = report.profile
     .filter(({ of }) => of !== 'sandbox')
     .map(({ of, name, value, reason }) => [`${of}.${name}`, JSON.stringify(value), reason]);
@@ -40,7 +45,6 @@ function collectionRows(collections: readonly CollectionFindings[]): string[][] 
       access === 'not_acceptable' ? '406: none of the formats in the Accept header' : access,
     ),
     ...groupRows('listBody', readable, ({ details }) => details.listBody),
-    ...groupRows('contentType', readable, ({ details }) => details.contentType ?? 'none'),
     ...names.flatMap((name) =>
       findingRows(
         name,
@@ -110,24 +114,6 @@ function grouped<T>(all: readonly T[], read: (one: T) => string): Map<string, T[
   return groups;
 }
 
-function serviceRows({ clock, quota, problems, deprecated }: ProbeReport): string[][] {
-  return [
-    ...findingsIn({ clock, quota, problems }).map(row),
-    ...deprecated.map(({ endpoint, deprecatedAt, sunsetAt, link }) => [
-      'deprecated',
-      endpoint,
-      [deprecatedAt && `from ${deprecatedAt} on`, sunsetAt && `may stop working on ${sunsetAt}`, link]
-        .filter(Boolean)
-        .join(', '),
-    ]),
-    ...problems.seen.map(({ status, type, members }, index) => [
-      index === 0 ? 'problems.seen' : '',
-      `${status} ${type ?? '(no type)'}`,
-      members.join(', '),
-    ]),
-  ];
-}
-
 function writeRows({ writes }: ProbeReport): string[][] {
   const findings = findingsIn({ writes });
   const unknown = findings.filter(([, finding]) => !finding.known);
@@ -152,9 +138,5 @@ function show(finding: Finding<unknown>): string {
   const { value } = finding;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'object')
-    return Object.entries(value ?? {})
-      .map((entry) => entry.join(' '))
-      .join(', ');
   return String(value);
 }

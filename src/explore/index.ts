@@ -19,16 +19,12 @@ export type { IdForm } from './ids.ts';
 export { explanationOf } from './probe/finding.ts';
 export { type ProbeOptions, type ProbePlan, probe } from './probe/probe.ts';
 export type {
-  BetweenFindings,
-  ClockOffset,
   CollectionDetails,
   CollectionFindings,
-  DeprecatedEndpoint,
   FilterVerdict,
   Finding,
   IdFilterFindings,
   ProbeReport,
-  ProblemForm,
   ProfileLine,
   QuotaFindings,
   ServiceProfile,

@@ -23,7 +23,7 @@ describe('the options and the advice for a service', () => {
     });
     expect(detailsOf(report.collections, 'products')).toMatchObject({
       shortPages: { value: true },
-      complete: { value: 'likely', evidence: expect.stringContaining('pages come short') },
+      order: { value: 'updated-desc' },
       updatedSince: { compares: { value: 'local' }, shiftMinutes: { value: -300 } },
     });
     expect(optionsOf(report)).toEqual([
@@ -44,7 +44,6 @@ describe('the options and the advice for a service', () => {
     const report = await probe(client, { collections: ['accounts', 'products'], write: true });
     expect(detailsOf(report.collections, 'products')).toMatchObject({
       shortPages: { value: false },
-      complete: { value: 'certain' },
       updatedSince: { compares: { value: 'utc' }, shiftMinutes: { value: 0 } },
     });
     expect(optionsOf(report)).toEqual([]);
@@ -58,7 +57,7 @@ describe('the options and the advice for a service', () => {
       'Bounds on the ids of products are ignored',
     ],
     [{ betweenSeparator: ',' }, undefined, "{ id: { between: '100,200' } }"],
-    [{ pageParameter: 'page' }, "pageParameter: 'page'", 'pageParameter'],
+    [{ pageParameter: 'page' }, "pageParameter: 'page'", ''],
     [
       { pageSizeParameter: 'itemsPerPage' },
       "parameters.itemsPerPage: '100'",
@@ -77,6 +76,20 @@ describe('the options and the advice for a service', () => {
     const { collections, advice } = await probe(client, { collections: ['accounts', 'boms'] });
     expect(collections.map(({ access }) => access)).toEqual(['not_acceptable', 'not_acceptable']);
     expect(advice).toEqual([expect.stringMatching(/406 for accounts, boms: .*Accept header/)]);
+  });
+
+  test.each([
+    ['ignore', (url: URL) => new URL(url.href.replace('updatedSince', 'ignored'))],
+    [
+      'reject',
+      (url: URL) => (url.searchParams.has('updatedSince') ? Response.json({}, { status: 400 }) : url),
+    ],
+  ])('name the lists that %s updatedSince', async (verb, rewrite) => {
+    const client = clientBehind(productSandbox().sandbox, rewrite);
+    const { advice } = await probe(client, { collections: ['products'] });
+    expect(advice).toContainEqual(
+      expect.stringMatching(new RegExp(`^Lists of products ${verb} updatedSince: `)),
+    );
   });
 
   test('leave a collection out if it differs', async () => {
@@ -144,7 +157,7 @@ describe('the times that updatedSince is compared with', () => {
   ] as const)('of %s follow from the offset that records show: %s', async (timeZone, dateFilter, offset) => {
     const report = await reportOf({ timeZone, dateFilter, timestamps: 'offset' });
     const { updatedSince, offsets } = detailsOf(report.collections, 'products');
-    expect(updatedSince).toMatchObject({ compares: { value: dateFilter }, inclusive: { value: true } });
+    expect(updatedSince).toMatchObject({ compares: { value: dateFilter } });
     expect(offsets.value).toEqual([offset]);
     expect(report.advice.join()).toContain(offset);
     expect(report.advice.join()).toContain('Set serviceTimeZone of sync');

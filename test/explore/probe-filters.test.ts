@@ -80,19 +80,19 @@ describe('a filter', () => {
       { 'id.gte.value': 'honoured', 'id.lte.value': 'honoured', 'id.together.value': false },
     ],
     [
-      'id[between] that is dropped is ignored in every form',
+      'id[between] that is dropped has no separator',
       without('id[between]'),
-      { 'between.verdict.value': 'ignored', 'between.separator.known': false },
+      { 'betweenSeparator.known': false },
     ],
     [
-      'id[between] that returns 400 is rejected in every form',
+      'id[between] that returns 400 has no separator',
       rejecting('id[between]'),
-      { 'between.verdict.value': 'rejected', 'between.separator.known': false },
+      { 'betweenSeparator.known': false },
     ],
     [
-      'id[between] that hides everything is unknown',
+      'id[between] that hides everything has no separator',
       hiding('id[between]'),
-      { 'between.verdict.known': false, 'between.separator.known': false },
+      { 'betweenSeparator.known': false },
     ],
     [
       'updatedSince that is dropped is ignored',
@@ -105,9 +105,9 @@ describe('a filter', () => {
       { 'updatedSince.verdict.value': 'rejected', 'updatedSince.invalidValue.value': 'rejected' },
     ],
     [
-      'updatedSince that leaves out its own second is exclusive',
+      'updatedSince that leaves out its own second compares in UTC',
       replaced('updatedSince', (since) => since.replace(/(?<=T.*)\d{2}Z$/, '59Z')),
-      { 'updatedSince.verdict.value': 'honoured', 'updatedSince.inclusive.value': false },
+      { 'updatedSince.verdict.value': 'honoured', 'updatedSince.compares.value': 'utc' },
     ],
     ['updatedSince accepts an offset', unchanged, { 'updatedSince.offset.value': 'accepted' }],
     [
@@ -154,10 +154,14 @@ test('pages that show a record again are counted, and cause advice', async () =>
 
 describe('a small collection', () => {
   test.each([1, 2, 3, 4])('of %i records leaves open what it cannot show', async (count) => {
-    const { id, between, pageSize, order } = await productsBehind(unchanged, productSandbox({}, count));
-    const seen = [id.gt, id.lt, id.gte, id.lte, between.verdict].map(({ value }) => value);
-    const alone = ['honoured', 'honoured', undefined, undefined, undefined];
+    const { id, betweenSeparator, pageSize, order } = await productsBehind(
+      unchanged,
+      productSandbox({}, count),
+    );
+    const seen = [id.gt, id.lt, id.gte, id.lte].map(({ value }) => value);
+    const alone = ['honoured', 'honoured', undefined, undefined];
     expect(seen).toEqual(count === 1 ? alone : seen.map(() => 'honoured'));
+    expect(betweenSeparator.value).toBe(count === 1 ? undefined : '..');
     expect([pageSize.value, order.value]).toEqual([undefined, undefined]);
   });
 

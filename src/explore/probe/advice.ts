@@ -1,6 +1,6 @@
 import { LARGE_PAGE } from './page-size.ts';
 import { type Findings, withoutKeyset } from './profile.ts';
-import type { CollectionDetails } from './report.ts';
+import type { CollectionDetails, FilterVerdict } from './report.ts';
 
 /** What the code that uses the client must expect, beside the options of the client: sentences. */
 export function adviceOf({ collections, writes }: Findings): string[] {
@@ -20,14 +20,13 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     .join(', ');
   const short = where(({ shortPages }) => shortPages.value === true);
   const repeating = where(({ repeats }) => (repeats.value ?? 0) > 0);
-  const unordered = where(({ complete }) => complete.value === 'likely');
+  const unordered = where(({ order }) => order.known && !order.value.startsWith('id-'));
   const ignored = where(({ id }) => [id.gt, id.gte, id.lt, id.lte].some(({ value }) => value === 'ignored'));
   const large = where(({ id }) => id.large.value === 'server_error');
   const omitted =
     writes.nullFields.value === 'omitted' ? 'products' : where((one) => one.nullFields.value === 'omitted');
-  const separators = readable.flatMap(({ details }) => details.between.separator.value ?? []);
+  const separators = readable.flatMap(({ details }) => details.betweenSeparator.value ?? []);
   const separator = separators.find((one) => one !== '..');
-  const parameter = where(({ pageParameter }) => pageParameter.value === 'page');
   const byPage = withoutKeyset(collections).join(', ');
   const iris = where(({ iriFields }) => (iriFields.value ?? []).length > 0);
   const offsets = [...new Set(readable.flatMap(({ details }) => details.offsets.value ?? []))]
@@ -36,6 +35,9 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const larger = where(({ pageSizeParameter }) => pageSizeParameter.value === 'honoured');
   const local = where(({ updatedSince }) => updatedSince.compares.value === 'local');
 
+  const sinceVerdict = (verdict: FilterVerdict) =>
+    where(({ updatedSince }) => updatedSince.verdict.value === verdict);
+  const [allSince, noSince] = [sinceVerdict('ignored'), sinceVerdict('rejected')];
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
 
   return [
@@ -47,7 +49,6 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       `Lists of ${repeating} show records on two pages, so others may be on none: they are sorted by something that many records share. A read by page reports complete 'likely', and reading again does not find the others; use keyset pagination if ids are integers.`,
     unordered &&
       `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Reconcile from time to time.`,
-    parameter && `Lists of ${parameter} ignore _page and read page: set pageParameter.`,
     byPage &&
       `List ${byPage} with pagination: 'page': ids are not integers, or a bound on id is not honoured.`,
     separator === undefined
@@ -62,6 +63,8 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       `Set serviceTimeZone of sync to the zone of these timestamps, such as 'Europe/Amsterdam': if the service stores local times, changes of the hour that comes twice when clocks go back are missed without it.`,
     larger &&
       `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync, reconcile and push for fewer requests.`,
+    allSince && `Lists of ${allSince} ignore updatedSince: each sync reads all of their records.`,
+    noSince && `Lists of ${noSince} reject updatedSince: a sync fails there after its first run.`,
     utcOnly &&
       `updatedSince with an offset is rejected (${utcOnly}): sync sends its bound again in UTC. Pass updatedSince in UTC.`,
     omitted &&

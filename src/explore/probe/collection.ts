@@ -1,5 +1,4 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import type { ListOrder } from '../../schemas/service-forms.ts';
 import { failsEverywhere } from '../explore-client.ts';
 import { idFormOf, missingId } from '../ids.ts';
 import { idsOf } from '../rows.ts';
@@ -24,7 +23,7 @@ import {
   orderOf,
   timestampFormOf,
 } from './records.ts';
-import type { CollectionDetails, CollectionFindings, Finding } from './report.ts';
+import type { CollectionDetails, CollectionFindings } from './report.ts';
 import { type Cost, ONE_REQUEST, type ProbeSession } from './session.ts';
 import { probeUpdatedSince, UPDATED_SINCE_COST } from './updated-since.ts';
 
@@ -73,17 +72,14 @@ export async function probeCollection(
   const filters = await probeFilters(session, first, before);
   await STEPS.missingRecord.run(session, first);
 
-  const order = orderOf(rows, first.idForm);
   const details: CollectionDetails = {
     rows: first.rows.length,
     listBody: list.form,
-    contentType: list.contentType,
     idForm: idFormFinding(first),
     ...pages,
     pageSizeParameter,
     ...filters,
-    order,
-    complete: completenessOf(order, pages.shortPages),
+    order: orderOf(rows, first.idForm),
     timestamps: timestampFormOf(rows),
     offsets: offsetsOf(rows),
     nullFields: nullFieldsOf(rows),
@@ -98,7 +94,7 @@ async function probeFilters(
   session: ProbeSession,
   first: FirstPage,
   before: readonly CollectionFindings[],
-): Promise<Pick<CollectionDetails, 'id' | 'between' | 'updatedSince'>> {
+): Promise<Pick<CollectionDetails, 'id' | 'betweenSeparator' | 'updatedSince'>> {
   const details = before.flatMap((one) => one.details ?? []);
   const bounds = await STEPS.idBounds.run(session, first);
   const other = before.find((one) => one.details?.id.large.known);
@@ -106,17 +102,17 @@ async function probeFilters(
     other === undefined
       ? await STEPS.largeBound.run(session, first, bounds.gt)
       : unknown(`requested of ${other.collection}`);
-  const between = await STEPS.between.run(session, first, separatorsToTry(details));
+  const betweenSeparator = await STEPS.between.run(session, first, separatorsToTry(details));
   const updatedSince = await STEPS.updatedSince.run(session, first, {
     boundsHold: bounds.together.value === true,
     isShiftKnown: details.some((one) => one.updatedSince.shiftMinutes.known),
   });
-  return { id: { ...bounds, large }, between, updatedSince };
+  return { id: { ...bounds, large }, betweenSeparator, updatedSince };
 }
 
 /** The separator that another collection honours; only the client's own if no separator was honoured there. */
 function separatorsToTry(before: readonly CollectionDetails[]): readonly string[] {
-  const found = before.find(({ between }) => between.separator.known)?.between.separator.value;
+  const found = before.find(({ betweenSeparator }) => betweenSeparator.known)?.betweenSeparator.value;
   if (found !== undefined) return [found];
 
   const allTried = before.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'other');
@@ -127,16 +123,4 @@ function idFormFinding({ rows, ids, idForm }: FirstPage): CollectionDetails['idF
   if (idForm === undefined) return unknown('there is no record with an id');
   const areStrings = rows.every((row) => typeof row.id === 'string');
   return known(idForm, areStrings ? `${ids.length} ids such as ${ids[0]}` : 'ids came as JSON numbers');
-}
-
-/** Only the order of ids proves which records exist. */
-function completenessOf(
-  order: Finding<ListOrder>,
-  shortPages: Finding<boolean>,
-): CollectionDetails['complete'] {
-  if (!order.known) return unknown(`the order is unknown: ${order.reason}`);
-  const also = shortPages.value === true ? ', and pages come short' : '';
-  return order.value === 'id-asc' || order.value === 'id-desc'
-    ? known('certain', `${order.value}${also}`)
-    : known('likely', `the order is not by id (${order.value})${also}`);
 }

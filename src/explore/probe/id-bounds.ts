@@ -2,7 +2,7 @@ import { idComparison, MAX_INT4 } from '../ids.ts';
 import { idsOf } from '../rows.ts';
 import { allUnknown, explanationOf, known, unknown } from './finding.ts';
 import type { FirstPage } from './pages.ts';
-import type { BetweenFindings, FilterVerdict, Finding, IdFilterFindings } from './report.ts';
+import type { FilterVerdict, Finding, IdFilterFindings } from './report.ts';
 import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
 
 type Operator = 'gt' | 'gte' | 'lt' | 'lte';
@@ -137,56 +137,35 @@ export async function probeBetween(
   session: ProbeSession,
   first: FirstPage,
   separators: readonly string[],
-): Promise<BetweenFindings> {
+): Promise<Finding<string>> {
   const sorted = sortedIds(first);
-  const nothing = (reason: string) => allUnknown(reason, ['verdict', 'separator']);
-  if (typeof sorted === 'string') return nothing(sorted);
-  if (sorted.ids.length < 2) return nothing('there is only one record, which no range excludes');
+  if (typeof sorted === 'string') return unknown(sorted);
+  if (sorted.ids.length < 2) return unknown('there is only one record, which no range excludes');
 
-  const verdicts: Finding<FilterVerdict>[] = [];
   for (const separator of separators) {
-    const findings = await probeRange(session, first, { sorted, separator });
-    if (findings.separator.known) return findings;
-    verdicts.push(findings.verdict);
+    const range = await honouredRange(session, first, { sorted, separator });
+    if (range !== undefined)
+      return known(separator, `the response to ${range} holds nothing outside, the first page does`);
   }
-  const tried = `requested with ${separators.map((text) => `"${text}"`).join(', ')}`;
-  const [verdict, ...others] = new Set(verdicts.map(({ value }) => value));
-  return {
-    verdict:
-      verdict === undefined || others.length > 0
-        ? unknown(verdicts[0] === undefined ? tried : explanationOf(verdicts[0]))
-        : known(verdict, tried),
-    separator: unknown(`${tried}; the service honours none of them`),
-  };
+  const tried = separators.map((text) => `"${text}"`).join(', ');
+  return unknown(`requested with ${tried}; the service honours none of them`);
 }
 
-async function probeRange(
+/** The range that was requested, if the service honours it. */
+async function honouredRange(
   session: ProbeSession,
   first: FirstPage,
   { sorted: { ids, compare }, separator }: { sorted: SortedIds; separator: string },
-): Promise<BetweenFindings> {
+): Promise<string | undefined> {
   // Two neighbours, and a record of the first page outside: it is in the response if the range is ignored.
   const at = Math.max(0, Math.floor(ids.length / 2) - 1);
   const low = ids[at] as string;
   const high = ids.length === 2 ? low : (ids[at + 1] as string);
   const range = `${low}${separator}${high}`;
-  const name = `id[between]=${range}`;
   const response = await session.list(first.segment, { 'id[between]': range });
-  const notHonoured = (verdict: Finding<FilterVerdict>) => ({
-    verdict,
-    separator: unknown(`${name} is not honoured`),
-  });
-  if (!response.ok) return notHonoured(rejectedOrUnknown(response, name));
-
-  const seen = idsOf(response.rows);
-  const outside = seen.find((id) => compare(id, low) < 0 || compare(id, high) > 0);
-  if (outside !== undefined) return notHonoured(known('ignored', `the response to ${name} holds ${outside}`));
-  if (seen.length === 0) return notHonoured(unknown(`${name} returns nothing`));
-
-  return {
-    verdict: known('honoured', `the response to ${name} holds nothing outside, the first page does`),
-    separator: known(separator, name),
-  };
+  const seen = response.ok ? idsOf(response.rows) : [];
+  const isInside = seen.every((id) => compare(id, low) >= 0 && compare(id, high) <= 0);
+  return seen.length > 0 && isInside ? `id[between]=${range}` : undefined;
 }
 
 /** An error as a verdict on a filter. */

@@ -79,19 +79,17 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     write === false
       ? nothingWritten('only writing shows it')
       : await probeWrites(session, { draft, signal, onLeftBehind });
-  const { requests, clock, quota } = session;
+  const { requests, quota } = session;
   const findings = { collections, problems: session.problems.findings(), quota: quota.findings(), writes };
   const profile = profileOf(findings);
   return {
     baseUrl: client.accounts.baseUrl,
     at: new Date().toISOString(),
     requests,
-    clock: clock.finding(),
-    deprecated: [...session.deprecated.values()],
     ...findings,
     ...profileObject(profile),
     profile,
-    advice: adviceOf(findings),
+    advice: [...session.deprecated.values(), ...adviceOf(findings)],
   };
 }
 

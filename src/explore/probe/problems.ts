@@ -1,19 +1,26 @@
 import type { ApiError } from '../../errors/api-error.ts';
 import type { ProblemTypeForm } from '../../schemas/service-forms.ts';
 import { known, unknown } from './finding.ts';
-import type { Finding, ProbeReport, ProblemForm } from './report.ts';
+import type { Finding, ProbeReport } from './report.ts';
 
-const PROBLEM_MEMBERS = ['type', 'title', 'status', 'detail'];
+/** One kind of problem response. */
+interface ProblemForm {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly typeForm: ProblemTypeForm;
+  /** Whether it has a member of RFC 9457 that the client can read. */
+  readonly isProblem: boolean;
+}
 
 /** Collects problem responses, one of each kind. */
 export class ProblemReading {
   readonly #forms = new Map<string, ProblemForm>();
 
   seen(error: ApiError, contentType: string | undefined): void {
-    const { code, status, type } = error;
-    const typeForm = typeFormOf(type, status);
-    const form = { status, code, contentType, type, typeForm, members: membersOf(error) };
-    this.#forms.set(JSON.stringify([status, contentType, type]), form);
+    const { status, type } = error;
+    const isProblem = [type, error.title, error.detail].some((member) => member !== undefined);
+    const form = { status, contentType, typeForm: typeFormOf(type, status), isProblem };
+    this.#forms.set(JSON.stringify(form), form);
   }
 
   findings(): ProbeReport['problems'] {
@@ -23,20 +30,19 @@ export class ProblemReading {
       typeForm: shared(seen, ({ typeForm }) => typeForm, 'type'),
       notFound: shared(notFound, ({ contentType }) => contentType ?? 'none', 'content type'),
       bareNotFound: bareNotFound(notFound),
-      seen,
     };
   }
 }
 
 function bareNotFound(forms: readonly ProblemForm[]): Finding<boolean> {
   if (forms.length === 0) return unknown('no response was a 404');
-  const bare = forms.find(({ contentType, members }) => {
+  const bare = forms.find(({ contentType, isProblem }) => {
     const isJson = contentType === undefined || /[/+]json$/.test(contentType);
-    return !isJson || !members.some((name) => PROBLEM_MEMBERS.includes(name));
+    return !isJson || !isProblem;
   });
   return bare === undefined
     ? known(false, 'a 404 is a problem document')
-    : known(true, `a 404 as ${bare.contentType ?? 'nothing'} without type, title, status or detail`);
+    : known(true, `a 404 as ${bare.contentType ?? 'nothing'} without type, title or detail`);
 }
 
 /** What all problem responses have in common. */
@@ -63,12 +69,4 @@ function typeFormOf(type: string | undefined, status: number): ProblemTypeForm {
   if (/^urn:/i.test(type)) return 'urn';
   if (/^[a-z][a-z\d+.-]*:/i.test(type)) return 'url';
   return type.includes('/') ? 'path' : 'bare';
-}
-
-function membersOf(error: ApiError): string[] {
-  const standard = (['type', 'title', 'detail', 'instance'] as const).filter(
-    (name) => error[name] !== undefined,
-  );
-  const violations = error.violations.length > 0 ? ['violations'] : [];
-  return [...standard, ...violations, ...Object.keys(error.extensions)];
 }

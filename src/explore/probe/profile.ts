@@ -227,13 +227,13 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       firstKnown(textIds, ({ id }) => id.gt),
       (verdict) => (verdict === 'ignored' ? 'ignore' : verdict === 'honoured' ? 'apply' : undefined),
     ),
-    betweenSeparator: first(({ between }) => between.separator),
+    betweenSeparator: first(({ betweenSeparator }) => betweenSeparator),
     invalidFilter: followed(
       first(({ updatedSince }) => updatedSince.invalidValue),
       (how) => (how === 'rejected' ? 'reject' : 'ignore'),
     ),
     hiddenRecords: followed(hides, choice(SOME_HIDDEN, 0)),
-    listBody: list === undefined ? NOTHING : known(list.listBody, `as ${list.contentType ?? 'nothing'}`),
+    listBody: list === undefined ? NOTHING : known(list.listBody, 'the form of a list'),
     formats: followed(
       anywhere(({ jsonLd }) => jsonLd, Boolean),
       choice('jsonld', 'json'),

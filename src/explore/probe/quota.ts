@@ -1,10 +1,15 @@
 import type { RateLimit } from '../../schemas/rate-limit.ts';
-import type { Moment } from './clock.ts';
 import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, QuotaFindings } from './report.ts';
 
 /** Lengths that windows usually have, in seconds. */
 const USUAL_S = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 86_400];
+
+/** When a request was sent and its response received; ms since the epoch. */
+interface Moment {
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
 
 /** A window began after the one time and not after the other; ms since the epoch. */
 interface WindowStart {

@@ -36,18 +36,9 @@ export interface IdFilterFindings {
   readonly large: Finding<FilterVerdict | 'server_error'>;
 }
 
-/** Findings about `id[between]`. */
-export interface BetweenFindings {
-  readonly verdict: Finding<FilterVerdict>;
-  /** What stands between the two bounds. */
-  readonly separator: Finding<string>;
-}
-
 /** Findings about `updatedSince`. */
 export interface UpdatedSinceFindings {
   readonly verdict: Finding<FilterVerdict>;
-  /** Whether a record written at the bound itself is returned, as the specification says. */
-  readonly inclusive: Finding<boolean>;
   /** How a value that is not a timestamp is treated. */
   readonly invalidValue: Finding<'rejected' | 'ignored'>;
   /** Whether a bound with an offset such as `-12:00` is accepted; a sync writes its bounds so. */
@@ -74,13 +65,10 @@ export interface CollectionDetails {
   /** Records on the first page. */
   readonly rows: number;
   readonly listBody: ListBody;
-  readonly contentType: string | undefined;
   readonly idForm: Finding<IdForm>;
   readonly pageSize: Finding<number>;
   /** Whether one of the first pages has fewer records than another although more follow: the service removed some. */
   readonly shortPages: Finding<boolean>;
-  /** What keyset pagination will report: `Page.complete`. */
-  readonly complete: Finding<'certain' | 'likely'>;
   /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
   readonly order: Finding<ListOrder>;
   /** Whether the second page is another than the first. */
@@ -94,7 +82,8 @@ export interface CollectionDetails {
   /** Records of the first pages that were on an earlier page: a sign of a list sorted by something that many share. */
   readonly repeats: Finding<number>;
   readonly id: IdFilterFindings;
-  readonly between: BetweenFindings;
+  /** What stands between the two bounds of `id[between]`. */
+  readonly betweenSeparator: Finding<string>;
   readonly updatedSince: UpdatedSinceFindings;
   readonly timestamps: Finding<TimestampForm>;
   /** Offsets other than zero in createdAt and updatedAt. */
@@ -109,45 +98,12 @@ export interface CollectionDetails {
   readonly moneyAsNumbers: Finding<readonly string[]>;
 }
 
-/** How far the service's clock is ahead of the clock of this machine. */
-export interface ClockOffset {
-  /** In ms; negative if it is behind. */
-  readonly offsetMs: number;
-  /** The true offset is at most this far from `offsetMs`, in ms. */
-  readonly withinMs: number;
-}
-
 /** Findings about the quota of the key. */
 export interface QuotaFindings {
   /** Requests in a window, as the service reports it. */
   readonly limit: Finding<number>;
   /** The length of a window in ms: only if two of them began during the probe. */
   readonly windowMs: Finding<number>;
-}
-
-/** One kind of problem response. */
-export interface ProblemForm {
-  readonly status: number;
-  /** The `code` of the error that it becomes. */
-  readonly code: string;
-  readonly contentType: string | undefined;
-  /** `type` as sent. */
-  readonly type: string | undefined;
-  readonly typeForm: ProblemTypeForm;
-  /** The names of the members that the client can read. */
-  readonly members: readonly string[];
-}
-
-/** An endpoint whose responses announce that it will be removed. */
-export interface DeprecatedEndpoint {
-  /** Method and path, such as `GET /products/{id}`. */
-  readonly endpoint: string;
-  /** Since when, or from when on: ISO 8601. */
-  readonly deprecatedAt: string | undefined;
-  /** When it is expected to stop working: ISO 8601. */
-  readonly sunsetAt: string | undefined;
-  /** Where the service documents it. */
-  readonly link: string | undefined;
 }
 
 /** Findings that need writes. */
@@ -218,9 +174,6 @@ export interface ProbeReport extends ServiceProfile {
   readonly at: string;
   /** Requests sent, retries included. */
   readonly requests: number;
-  readonly clock: Finding<ClockOffset>;
-  /** Endpoints that will be removed, by `Deprecation` and `Sunset`. */
-  readonly deprecated: readonly DeprecatedEndpoint[];
   readonly quota: QuotaFindings;
   readonly problems: {
     /** The form of `type` that all errors share. */
@@ -229,8 +182,6 @@ export interface ProbeReport extends ServiceProfile {
     readonly notFound: Finding<string>;
     /** Whether a 404 comes without a problem document, so that a wrong base URL would look the same. */
     readonly bareNotFound: Finding<boolean>;
-    /** One of each kind. */
-    readonly seen: readonly ProblemForm[];
   };
   readonly collections: readonly CollectionFindings[];
   /** All unknown unless `write` was given. */

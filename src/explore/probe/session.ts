@@ -6,10 +6,8 @@ import { deprecationOf } from '../../transport/deprecation.ts';
 import type { Method } from '../../transport/request.ts';
 import type { ExploreClient } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
-import { ClockReading } from './clock.ts';
 import { ProblemReading } from './problems.ts';
 import { QuotaReading } from './quota.ts';
-import type { DeprecatedEndpoint } from './report.ts';
 
 /** The most requests of a step of the probe, retries not counted. */
 export interface Cost {
@@ -40,7 +38,6 @@ export type ProbeResponse =
   | {
       readonly ok: true;
       readonly status: number;
-      readonly contentType: string | undefined;
       readonly body: unknown;
     }
   | { readonly ok: false; readonly status: number | undefined; readonly error: AnyAccountingError };
@@ -52,7 +49,6 @@ export type ListResponse =
       readonly status: number;
       readonly rows: readonly Row[];
       readonly form: ListBody;
-      readonly contentType: string | undefined;
     }
   | {
       readonly ok: false;
@@ -66,19 +62,24 @@ export type ListResponse =
 export class ProbeSession {
   /** Requests sent, retries included. */
   requests = 0;
-  readonly clock = new ClockReading();
   readonly quota = new QuotaReading();
   readonly problems = new ProblemReading();
-  /** What responses announce, by method and template. */
-  readonly deprecated = new Map<string, DeprecatedEndpoint>();
+  /** What responses announce with `Deprecation` and `Sunset`: a sentence for each endpoint. */
+  readonly deprecated = new Map<string, string>();
   readonly #client: ExploreClient;
   readonly #signal: AbortSignal | undefined;
   readonly #onRequest: () => void;
+  #clockOffsetMs = 0;
 
   constructor(client: ExploreClient, signal: AbortSignal | undefined, onRequest: () => void) {
     this.#client = client;
     this.#signal = signal;
     this.#onRequest = onRequest;
+  }
+
+  /** The time by the service's clock, in ms since the epoch; by that of this machine without a `Date`. */
+  get now(): number {
+    return Date.now() + this.#clockOffsetMs;
   }
 
   /** Rejects with the signal's reason, and with errors that do not come from this package. */
@@ -93,7 +94,7 @@ export class ProbeSession {
     };
     try {
       const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
-      return { ok: true, status: meta?.status ?? 0, contentType: mediaType(meta), body };
+      return { ok: true, status: meta?.status ?? 0, body };
     } catch (error) {
       signal?.throwIfAborted();
       if (!isAccountingError(error)) throw error;
@@ -114,23 +115,27 @@ export class ProbeSession {
     const response = await this.send({ path: [segment], query, ...how });
     if (!response.ok) return { ...response, code: response.error.code };
 
-    const { status, contentType, body } = response;
+    const { status, body } = response;
     const list = readListBody(body);
     return list === undefined
       ? { ok: false, status, code: 'unexpected_response', error: undefined }
-      : { ok: true, status, contentType, ...list };
+      : { ok: true, status, ...list };
   }
 
   #read({ headers, rateLimit }: ResponseMeta, { path, method = 'GET' }: ProbeRequest, sentAt: number): void {
     const at = { sentAt, receivedAt: Date.now() };
-    this.clock.seen(headers.date, headers.age, at);
+    const date = Date.parse(headers.date ?? '');
+    if (!Number.isNaN(date)) this.#clockOffsetMs = date - at.receivedAt;
     if (rateLimit !== undefined) this.quota.seen(rateLimit, at);
     const deprecation = deprecationOf(headers);
     if (deprecation === undefined) return;
-    const { deprecatedAt, sunsetAt, link } = deprecation;
     const endpoint = `${method} /${path[0]}${path.length > 1 ? '/{id}' : ''}`;
-    const dates = { deprecatedAt: deprecatedAt?.toISOString(), sunsetAt: sunsetAt?.toISOString() };
-    this.deprecated.set(endpoint, { endpoint, ...dates, link });
+    const [since, until] = [deprecation.deprecatedAt, deprecation.sunsetAt].map((date) =>
+      date?.toISOString(),
+    );
+    const dates = `${since ? ` from ${since} on` : ''}${until ? `, and may stop working on ${until}` : ''}`;
+    const link = deprecation.link ? `: see ${deprecation.link}` : '';
+    this.deprecated.set(endpoint, `${endpoint} is deprecated${dates}${link}.`);
   }
 }
 

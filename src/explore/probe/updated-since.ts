@@ -17,7 +17,7 @@ const MAX_QUARTERS = 26 * 4;
 /** The future, again in UTC if its offset is rejected, an invalid value, and a record's own timestamp; once the shift of a filter that compares local times. */
 export const UPDATED_SINCE_COST: Cost = { each: 6, once: 8 };
 
-type Comparison = Pick<UpdatedSinceFindings, 'inclusive' | 'compares' | 'shiftMinutes'>;
+type Comparison = Pick<UpdatedSinceFindings, 'compares' | 'shiftMinutes'>;
 
 export async function probeUpdatedSince(
   session: ProbeSession,
@@ -46,7 +46,7 @@ async function probeFuture(
 ): Promise<Pick<UpdatedSinceFindings, 'verdict' | 'offset'>> {
   if (first.rows.length === 0) return allUnknown('there is no record to leave out', ['verdict', 'offset']);
 
-  const future = new Date(session.clock.now + TWO_DAYS_MS).toISOString().slice(0, 19);
+  const future = new Date(session.now + TWO_DAYS_MS).toISOString().slice(0, 19);
   const inOffset = await requestFuture(session, first, `${future}-12:00`);
   if (!isRejection(inOffset.response)) {
     const { verdict, name } = inOffset;
@@ -89,7 +89,7 @@ async function probeInvalidValue(
 }
 
 function nothingCompared(reason: string): Comparison {
-  return allUnknown(reason, ['inclusive', 'compares', 'shiftMinutes']);
+  return allUnknown(reason, ['compares', 'shiftMinutes']);
 }
 
 /**
@@ -112,28 +112,15 @@ async function compareInUtc(record: RecordSince, isShiftKnown: boolean): Promise
   const { id, shown } = record;
   const evidence = `record ${id} of ${shown} is found up to that second`;
   const noShift = { compares: known('utc' as const, evidence), shiftMinutes: known(0, evidence) };
-  if (await record.isFound(0)) {
-    const inclusive = known(true, `record ${id} is found by updatedSince=${shown}, its own updatedAt`);
-    const later = await record.isFound(SECOND_MS);
-    return { inclusive, ...(later ? await shiftOf(record, 1, isShiftKnown) : noShift) };
-  }
-  if (await record.isFound(-SECOND_MS)) {
-    const inclusive = known(false, `record ${id} is not found by its own updatedAt, but a second earlier`);
-    return { inclusive, ...noShift };
-  }
-  if (await record.isFound(-MAX_QUARTERS * QUARTER_MS)) {
-    const inclusive = unknown('the filter compares other times than records show');
-    return { inclusive, ...(await shiftOf(record, -1, isShiftKnown)) };
-  }
+  if (await record.isFound(SECOND_MS)) return shiftOf(record, 1, isShiftKnown);
+  // A filter may leave out its own second.
+  if ((await record.isFound(0)) || (await record.isFound(-SECOND_MS))) return noShift;
+  if (await record.isFound(-MAX_QUARTERS * QUARTER_MS)) return shiftOf(record, -1, isShiftKnown);
   return nothingCompared(`record ${id} is not found even 26 hours before its own updatedAt`);
 }
 
 /** How far the filter is shifted, by bisection. */
-async function shiftOf(
-  record: RecordSince,
-  sign: 1 | -1,
-  isShiftKnown: boolean,
-): Promise<Omit<Comparison, 'inclusive'>> {
+async function shiftOf(record: RecordSince, sign: 1 | -1, isShiftKnown: boolean): Promise<Comparison> {
   const { id, shown } = record;
   const side = sign === 1 ? 'after' : 'before';
   const compares = known(
@@ -163,15 +150,13 @@ async function shiftOf(
 /** The record shows an offset: a bound in the same offset finds it in either case. */
 async function compareWithOffset(record: RecordSince, offsetMinutes: number): Promise<Comparison> {
   const { id, shown } = record;
-  const isFound = await record.isFound(0, 'shown');
-  if (!isFound && !(await record.isFound(-SECOND_MS, 'shown')))
+  if (!(await record.isFound(0, 'shown')) && !(await record.isFound(-SECOND_MS, 'shown')))
     return nothingCompared(`record ${id} is not found by its own updatedAt, ${shown}`);
 
   // West of UTC the digits of a bound in UTC are later than those of the record, east of it earlier.
   const isLocal = offsetMinutes < 0 ? !(await record.isFound(-SECOND_MS)) : await record.isFound(SECOND_MS);
   const evidence = `record ${id} of ${shown}, requested with the same moment in UTC`;
   return {
-    inclusive: known(isFound, `record ${id}, requested with its own updatedAt, ${shown}`),
     compares: known(isLocal ? 'local' : 'utc', evidence),
     shiftMinutes: known(isLocal ? offsetMinutes : 0, evidence),
   };

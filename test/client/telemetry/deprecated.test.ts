@@ -84,16 +84,9 @@ test.each<[Record<string, string>, Announced]>([
   expect(events).toMatchObject(expected === undefined ? [] : [expected]);
 });
 
-test('a probe lists the endpoints', async () => {
+test('a probe names the endpoints in its advice', async () => {
   const sandbox = deprecatedService({ products: 2 });
-  const report = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
-  const dates = {
-    deprecatedAt: '2026-01-31T00:00:00.000Z',
-    sunsetAt: '2026-07-31T12:00:00.000Z',
-    link: LINK,
-  };
-  expect(report.deprecated).toEqual([
-    { endpoint: 'GET /products', ...dates },
-    { endpoint: 'GET /products/{id}', ...dates },
-  ]);
+  const { advice } = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
+  const rest = `is deprecated from 2026-01-31T00:00:00.000Z on, and may stop working on 2026-07-31T12:00:00.000Z: see ${LINK}.`;
+  expect(advice).toEqual([`GET /products ${rest}`, `GET /products/{id} ${rest}`]);
 });

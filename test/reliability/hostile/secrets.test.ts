@@ -225,7 +225,6 @@ const probing: Scenario = async (canary, sinks) => {
     onLeftBehind: see,
   });
   expect(report.collections.map(({ access }) => access)).toEqual(['readable', 'readable']);
-  expect(report.problems.seen.length).toBeGreaterThan(1);
   expect(JSON.stringify(report)).toContain('[redacted]');
   return [report, ...seen];
 };
