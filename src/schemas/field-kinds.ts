@@ -19,6 +19,8 @@ export interface FieldKindFacts {
   readonly pattern?: RegExp;
   /** The one form of equal strings. Without it, only equal values are equal. */
   readonly form?: (value: string) => string;
+  /** Whether its strings are decimals with a point, which files may write with a comma. */
+  readonly decimal?: true;
   /** What a message calls a value: `expected …`, `must be …`. */
   readonly expected: string;
   /** What is wrong with a value, if more can be said than what is expected. */
@@ -38,6 +40,7 @@ export const fieldKinds = {
     pattern: MONEY,
     /** The one form in which two amounts are compared. */
     form: moneyForm,
+    decimal: true,
     expected: 'money, a decimal string',
     /** What is wrong with a value that is no amount. */
     problem: moneyProblem,

@@ -1,5 +1,4 @@
-import type { FieldKind } from './field-kinds.ts';
-import { MONEY } from './money.ts';
+import { type FieldKind, type FieldKindFacts, fieldKinds } from './field-kinds.ts';
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 /** What is read of a Zod schema: from any copy of Zod 4, so that none is loaded. */
@@ -21,6 +20,11 @@ export function zodFields(schema: StandardSchema): Readonly<Record<string, Stand
   return Object.fromEntries(fields) as Readonly<Record<string, StandardSchema>>;
 }
 
+/** The kinds of strings that have a pattern, by its source: a schema may come from another copy of this package. */
+const PATTERNS = Object.entries<FieldKindFacts>(fieldKinds).flatMap(([kind, { pattern }]) =>
+  pattern === undefined ? [] : [[pattern.source, kind as FieldKind] as const],
+);
+
 /** The kind of the values that a field's schema returns; undefined for one that is in no table. */
 export function kindOfSchema(schema: unknown): FieldKind | undefined {
   const def = defOf(schema);
@@ -30,7 +34,9 @@ export function kindOfSchema(schema: unknown): FieldKind | undefined {
   switch (def?.type) {
     case 'string':
       if (hasFormat('datetime')) return 'timestamp';
-      return all.some((each) => each?.pattern?.source === MONEY.source) ? 'money' : 'string';
+      return (
+        PATTERNS.find(([source]) => all.some((each) => each?.pattern?.source === source))?.[1] ?? 'string'
+      );
     case 'number':
       return hasFormat('int') ? 'integer' : 'number';
     case 'boolean':

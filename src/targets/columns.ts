@@ -24,15 +24,20 @@ export interface ColumnSyntax {
   parts(field: string): FieldParts;
   /** What its `type` says for each type of JSON. */
   readonly types: Readonly<Record<JsonType, readonly string[]>>;
-  /** The value of each kind, if it is of its JSON type. Without an entry: the value as it is. */
-  readonly values: { readonly [Kind in FieldKind]?: (parts: FieldParts) => string };
-  /** A second column, for a kind whose value loses something. */
-  readonly beside: {
-    readonly [Kind in FieldKind]?: { suffix: string; value: (parts: FieldParts) => string };
-  };
+  readonly kinds: Readonly<Record<FieldKind, KindColumns>>;
   /** The value of a field of no kind as text. */
   text(parts: FieldParts): string;
 }
+
+/** The columns of a field of a kind. */
+interface KindColumns {
+  /** The value, if it is of the kind's JSON type. */
+  value(parts: FieldParts): string;
+  /** A second column, if the value loses something. */
+  readonly beside?: { readonly suffix: string; value(parts: FieldParts): string };
+}
+
+const asItIs: KindColumns = { value: ({ value }) => value };
 
 interface FieldParts {
   readonly type: string;
@@ -47,7 +52,7 @@ export function columnsOf(fields: Fields, syntax: ColumnSyntax): readonly Column
   for (const [name, kind] of fields) {
     const parts = syntax.parts(name);
     columns.push({ name: columnName(name, taken), expression: expressionOf(kind, parts, syntax) });
-    const beside = kind && syntax.beside[kind];
+    const beside = kind && syntax.kinds[kind].beside;
     if (beside === undefined) continue;
     columns.push({ name: columnName(`${name}${beside.suffix}`, taken), expression: beside.value(parts) });
   }
@@ -57,7 +62,7 @@ export function columnsOf(fields: Fields, syntax: ColumnSyntax): readonly Column
 function expressionOf(kind: FieldKind | undefined, parts: FieldParts, syntax: ColumnSyntax): string {
   if (kind === undefined) return syntax.text(parts);
   const types = syntax.types[fieldKinds[kind].json].map((type) => literal(type)).join(', ');
-  const value = syntax.values[kind]?.(parts) ?? parts.value;
+  const value = syntax.kinds[kind].value(parts);
   return `CASE WHEN ${parts.type} IN (${types}) THEN ${value} END`;
 }
 
@@ -105,12 +110,25 @@ export const sqliteColumns: ColumnSyntax = {
     number: ['integer', 'real'],
     array: ['array'],
   },
-  values: {
-    integer: ({ value }) =>
-      `CASE WHEN ${value} BETWEEN -999999999999999999 AND 999999999999999999 THEN ${value} END`,
-    money: ({ value }) => `CAST(${amountIn(value)} AS REAL)`,
+  kinds: {
+    string: asItIs,
+    boolean: asItIs,
+    integer: {
+      value: ({ value }) =>
+        `CASE WHEN ${value} BETWEEN -999999999999999999 AND 999999999999999999 THEN ${value} END`,
+    },
+    number: asItIs,
+    array: asItIs,
+    money: {
+      value: ({ value }) => `CAST(${amountIn(value)} AS REAL)`,
+      beside: {
+        suffix: 'Text',
+        value: ({ type, value }) => `CASE WHEN ${type} = 'text' THEN ${amountIn(value)} END`,
+      },
+    },
     // `+0 days` turns a day that the month does not have into one of the next month.
-    timestamp: ({ value }) => `(SELECT CASE
+    timestamp: {
+      value: ({ value }) => `(SELECT CASE
   WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*', v) AND v >= '0001'
     AND strftime('%Y-%m-%d', substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
     AND (fraction = '' OR glob('.[0-9]*', fraction) AND length(fraction) <= 10 AND rtrim(fraction, ${DIGITS}) = '.')
@@ -118,11 +136,6 @@ export const sqliteColumns: ColumnSyntax = {
 FROM (SELECT v, CASE WHEN glob('*Z', v) THEN substr(v, 20, length(v) - 20)
   WHEN glob('*[+-][0-1][0-9]:[0-5][0-9]', v) THEN substr(v, 20, length(v) - 25) END AS fraction
 FROM (SELECT ${value} AS v)))`,
-  },
-  beside: {
-    money: {
-      suffix: 'Text',
-      value: ({ type, value }) => `CASE WHEN ${type} = 'text' THEN ${amountIn(value)} END`,
     },
   },
   text: ({ type, value, json }) =>
@@ -155,15 +168,15 @@ export const postgresColumns: ColumnSyntax = {
     number: ['number'],
     array: ['array'],
   },
-  values: {
-    boolean: ({ value }) => `${value}::boolean`,
-    integer: ({ value }) => `CASE WHEN ${value} ~ '${INTEGER}' THEN ${value}::bigint END`,
-    number: ({ value }) => `${value}::numeric`,
-    array: ({ json }) => json,
-    money: ({ value }) => `CASE WHEN ${value} ~ '${AMOUNT}' THEN ${value}::numeric END`,
-    timestamp: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz END`,
+  kinds: {
+    string: asItIs,
+    boolean: { value: ({ value }) => `${value}::boolean` },
+    integer: { value: ({ value }) => `CASE WHEN ${value} ~ '${INTEGER}' THEN ${value}::bigint END` },
+    number: { value: ({ value }) => `${value}::numeric` },
+    array: { value: ({ json }) => json },
+    money: { value: ({ value }) => `CASE WHEN ${value} ~ '${AMOUNT}' THEN ${value}::numeric END` },
+    timestamp: { value: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz END` },
   },
-  beside: {},
   text: ({ value }) => value,
 };
 

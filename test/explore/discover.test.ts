@@ -55,6 +55,18 @@ describe('discover reports a field', () => {
     expect((await discoverAccounts(records, { strict: true })).line(name)).toBe(`${name}: ${strict},`);
   });
 
+  test('of a product by its documented kind: a string with two digits after the point is no amount', async () => {
+    const sandbox = createSandbox();
+    for (const [diameter, salePrice] of [
+      ['10.00', '5'],
+      ['12.50', '7'],
+    ])
+      sandbox.store.products.insert({ diameter, salePrice });
+    const { source } = await discover(clientOf(sandbox), { collections: ['products'] });
+    expect(source).toContain('diameter: z.string().nullish(),');
+    expect(source).toContain('salePrice: money.nullish(),');
+  });
+
   test('in a comment that says how often it was there, and warns of an amount that is a number', async () => {
     const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }, { quantity: 4 }]);
     expect(source).toMatch(/amount: digits may be lost; on 1 of 2 records/);

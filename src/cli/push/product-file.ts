@@ -138,13 +138,13 @@ export class ProductFile {
   #valueOf(cell: string, name: string): unknown {
     const { decimal } = this.#options;
     const kind = KINDS[name] ?? 'string';
-    const { json, pattern, example }: FieldKindFacts = fieldKinds[kind];
+    const { json, pattern, decimal: isDecimal }: FieldKindFacts = fieldKinds[kind];
     const text = pattern === undefined ? cell : cell.trim();
-    const value = READ_CELL[json](kind === 'money' ? withPoint(text, decimal) : text, decimal);
+    const value = READ_CELL[json](isDecimal ? withPoint(text, decimal) : text, decimal);
     if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return value;
 
     const index = this.#lines.length - 1;
-    const expected = kind === 'money' ? EXPECTED_AMOUNT[decimal] : EXPECTED_CELLS[json](example, decimal);
+    const expected = EXPECTED_CELLS[json](fieldKinds[kind], decimal);
     const comma = decimal === '.' && /^\s*-?\d+,\d+\s*$/.test(cell) ? ' (or pass --decimal ,)' : '';
     const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${expected}${comma}`;
     this.#badCells.set(index, [...this.badCellsOf(index), problem]);
@@ -252,8 +252,11 @@ const READ_CELL: Readonly<Record<JsonType, (cell: string, decimal: DecimalMark) 
 };
 
 /** What a cell of each JSON type should be. */
-const EXPECTED_CELLS: Readonly<Record<JsonType, (example: unknown, decimal: DecimalMark) => string>> = {
-  string: (example) => `a text such as ${example}`,
+const EXPECTED_CELLS: Readonly<Record<JsonType, (facts: FieldKindFacts, decimal: DecimalMark) => string>> = {
+  string: ({ decimal: isDecimal, expected, example }, decimal) =>
+    isDecimal
+      ? `a decimal with a ${MARKS[decimal]}, such as ${String(example).replace('.', decimal)}, without thousands separators`
+      : `${expected} such as ${example}`,
   boolean: () => 'true or false',
   integer: () => 'a whole number',
   number: (_, decimal) => `a number with a ${MARKS[decimal]} and at most 15 digits`,
@@ -261,11 +264,6 @@ const EXPECTED_CELLS: Readonly<Record<JsonType, (example: unknown, decimal: Deci
 };
 
 const MARKS: Readonly<Record<DecimalMark, string>> = { '.': 'point', ',': 'comma' };
-
-const EXPECTED_AMOUNT: Readonly<Record<DecimalMark, string>> = {
-  '.': 'a decimal with a point, such as 1234.50, without thousands separators',
-  ',': 'a decimal with a comma, such as 1234,50, without thousands separators',
-};
 
 /** The text with a point for its decimal mark. One with the other mark stays invalid: it may separate thousands. */
 function withPoint(text: string, decimal: DecimalMark): string {

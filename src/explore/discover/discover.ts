@@ -85,7 +85,7 @@ export async function discover(client: ExploreClient, options: DiscoverOptions =
     const { error, rows } = sample;
     if (typeof error === 'object' && failsEverywhere(error.code)) throw error;
 
-    const seen = new Observations();
+    const seen = new Observations(collections[collection].fields);
     for (const row of rows) seen.add(row);
     const code = error === 'no_list' ? 'unexpected_response' : error?.code;
     if (code === undefined) ids.set(collection, new Set(idsOf(rows)));

@@ -1,7 +1,7 @@
 import { isNamedLikeMoney } from '../names.ts';
 import type { Observation } from './observation.ts';
 import type { Reference } from './references.ts';
-import type { FieldShape, Kind } from './shape.ts';
+import { type FieldShape, printedKinds } from './shape.ts';
 
 /** What the comment on a field says beside its shape. */
 interface SeenField {
@@ -11,22 +11,10 @@ interface SeenField {
   readonly reference: Reference | undefined;
 }
 
-const WORDS: Readonly<Record<Kind, string>> = {
-  array: 'list',
-  boolean: 'boolean',
-  date: 'date',
-  integer: 'integer',
-  money: 'amount',
-  number: 'number',
-  object: 'object',
-  string: 'string',
-  timestamp: 'timestamp',
-};
-
 /** What a field is, how many records have it, and the values that it had. */
 export function fieldComment(name: string, shape: FieldShape, seen: SeenField): string {
   const { field, records, reference } = seen;
-  const kinds = shape.kinds.map((kind) => WORDS[kind]).join(' or ') || 'only null';
+  const kinds = shape.kinds.map((kind) => printedKinds[kind].word).join(' or ') || 'only null';
   const what = reference === undefined ? kinds : describeReference(reference);
   const digits =
     shape.kinds[0] === 'money' && field.digits !== undefined

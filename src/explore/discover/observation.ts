@@ -1,4 +1,6 @@
+import { checks, type FieldKind, type FieldKindFacts, fieldKinds } from '../../schemas/field-kinds.ts';
 import { isMoney } from '../../schemas/money.ts';
+import type { FieldTable } from '../../schemas/record.ts';
 import { isTimestamp } from '../../schemas/timestamp.ts';
 import { isNamedLikeMoney, isNamedUnlikeMoney } from '../names.ts';
 import { isRow } from '../rows.ts';
@@ -17,14 +19,17 @@ export class Observation {
   /** The members of objects. */
   objects: Observations | undefined;
   readonly #name: string;
+  /** Its kind in the specification. */
+  readonly #documented: FieldKind | undefined;
   readonly #kinds = new Set<Kind>();
   /** Strings by their form, and decimals by their digits after the point. */
-  readonly #strings = { all: 0, dates: 0, timestamps: 0 };
+  readonly #strings = { all: 0, asDocumented: 0, dates: 0, timestamps: 0 };
   readonly #decimals = new Map<number, number>();
   readonly #values = new Map<string, number>();
 
-  constructor(name: string) {
+  constructor(name: string, documented?: FieldKind) {
     this.#name = name;
+    this.#documented = documented;
   }
 
   /** Distinct strings with their counts; undefined if there were too many. */
@@ -84,6 +89,7 @@ export class Observation {
 
   #addString(text: string): void {
     this.#strings.all += 1;
+    if (this.#documented !== undefined && checks[this.#documented](text)) this.#strings.asDocumented += 1;
     if (isDecimal(text)) {
       const digits = text.split('.')[1]?.length ?? 0;
       this.#decimals.set(digits, (this.#decimals.get(digits) ?? 0) + 1);
@@ -96,10 +102,13 @@ export class Observation {
 
   /** The narrowest kind that fits all strings. */
   #stringKind(): Kind {
-    const { all, dates, timestamps } = this.#strings;
+    const { all, asDocumented, dates, timestamps } = this.#strings;
+    const facts: FieldKindFacts | undefined = this.#documented && fieldKinds[this.#documented];
+    if (this.#documented !== undefined && facts?.pattern !== undefined && asDocumented === all)
+      return this.#documented;
     if (dates === all) return 'date';
     if (timestamps === all) return 'timestamp';
-    return this.#isMoney() ? 'money' : 'string';
+    return this.#documented === undefined && this.#isMoney() ? 'money' : 'string';
   }
 
   /**
@@ -128,13 +137,20 @@ export class Observations {
   records = 0;
   /** By name, in the order in which the fields first came. */
   readonly fields = new Map<string, Observation>();
+  readonly #documented: FieldTable;
+
+  /** `documented` are the fields of the collection that the specification shows. */
+  constructor(documented: FieldTable = {}) {
+    this.#documented = documented;
+  }
 
   add(record: Readonly<Record<string, unknown>>): void {
     this.records += 1;
     for (const [name, value] of Object.entries(record)) {
       // A schema with this name would set a prototype, and the client drops the field.
       if (name === '__proto__') continue;
-      const field = this.fields.get(name) ?? new Observation(name);
+      const documented = Object.hasOwn(this.#documented, name) ? this.#documented[name] : undefined;
+      const field = this.fields.get(name) ?? new Observation(name, documented);
       this.fields.set(name, field);
       field.add(value);
     }

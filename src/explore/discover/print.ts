@@ -3,7 +3,14 @@ import { singular } from '../names.ts';
 import { fieldComment, inComment } from './field-comment.ts';
 import type { Observation, Observations } from './observation.ts';
 import type { Reference } from './references.ts';
-import type { FieldShape, Kind, Shape, Shapes } from './shape.ts';
+import {
+  type FieldShape,
+  type Kind,
+  type PrintedKind,
+  printedKinds,
+  type Shape,
+  type Shapes,
+} from './shape.ts';
 
 /** A collection to print. */
 interface PrintedCollection {
@@ -35,16 +42,6 @@ export function printSource(collections: readonly PrintedCollection[], strict: b
   return `${parts.join('\n\n')}\n`;
 }
 
-const NAMED = [
-  [
-    'money',
-    'An amount: a decimal string such as "129.0000", for toDecimal.',
-    'z.string().regex(/^-?\\d{1,18}(?:\\.\\d{1,8})?$/)',
-  ],
-  ['date', 'A date such as "2026-01-31".', 'z.iso.date()'],
-  ['timestamp', 'A timestamp of ISO 8601.', 'z.iso.datetime({ offset: true, local: true })'],
-] as const;
-
 /** The schemas that several fields share, as far as they are used. */
 function namedSchemas(shapes: readonly Shapes[], strict: boolean): string[] {
   const kindsIn = (shape: Shape): Kind[] => [
@@ -53,8 +50,10 @@ function namedSchemas(shapes: readonly Shapes[], strict: boolean): string[] {
     ...Object.values(shape.fields ?? {}).flatMap(kindsIn),
   ];
   const used = new Set(shapes.flatMap((fields) => Object.values(fields)).flatMap(kindsIn));
-  return NAMED.filter(([name]) => used.has(name)).map(
-    ([name, what, exact]) => `/** ${what} */\nconst ${name} = ${strict ? exact : 'z.string()'};`,
+  return Object.entries(printedKinds).flatMap(([kind, { shared, ...schemas }]) =>
+    shared !== undefined && used.has(kind as Kind)
+      ? `/** ${shared} */\nconst ${kind} = ${schemaOf(schemas, strict)};`
+      : [],
   );
 }
 
@@ -69,14 +68,9 @@ export type ${type} = z.infer<typeof ${collection}>;`;
   return [...printer.declarations, main].join('\n\n');
 }
 
-const EXPRESSIONS: Readonly<Record<Exclude<Kind, 'array' | 'object' | 'integer'>, string>> = {
-  boolean: 'z.boolean()',
-  number: 'z.number()',
-  money: 'money',
-  date: 'date',
-  timestamp: 'timestamp',
-  string: 'z.string()',
-};
+function schemaOf({ schema = 'z.unknown()', strict }: PrintedKind, isStrict: boolean): string {
+  return isStrict ? (strict ?? schema) : schema;
+}
 
 /** Prints the schema of one collection, with a comment on each field. */
 class Printer {
@@ -122,9 +116,7 @@ class Printer {
     const parts = shape.kinds.map((kind) => {
       if (kind === 'array') return `z.array(${this.#element(shape.items, items, path)})`;
       if (kind === 'object') return this.#declare(objects, path);
-      // A later value may have a fraction.
-      if (kind === 'integer') return this.#strict ? 'z.int()' : 'z.number()';
-      return EXPRESSIONS[kind];
+      return printedKinds[kind].shared === undefined ? schemaOf(printedKinds[kind], this.#strict) : kind;
     });
     const [only = 'z.unknown()'] = parts;
     return parts.length > 1 ? `z.union([${parts.join(', ')}])` : only;

@@ -1,5 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import { isMoney } from '../../schemas/money.ts';
+import { checks, type FieldKindFacts, fieldKinds } from '../../schemas/field-kinds.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
@@ -261,8 +261,11 @@ export class Collection {
       if (timed && isTime && typeof value === 'string' && Number.isNaN(Date.parse(value))) {
         throw new RangeError(`${this.segment}: ${value} is not a timestamp.`);
       }
-      if (kinds[field] === 'money' && value !== null && value !== undefined && !isMoney(value)) {
-        throw new TypeError(`${this.segment}: ${field} is money: a decimal string such as "129.0000".`);
+      const kind = Object.hasOwn(kinds, field) ? kinds[field] : undefined;
+      if (kind === undefined || value === null || value === undefined || checks[kind](value)) continue;
+      const { pattern, expected, example }: FieldKindFacts = fieldKinds[kind];
+      if (pattern !== undefined) {
+        throw new TypeError(`${this.segment}: ${field} is ${expected} such as ${JSON.stringify(example)}.`);
       }
     }
   }

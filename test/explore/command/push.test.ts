@@ -322,7 +322,7 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
   const { code, log } = await push('--yes', '--decimal', ',');
   expect(code).toBe(9);
   expect(log).toContain(
-    'line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma, such as 1234,50, without thousands separators',
+    'line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma, such as 129,0000, without thousands separators',
   );
   expect(log).toContain('line 4, C: invalid_input: stockQuantity: "1.5" is not a number with a comma');
   expect(products(sandbox)).toMatchObject([
@@ -331,7 +331,7 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
   ]);
   const without = await push('--dry-run');
   expect(without.log).toContain(
-    'salePrice: "129,00" is not a decimal with a point, such as 1234.50, without thousands separators (or pass --decimal ,)',
+    'salePrice: "129,00" is not a decimal with a point, such as 129.0000, without thousands separators (or pass --decimal ,)',
   );
 });
 
