@@ -2,7 +2,7 @@
 // cut, and no code word in a table may be broken. With `--screenshots FOLDER` it also writes a picture of one page of
 // each kind, light and dark.
 
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
@@ -13,6 +13,8 @@ import { chromium, type Page } from 'playwright-core';
 const site = fileURLToPath(new URL('../../.generated/docs/', import.meta.url));
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const WIDTHS = [1280, 390];
+/** How many pages are looked at side by side. */
+const TABS = 4;
 /** One page of each kind: home, prose, tables, options, code, an example, an index, a function, an interface, a class. */
 const KINDS = [
   '/',
@@ -50,7 +52,10 @@ const server = createServer(async (request, response) => {
   const file = join(site, TYPES[extname(path)] === undefined ? `${path}.html` : path);
   try {
     const content = await readFile(file);
-    response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' });
+    response.writeHead(200, {
+      'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+      'Cache-Control': 'max-age=3600',
+    });
     response.end(content);
   } catch {
     response.writeHead(404).end();
@@ -85,19 +90,33 @@ function faultsOfLayout(): string[] {
   return faults;
 }
 
-/** The addresses of all pages, as the site's own links name them. */
-async function pagesFrom(page: Page, origin: string): Promise<string[]> {
-  const found = new Set(['/']);
-  for (const path of found) {
-    await page.goto(origin + path, { waitUntil: 'domcontentloaded' });
-    const links = await page.$$eval('a[href]', (all) => all.map((a) => (a as HTMLAnchorElement).href));
-    for (const link of links) {
-      const { origin: there, pathname } = new URL(link);
-      if (there === origin && !/\.\w+$/.test(pathname.replace(/accounting-data-sdk.*/, '')))
-        found.add(pathname);
+/** The addresses of all pages of the built site. */
+async function allPages(): Promise<string[]> {
+  const files = await readdir(site, { recursive: true });
+  const pages = files.filter((file) => file.endsWith('.html') && file !== '404.html');
+  return pages.map((file) => `/${file.replace(/(?:(?<=^|\/)index)?\.html$/, '')}`).toSorted();
+}
+
+/** Loads a page once, looks at it in each width, and prints what is wrong. True if something is. */
+async function isFaulty(page: Page, url: URL): Promise<boolean> {
+  const response = await page.goto(url.href, { waitUntil: 'domcontentloaded' });
+  const faults = response?.status() === 200 ? [] : [`status ${response?.status()}`];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    // Another font has other widths.
+    await page.evaluate(() => document.fonts.ready.then(() => undefined));
+    const found = new Set(await page.evaluate(faultsOfLayout));
+    faults.push(...[...found].slice(0, 5).map((fault) => `${fault}, at ${width} px`));
+    if (screenshots === undefined) continue;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const name = `${url.pathname.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`;
+      await page.screenshot({ path: join(screenshots, name) });
     }
+    await page.emulateMedia({ colorScheme: 'light' });
   }
-  return [...found].filter((path) => !path.endsWith('.md') && !path.endsWith('.txt'));
+  if (faults.length > 0) console.log(`${url.pathname}: ${faults.join('; ')}`);
+  return faults.length > 0;
 }
 
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -105,27 +124,15 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 let broken = 0;
 try {
-  const page = await browser.newPage();
-  const paths = only?.split(',') ?? (screenshots === undefined ? await pagesFrom(page, origin) : KINDS);
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const path of paths) {
-      const response = await page.goto(origin + path, { waitUntil: 'domcontentloaded' });
-      const faults = await page.evaluate(faultsOfLayout);
-      if (response?.status() !== 200) faults.push(`status ${response?.status()}`);
-      if (faults.length > 0) {
-        broken++;
-        console.log(`${path} at ${width} px: ${[...new Set(faults)].slice(0, 5).join('; ')}`);
-      }
-      if (screenshots === undefined) continue;
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const name = `${path.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`;
-        await page.screenshot({ path: join(screenshots, name) });
-      }
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
-  }
+  const paths = only?.split(',') ?? (screenshots === undefined ? await allPages() : KINDS);
+  // The pages are complete without their scripts, which take most of the time of a load.
+  const context = await browser.newContext({ javaScriptEnabled: screenshots !== undefined });
+  const next = paths.values();
+  const look = async () => {
+    const page = await context.newPage();
+    for (const path of next) if (await isFaulty(page, new URL(path, origin))) broken++;
+  };
+  await Promise.all(Array.from({ length: TABS }, look));
   console.log(`${paths.length} pages at ${WIDTHS.join(' and ')} px: ${broken} with faults`);
 } finally {
   await browser.close();

@@ -4,6 +4,7 @@ import llms from 'vitepress-plugin-llms';
 import manifest from '../../../package.json' with { type: 'json' };
 import { pages as examples } from '../examples/[name].paths.ts';
 import typedoc from './typedoc.json' with { type: 'json' };
+import { wordsOfGuides } from './words.ts';
 
 /** Where the sources are, if package.json names it: for the link to the repository, edit links and dates. */
 const repository = (manifest as { repository?: { url: string } }).repository?.url.replace(
@@ -116,6 +117,7 @@ export default defineConfig({
     ['meta', { property: 'og:description', content: description }],
   ],
   ...(SITE_URL === undefined ? {} : { sitemap: { hostname: SITE_URL } }),
+  buildEnd: () => console.log(wordsOfGuides(new URL('../', import.meta.url))),
   outDir: '../../.generated/docs',
   cacheDir: '../../.generated/vitepress',
   cleanUrls: true,

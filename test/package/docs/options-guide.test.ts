@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createOptions } from '../../../src/collections/create-options.ts';
 import type { OptionTable } from '../../../src/internal/options.ts';
@@ -8,71 +9,125 @@ import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
 import { syncOptions } from '../../../src/sync/sync.ts';
 import { callOptions } from '../../../src/transport/call-options.ts';
-import { namesIn, tableRows } from './code-blocks.ts';
+import { namesIn, root, tableRows } from './code-blocks.ts';
 
 const GUIDE = 'src/guides/options.md';
+
+/** An option below a heading of its own. */
+interface Section {
+  readonly name: string;
+  /** Whose option it is, its default, and its other values. */
+  readonly facts: readonly string[];
+  readonly text: string;
+}
+
+/** The options of a chapter of the guide. */
+function sectionsOf(chapter: string): Section[] {
+  const guide = readFileSync(`${root}${GUIDE}`, 'utf8');
+  const [, rest = ''] = guide.split(`\n## ${chapter}\n`);
+  const [content = ''] = rest.split('\n## ');
+  return content
+    .split('\n### ')
+    .slice(1)
+    .map((section) => {
+      const [heading = '', ...paragraphs] = section.trim().split('\n\n');
+      const [, facts] = /^<small>(.*)<\/small>$/.exec(paragraphs[0] ?? '') ?? [];
+      return {
+        name: heading.replaceAll('`', ''),
+        facts: facts?.split('; ') ?? [],
+        text: paragraphs.slice(facts === undefined ? 0 : 1).join(' '),
+      };
+    });
+}
 
 /** A default as the guide states it; undefined for one that only words can state. */
 function statedDefault({ default: value, required }: OptionTable[string]): string | undefined {
   if (required === true) return 'required';
+  if (value === Number.POSITIVE_INFINITY) return undefined;
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-/** The default in a cell: the first name in code, or a number with or without its unit. */
-function defaultIn(cell: string): string {
-  if (cell.includes('required')) return 'required';
-  const [quoted] = namesIn(cell);
+/** The default in the facts: the first name in code, or a number with or without its unit. */
+function defaultIn(facts: readonly string[]): string | undefined {
+  if (facts.some((fact) => /^required(?! by)/.test(fact))) return 'required';
+  const fact = facts.find((one) => one.startsWith('default '))?.replace('default ', '');
+  if (fact === undefined) return undefined;
+  const [quoted] = namesIn(fact);
   if (quoted !== undefined) return quoted.replaceAll("'", '');
-  const number = Number(cell.replaceAll(',', '').replace(/ .*/, ''));
-  return String(cell.endsWith(' MiB') ? number * 2 ** 20 : number);
+  const number = Number(fact.replaceAll(',', '').replace(/ .*/, ''));
+  return String(fact.endsWith(' MiB') ? number * 2 ** 20 : number);
 }
 
-/** The rows of a guide's table that state another default than the tables in code. */
-function wrongDefaults(
-  rows: readonly (readonly [names: string, cell: string])[],
-  table: OptionTable,
-): string[] {
-  return rows.flatMap(([names, cell]) =>
-    namesIn(names).flatMap((name) => {
-      const stated = statedDefault(table[name] as OptionTable[string]);
-      if (stated === undefined || stated === defaultIn(cell) || cell.startsWith('as in a sync')) return [];
-      return [`${name}: ${cell}, not ${stated}`];
-    }),
-  );
+/** What is wrong with sections: another default than in the table, a value that is missing, no sentence. */
+function faultsIn(sections: readonly Section[], table: OptionTable): string[] {
+  return sections.flatMap(({ name, facts, text }) => {
+    const entry = table[name];
+    if (entry === undefined) return [];
+    const faults = /^\S.*\.$/.test(text) ? [] : [`${name}: ${text}`];
+    const stated = statedDefault(entry);
+    if (stated !== undefined && stated !== defaultIn(facts)) faults.push(`${name}: the default is ${stated}`);
+    const named = namesIn(facts.join(' ')).map((value) => value.replaceAll("'", ''));
+    const missing = entry.values?.filter((value) => !named.includes(String(value))) ?? [];
+    return [...faults, ...missing.map((value) => `${name}: ${value} is not named`)];
+  });
 }
 
-describe('the tables of the guide to options', () => {
-  test('list every option of the client, and mark those of each call', () => {
-    const rows = tableRows(GUIDE, 'option').map(([cell = '']) => ({
-      name: namesIn(cell)[0] ?? '',
-      isOfCalls: cell.endsWith('◦'),
-    }));
-    // The row of the option names the members of `on` and `appInfo`.
-    const { retry, ...others } = clientOptions;
-    const names = [...Object.keys(others), ...Object.keys(retry.options).map((name) => `retry.${name}`)];
-    expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
-    const ofCalls = rows.filter(({ isOfCalls }) => isOfCalls).map(({ name }) => name.split('.')[0]);
+const namesOf = (sections: readonly Section[]) => sections.map(({ name }) => name).toSorted();
+
+const { retry, ...others } = clientOptions;
+const retryEntries = Object.entries(retry.options).map(([name, entry]) => [`retry.${name}`, entry]);
+const flatClientOptions: OptionTable = { ...others, ...Object.fromEntries(retryEntries) };
+
+describe('the guide to options', () => {
+  test('has a section for every option of the client, and marks those of each call', () => {
+    const sections = sectionsOf('Client options');
+    expect(namesOf(sections)).toEqual(Object.keys(flatClientOptions).toSorted());
+    expect(faultsIn(sections, flatClientOptions)).toEqual([]);
+    const ofCalls = sections.filter(({ facts }) => facts.includes('also per call'));
     const shared = Object.keys(clientOptions).filter((name) => Object.hasOwn(listOptions, name));
-    expect([...new Set(ofCalls)].toSorted()).toEqual(shared.toSorted());
+    const marked = new Set(ofCalls.map(({ name }) => name.replace(/\..*/, '')));
+    expect([...marked].toSorted()).toEqual(shared.toSorted());
+    const types = sections.find(({ name }) => name === 'retry.inProgressTypes');
+    expect(namesIn(types?.facts[0] ?? '')).toEqual(retry.options.inProgressTypes.default);
   });
 
-  test('list every option that calls alone have', () => {
-    const listed = tableRows(GUIDE, 'option of').flatMap(([, names = '']) => namesIn(names));
-    const ofCalls = Object.keys({ ...listOptions, ...createOptions });
-    const alone = ofCalls.filter((name) => !Object.hasOwn(clientOptions, name));
-    expect(listed.toSorted()).toEqual(alone.toSorted());
+  test('has a section for every option that only calls have', () => {
+    const sections = sectionsOf('Per-call options');
+    const ofCalls = { ...listOptions, ...createOptions };
+    const alone = Object.keys(ofCalls).filter((name) => !Object.hasOwn(clientOptions, name));
+    expect(namesOf(sections)).toEqual(alone.toSorted());
+    expect(faultsIn(sections, ofCalls)).toEqual([]);
   });
 
-  test('state the defaults of the client that are applied', () => {
-    const { retry, ...others } = clientOptions;
-    const ofRetry = Object.entries(retry.options).map(([name, entry]) => [`retry.${name}`, entry] as const);
-    const rows = tableRows(GUIDE, 'option').map(([names = '', cell = '']) => [names, cell] as const);
-    expect(wrongDefaults(rows, { ...others, ...Object.fromEntries(ofRetry) })).toEqual([]);
-    const types = rows.find(([names]) => names.includes('retry.inProgressTypes'))?.[1] ?? '';
-    expect(namesIn(types)).toEqual(retry.options.inProgressTypes.default);
+  test.each([
+    { of: 'sync', table: syncOptions },
+    { of: 'changes', table: changesOptions },
+    { of: 'reconcile', table: reconcileOptions },
+  ])('has a section for every option of $of', ({ of, table }) => {
+    // A section that names no function is about all three.
+    const sections = sectionsOf('Of sync, changes and reconcile').filter(({ facts: [first = ''] }) => {
+      const functions = /^(?:sync|changes|reconcile)(?: and \w+)?$/.test(first);
+      return !functions || first.split(' and ').includes(of);
+    });
+    const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
+    expect(namesOf(sections)).toEqual(own.toSorted());
+    // What only one of the functions requires is said in words.
+    const isShared = ({ facts }: Section) => !facts.some((fact) => fact.startsWith('required by'));
+    expect(faultsIn(sections.filter(isShared), table)).toEqual([]);
   });
 
-  test('state the same limits in the guide to scale', () => {
+  test('has a section for every option of push', () => {
+    const sections = sectionsOf('Push options');
+    const shared = sections.find(({ name }) => name === 'The same as in a sync');
+    const own = sections.filter((section) => section !== shared);
+    expect([...namesOf(own), ...namesIn(shared?.text ?? '')].toSorted()).toEqual(
+      Object.keys(pushOptions).toSorted(),
+    );
+    expect(faultsIn(own, pushOptions)).toEqual([]);
+    for (const name of namesIn(shared?.text ?? '')) expect(syncOptions).toHaveProperty(name);
+  });
+
+  test('states the same limits as the guide to scale', () => {
     const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
       ([option = '', , value = '']) => {
         const name = namesIn(option)[0] ?? '';
@@ -81,29 +136,9 @@ describe('the tables of the guide to options', () => {
     );
     const { timeoutMs, maxWaitMs, deadlineMs } = callOptions;
     const limits = { timeoutMs, maxWaitMs, deadlineMs };
+    expect(stated).toHaveLength(3);
     expect(Object.entries(limits).map(([name, entry]) => [name, entry.default])).toEqual(
       expect.arrayContaining(stated),
     );
-  });
-
-  test('list the options of sync, changes and reconcile', () => {
-    const rows = tableRows(GUIDE, 'option of a sync');
-    const tables = { sync: syncOptions, changes: changesOptions, reconcile: reconcileOptions };
-    for (const [of, table] of Object.entries(tables)) {
-      const listed = rows.filter(([, which = '']) => which === 'all three' || which.split(', ').includes(of));
-      const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
-      expect(listed.flatMap(([cell = '']) => namesIn(cell)).toSorted(), of).toEqual(own.toSorted());
-      // A sync with a target has no store.
-      const cells = listed.map(([names = '', , cell = '']) => [names, cell] as const);
-      expect(wrongDefaults(cells, table)).toEqual([]);
-    }
-  });
-
-  test('list the options of push', () => {
-    const listed = tableRows(GUIDE, 'option of push').flatMap(([cell = '']) => namesIn(cell));
-    expect(listed.toSorted()).toEqual(Object.keys(pushOptions).toSorted());
-    const rows = tableRows(GUIDE, 'option of push').map(([names = '', cell = '']) => [names, cell] as const);
-    const others = rows.filter(([, cell]) => !cell.startsWith('those of the client'));
-    expect(wrongDefaults(others, pushOptions)).toEqual([]);
   });
 });
