@@ -109,7 +109,7 @@ export type {
   PushUnchanged,
   PushUpdated,
 } from './push/results.ts';
-export type { PushAction, PushReport } from './reports/push-report.ts';
+export type { PushAction, PushDifference, PushNotStored, PushReport } from './reports/push-report.ts';
 
 // Records.
 

@@ -15,9 +15,8 @@ import { checkedQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
-import { warnOfUnknownFields } from './unknown-fields.ts';
 import { fieldSchemasOf, writeBody } from './write-body.ts';
-import { writer } from './writer.ts';
+import { sendCreate, sendUpdate, writer } from './writer.ts';
 
 /** The client of one collection. Write methods exist only if the service has them. */
 export function createCollection(
@@ -104,7 +103,7 @@ function keepingReads(context: Context): ReturnType<typeof readsOf> {
   });
 }
 
-/** The reads and creates of a push: an invalid record is its row. */
+/** The reads and writes of a push: an invalid record is its row. */
 function lenient(context: Context): WriteSource<{ id: string }>['lenient'] {
   const read = async (row: unknown, id?: string): Promise<Reading> => {
     if (id !== undefined && context.checkIds) checkSameId(row, id);
@@ -118,11 +117,13 @@ function lenient(context: Context): WriteSource<{ id: string }>['lenient'] {
   };
   return {
     ...readsOf(context, read),
-    create: async (draft, { idempotencyKey, ...options }) => {
-      const body = writeBody(context.rules, draft, 'draft');
-      warnOfUnknownFields(context, draft);
-      const expected = { kind: 'json', read: (row: unknown) => read(row) } as const;
-      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
-    },
+    create: (draft, options) =>
+      sendCreate(context, draft, { ...options, expected: { kind: 'json', read: (row) => read(row) } }),
+    update: (id, patch, options) =>
+      sendUpdate(
+        context,
+        { id, patch },
+        { ...options, expected: { kind: 'json', read: (row) => read(row, id) } },
+      ),
   };
 }

@@ -2,6 +2,7 @@ import { checkId, given } from '../input/checks.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
 import { type CreateOptions, createOptions } from './create-options.ts';
 import { probeId } from './probe-id.ts';
@@ -49,30 +50,18 @@ export function writer<T extends { id: string }>(
   context: CollectionContext<T>,
   reader: ReadOnlyCollection<T>,
 ): WritableCollection<T, object, object> {
-  const { rules } = context;
-
   return {
     ...reader,
     async create(draft, options = {}) {
-      const body = writeBody(rules, draft, 'draft');
-      warnOfUnknownFields(context, draft);
       const { idempotencyKey = newIdempotencyKey(), ...own } = given(createOptions, options, {
         of: 'create',
         elsewhere: ELSEWHERE,
       });
-      const expected = expectedRecord(context);
-      return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, own);
+      return await sendCreate(context, draft, { ...own, idempotencyKey, expected: expectedRecord(context) });
     },
     async update(id, patch, given = {}) {
       const options = checkedOptions(given, 'update');
-      const body = writeBody(rules, patch, 'patch');
-      warnOfUnknownFields(context, patch);
-      await probeId(context, checkId(id), options);
-      return await sendOne(
-        context,
-        { method: 'PATCH', id, body, expected: expectedRecord(context, id) },
-        options,
-      );
+      return await sendUpdate(context, { id, patch }, { ...options, expected: expectedRecord(context, id) });
     },
     async delete(id, given = {}) {
       const options = checkedOptions(given, 'delete');
@@ -81,4 +70,33 @@ export function writer<T extends { id: string }>(
       await sendOne(context, { method: 'DELETE', id, expected }, options);
     },
   };
+}
+
+type Context = CollectionContext<{ id: string }>;
+
+/** Sends a create; `expected` reads the response. */
+export async function sendCreate<R>(
+  context: Context,
+  draft: object,
+  {
+    idempotencyKey,
+    expected,
+    ...options
+  }: RequestOptions & { idempotencyKey: string; expected: Expected<R> },
+): Promise<R> {
+  const body = writeBody(context.rules, draft, 'draft');
+  warnOfUnknownFields(context, draft);
+  return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
+}
+
+/** Sends an update; `expected` reads the response. */
+export async function sendUpdate<R>(
+  context: Context,
+  { id, patch }: { readonly id: string; readonly patch: object },
+  { expected, ...options }: RequestOptions & { expected: Expected<R> },
+): Promise<R> {
+  const body = writeBody(context.rules, patch, 'patch');
+  warnOfUnknownFields(context, patch);
+  await probeId(context, checkId(id), options);
+  return await sendOne(context, { method: 'PATCH', id, body, expected }, options);
 }

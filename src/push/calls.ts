@@ -50,13 +50,14 @@ export class Calls {
     return this.#write('create', (options) => this.#lenient.create(draft, { ...options, idempotencyKey }));
   }
 
-  /** A 2xx whose content does not match a schema of the caller is a success too. */
-  async update(id: string, patch: object): Promise<void> {
-    await this.#write('update', async (options) => {
+  /** The product as the response shows it. A 2xx that cannot be read is a success too: undefined. */
+  update(id: string, patch: object): Promise<Read<AnyProduct> | undefined> {
+    return this.#write('update', async (options) => {
       try {
-        await this.#products.update(id, patch, options);
+        return await this.#lenient.update(id, patch, options);
       } catch (error) {
-        if (!isAccountingError(error) || error.outcome !== 'applied') throw error;
+        if (isAccountingError(error) && error.outcome === 'applied') return undefined;
+        throw error;
       }
     });
   }

@@ -1,5 +1,6 @@
 // The one form of a draft, and what of it a product lacks. Pure functions.
 
+import type { PushDifference } from '../reports/push-report.ts';
 import { canonicalValue, sameValue } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
 
@@ -22,6 +23,15 @@ export function withoutNull(draft: Fields): Fields {
 /** The fields of a normalised draft that a product does not have. `null` and a missing field are the same. */
 export function changedFields(product: Fields, draft: Fields, kinds: FieldTable): string[] {
   return Object.keys(draft).filter((name) => !sameValue(kindOf(kinds, name), draft[name], product[name]));
+}
+
+/** The fields that were sent, and that a product as the service returned it does not have. */
+export function notStored(product: Fields, sent: Fields, kinds: FieldTable): PushDifference[] {
+  return changedFields(product, sent, kinds).map((field) => ({
+    field,
+    sent: sent[field],
+    returned: product[field] ?? null,
+  }));
 }
 
 /** The named fields alone. */

@@ -2,7 +2,7 @@
 
 import type { AnyAccountingError } from '../errors/guards.ts';
 import { notify } from '../internal/notify.ts';
-import type { PushAction, PushReport } from '../reports/push-report.ts';
+import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
 
 /** What every result has. `index` and `row` are undefined for a product that no row has. */
 interface AnyResult<Row> {
@@ -18,6 +18,8 @@ interface AnyResult<Row> {
   readonly ids: readonly string[];
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
+  /** Fields that the service did not store as they were sent. */
+  readonly notStored: readonly PushDifference[];
   /** Why the row is in conflict, was not sent, or is left for the next push. */
   readonly reason: string | undefined;
   /** Why the row failed, with the `violations` of a ValidationFailedError. */
@@ -133,6 +135,8 @@ export class Results {
     duplicate: 0,
     deleted: 0,
   };
+  /** By field. */
+  readonly #notStored = new Map<string, PushNotStored>();
   readonly #startedAt = new Date();
   readonly #callbacks: Callbacks;
   readonly #callbackFailed: CallbackFailed;
@@ -148,9 +152,13 @@ export class Results {
   add({ key, index, row }: Subject, outcome: Outcome): void {
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
-    const none = { id: undefined, ids: [], fields: [], reason: undefined, error: undefined };
+    const none = { id: undefined, ids: [], fields: [], notStored: [], reason: undefined, error: undefined };
     // The outcome has the details of its action.
     const result = { key, index, row, ...none, ...outcome } as PushResult;
+    for (const difference of result.notStored) {
+      const first = this.#notStored.get(difference.field) ?? { ...difference, rows: 0, key, index };
+      this.#notStored.set(difference.field, { ...first, rows: first.rows + 1 });
+    }
     notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed?.('onResult', thrown));
   }
 
@@ -186,6 +194,7 @@ export class Results {
       complete,
       rows: this.rows,
       counts: { ...this.#counts },
+      notStored: [...this.#notStored.values()],
     };
   }
 

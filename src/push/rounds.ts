@@ -6,6 +6,7 @@ import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts'
 import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { Read } from '../reading/source.ts';
+import type { PushDifference } from '../reports/push-report.ts';
 import type { Calls, Kind } from './calls.ts';
 import {
   afterCreate,
@@ -21,7 +22,7 @@ import {
   type Sent,
   toSend,
 } from './create.ts';
-import { type Fields, picked, withoutNull } from './draft.ts';
+import { type Fields, notStored, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
 import { Match } from './match.ts';
 import type { PushMemory } from './memory.ts';
@@ -266,9 +267,10 @@ export class Rounds {
     if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
     const state = row.state as Sent;
     let end: CreateEnd;
+    const draft = withoutNull(JSON.parse(state.draft) as Fields);
     let created: Read<AnyProduct> | undefined;
     try {
-      created = await calls.create(withoutNull(JSON.parse(state.draft) as Fields), state.idempotencyKey);
+      created = await calls.create(draft, state.idempotencyKey);
       end = { end: 'created', id: created.record.id };
     } catch (error) {
       end = endOfCreate(error);
@@ -283,7 +285,8 @@ export class Rounds {
     const next = afterCreate(state, end);
     memory.set(row, next.state);
     if (next.step === 'created') {
-      if (!this.#hasChangedKey(row, created)) this.#settle(row, { action: 'created', id: end.id });
+      if (this.#hasChangedKey(row, created)) return;
+      this.#settle(row, { action: 'created', id: end.id, notStored: this.#notStored(created, draft) });
       return;
     }
     this.#match.expect(row);
@@ -300,8 +303,10 @@ export class Rounds {
     const { fields } = row;
     const unsent = this.#denied('update', state.id);
     if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
+    const patch = picked(JSON.parse(row.draft) as Fields, fields);
+    let updated: Read<AnyProduct> | undefined;
     try {
-      await calls.update(state.id, picked(JSON.parse(row.draft) as Fields, fields));
+      updated = await calls.update(state.id, patch);
     } catch (error) {
       if (!isAccountingError(error)) throw error;
       row.error = error;
@@ -313,7 +318,13 @@ export class Rounds {
       return;
     }
     row.fieldsSent = fieldsOf(row);
-    this.#settle(row, doneOf(row));
+    this.#settle(row, { ...doneOf(row), notStored: this.#notStored(updated, patch) });
+  }
+
+  #notStored(returned: Read<AnyProduct> | undefined, sent: Fields): PushDifference[] {
+    return returned === undefined
+      ? []
+      : notStored(returned.row as Fields, sent, this.#work.options.facts.fields);
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
@@ -329,8 +340,10 @@ export class Rounds {
         await calls.delete(id);
         results.add({ key }, { action: 'deleted', id });
       } else {
-        await calls.update(id, patch);
-        results.add({ key }, { action: 'updated', id, fields: Object.keys(patch) });
+        const updated = await calls.update(id, patch);
+        const fields = Object.keys(patch);
+        const differences = this.#notStored(updated, patch as Fields);
+        results.add({ key }, { action: 'updated', id, fields, notStored: differences });
       }
     } catch (error) {
       if (endOfUpdate(error) === 'missing') return;

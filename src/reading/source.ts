@@ -100,11 +100,12 @@ export interface WriteSource<T extends { id: string }> {
    */
   body(fields: object, argument: 'draft' | 'missing'): string;
   /**
-   * Reads and creates whose results are returned as they were sent if they do not match a schema: only an id is required.
+   * Reads and writes whose results are returned as they were sent if they do not match a schema: only an id is required.
    * `list` returns the rows that do not match in `invalid`.
    */
   readonly lenient: Pick<RunSource<T>, 'list' | 'lookUp'> & {
     create(draft: object, options: RunCallOptions & { readonly idempotencyKey: string }): Promise<Read<T>>;
+    update(id: string, patch: object, options: RunCallOptions): Promise<Read<T>>;
   };
 }
 

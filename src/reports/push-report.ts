@@ -18,6 +18,24 @@ export type PushAction =
   | 'duplicate'
   | 'deleted';
 
+/** A field that the service did not store as it was sent. */
+export interface PushDifference {
+  readonly field: string;
+  readonly sent: unknown;
+  /** What the response has; `null` if it lacks the field. */
+  readonly returned: unknown;
+}
+
+/** A field that the service did not store as it was sent, in one row or more. */
+export interface PushNotStored extends PushDifference {
+  /** In how many rows. */
+  readonly rows: number;
+  /** The key of the first of them, from which the values are. */
+  readonly key: string | undefined;
+  /** The position of that row in `rows`, from 0; undefined for a missing product that was changed. */
+  readonly index: number | undefined;
+}
+
 /** The result of a push. */
 export interface PushReport {
   readonly tenant: string;
@@ -34,4 +52,9 @@ export interface PushReport {
   readonly rows: number;
   /** How many rows and missing products each action concerned. Missing products that were changed count as `updated`. */
   readonly counts: Readonly<Record<PushAction, number>>;
+  /**
+   * Fields that the response to a write lacks or has with another value: the service dropped or changed them. Amounts are
+   * compared by value. The next push sends them again.
+   */
+  readonly notStored: readonly PushNotStored[];
 }

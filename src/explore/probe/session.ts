@@ -131,7 +131,7 @@ export class ProbeSession {
     if (deprecation === undefined) return;
     const endpoint = `${method} /${path[0]}${path.length > 1 ? '/{id}' : ''}`;
     const [since, until] = [deprecation.deprecatedAt, deprecation.sunsetAt].map((date) =>
-      date?.toISOString(),
+      date?.toISOString().slice(0, 10),
     );
     const dates = `${since ? ` from ${since} on` : ''}${until ? `, and may stop working on ${until}` : ''}`;
     const link = deprecation.link ? `: see ${deprecation.link}` : '';

@@ -392,3 +392,40 @@ test('a push keeps an invalid product that no row has', async () => {
   expect(done).toEqual(['A created']);
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
+
+test('a push names the fields that the service stored differently, with the first row and how many there are', async () => {
+  const { run } = setUp([{ productNumber: 'A', name: 'Desk', salePrice: '1' }], {
+    sandbox: { text: { fields: ['name'], trim: true }, moneyDigits: 2 },
+  });
+  const rows = [
+    { productNumber: 'A', name: ' Desk ', salePrice: '1.0' },
+    { productNumber: 'B', name: 'Chair', salePrice: '2.50' },
+    { productNumber: 'C', name: ' Lamp', colour: 'red' },
+    { productNumber: 'D', name: 'Sofa', colour: 'blue' },
+  ];
+  const { report, results } = await run(rows, { concurrency: 1 });
+  expect(report.counts).toMatchObject({ created: 3, updated: 1 });
+  const [c, d, a] = ['C', 'D', 'A'].map((key) => results.find((result) => result.key === key));
+  expect(c?.notStored).toEqual([
+    { field: 'colour', sent: 'red', returned: null },
+    { field: 'name', sent: ' Lamp', returned: 'Lamp' },
+  ]);
+  expect(d?.notStored).toEqual([{ field: 'colour', sent: 'blue', returned: null }]);
+  expect(a).toMatchObject({
+    action: 'updated',
+    notStored: [{ field: 'name', sent: ' Desk ', returned: 'Desk' }],
+  });
+  expect(report.notStored).toEqual([
+    { field: 'colour', sent: 'red', returned: null, rows: 2, key: 'C', index: 2 },
+    { field: 'name', sent: ' Lamp', returned: 'Lamp', rows: 2, key: 'C', index: 2 },
+  ]);
+});
+
+test('a push says that the service did not change a field of a missing product', async () => {
+  const { run } = setUp([{ productNumber: 'A' }, { productNumber: 'B' }]);
+  const missing = () => ({ colour: 'grey' }) as object;
+  const { report } = await run([{ productNumber: 'A' }], { missing });
+  expect(report.notStored).toEqual([
+    { field: 'colour', sent: 'grey', returned: null, rows: 1, key: 'B', index: undefined },
+  ]);
+});

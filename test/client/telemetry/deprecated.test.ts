@@ -87,6 +87,6 @@ test.each<[Record<string, string>, Announced]>([
 test('a probe names the endpoints in its advice', async () => {
   const sandbox = deprecatedService({ products: 2 });
   const { advice } = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
-  const rest = `is deprecated from 2026-01-31T00:00:00.000Z on, and may stop working on 2026-07-31T12:00:00.000Z: see ${LINK}.`;
+  const rest = `is deprecated from 2026-01-31 on, and may stop working on 2026-07-31: see ${LINK}.`;
   expect(advice).toEqual([`GET /products ${rest}`, `GET /products/{id} ${rest}`]);
 });
