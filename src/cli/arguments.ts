@@ -1,4 +1,10 @@
-import { type CollectionName, collectionNames } from 'accounting-data-sdk';
+import {
+  type CollectionName,
+  collectionNames,
+  type FieldKind,
+  fieldKinds,
+  productFields,
+} from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../internal/suggestion.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
@@ -46,6 +52,22 @@ export function duration(text: string): number {
   const [, length = '', unit = 'ms'] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
   if (length !== '' || text === '0') return Number(length) * (UNITS[unit] ?? 0);
   throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
+}
+
+/** Fields that the API documentation does not have, with their kinds. */
+export type CustomFields = Readonly<Record<string, FieldKind>>;
+
+/** `grade,colourCode:integer`: custom fields, each with its kind unless it is a text. */
+export function customFields(text: string): CustomFields {
+  const entries = text.split(',').map((field) => {
+    const [name = '', kind = 'string'] = field.split(':').map((part) => part.trim());
+    if (Object.hasOwn(productFields, name)) throw new InvalidArgumentError(`${name} is a documented field.`);
+    if (name !== '' && Object.hasOwn(fieldKinds, kind)) return [name, kind as FieldKind] as const;
+    throw new InvalidArgumentError(
+      `Give names such as grade,colourCode:integer. The kinds are ${Object.keys(fieldKinds).join(', ')}.`,
+    );
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A JSON object. */

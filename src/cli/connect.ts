@@ -23,13 +23,10 @@ export function connectable(command: Command, examples: readonly string[]): Comm
   return command
     .option('-q, --quiet', 'show no progress')
     .optionsGroup('Service:')
-    .option('--base-url <url>', 'the address of the service; default: ACCOUNTING_BASE_URL')
-    .option(
-      '--env <file>',
-      'the file with address and key; default: .env, read if the environment has neither',
-    )
-    .option('--service <file>', 'the options that fit the service: a file of probe --out')
-    .option('--allow-insecure', 'permit plain http beyond this machine: others could then read the key')
+    .option('--base-url <url>', 'its address (default: ACCOUNTING_BASE_URL)')
+    .option('--env <file>', 'a file with address and key (default: .env)')
+    .option('--service <file>', 'its options: a file that probe --out wrote')
+    .option('--allow-insecure', 'permit plain http, which shows the key to others')
     .addHelpText('after', examplesText(examples));
 }
 

@@ -26,11 +26,8 @@ export function addDiscover(program: Command, io: Io): void {
       .description(
         'write schemas of the fields that the service sends: TypeScript for createClient({ schemas })',
       )
-      .argument('[collections...]', 'the collections to sample; default: all', collectionNameList)
-      .option(
-        '-o, --out <file>',
-        'the file to write; version control shows what changed. Default: standard output',
-      )
+      .argument('[collections...]', 'the collections to sample (default: all)', collectionNameList)
+      .option('-o, --out <file>', 'the file to write (default: standard output)')
       .option('--sample <number>', 'records of each collection to read', wholeNumber(1), 500)
       .option(
         '--strict',
@@ -43,9 +40,9 @@ export function addDiscover(program: Command, io: Io): void {
       )
       .option('--force', 'overwrite a file that was edited, or that discover did not write'),
     [
-      'accounting-data-sdk discover --out src/schemas.ts',
-      'accounting-data-sdk discover --check src/schemas.ts    # in CI',
-      'accounting-data-sdk discover accounts boms --sample 2000 > schemas.ts',
+      'accounting-data-sdk discover --out src/schemas.mts',
+      'accounting-data-sdk discover --check src/schemas.mts    # in CI',
+      'accounting-data-sdk discover accounts boms --sample 2000 > schemas.mts',
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }

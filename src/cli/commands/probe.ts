@@ -33,7 +33,7 @@ export function addProbe(program: Command, io: Io): void {
       .description(
         'find out what the API documentation leaves open: page size, order, filters, ids, quota, errors',
       )
-      .argument('[collections...]', 'the collections to read; default: all', collectionNameList)
+      .argument('[collections...]', 'the collections to read (default: all)', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
       .option(
         '-o, --out <file>',
@@ -51,8 +51,8 @@ export function addProbe(program: Command, io: Io): void {
     [
       'accounting-data-sdk probe',
       'accounting-data-sdk probe accounts products --json > report.json',
-      'accounting-data-sdk probe --out src/service.ts',
-      'accounting-data-sdk probe --check src/service.ts    # in CI',
+      'accounting-data-sdk probe --out src/service.mts',
+      'accounting-data-sdk probe --check src/service.mts    # in CI',
       `accounting-data-sdk probe --write --draft '{"productNumber":"PROBE-1"}'`,
     ],
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));

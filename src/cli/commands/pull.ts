@@ -29,7 +29,7 @@ export function addPull(program: Command, io: Io): void {
           .default(undefined, 'that of --service, or keyset'),
       )
       .addOption(
-        new Option('--max-outage <time>', 'how long to wait for a service that is down: 90s, 5m, 0')
+        new Option('--max-outage <time>', 'the longest outage to wait out: 90s, 5m, 0')
           .argParser(duration)
           .default(120_000, '2m'),
       )
@@ -52,7 +52,7 @@ export function addPull(program: Command, io: Io): void {
           'a file of SQLite, or "postgres"; later runs read what changed',
         ).conflicts(['out', 'since', 'format']),
       )
-      .option('--tenant <label>', 'the company; default: the only one in the database')
+      .option('--tenant <label>', 'the company (default: the only one in the database)')
       .option('--full', 'read everything again, and remove what the service no longer has')
       .option(
         '--max-candidates <number>',

@@ -14,12 +14,12 @@ import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
-import { candidates, counted, duration, wholeNumber } from '../arguments.ts';
+import { type CustomFields, candidates, counted, customFields, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type DecimalMark, type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
-import { RowResults } from '../push/row-results.ts';
+import { RowResults, rowName } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
   readonly key: string;
@@ -29,6 +29,7 @@ interface Flags extends ConnectFlags {
   readonly maxCandidates?: number;
   readonly map?: readonly string[];
   readonly ignoreColumns?: string;
+  readonly customFields?: CustomFields;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly json?: true;
@@ -53,64 +54,54 @@ export function addPush(program: Command, io: Io): void {
         '<file>',
         'CSV whose columns are product fields, or NDJSON with an object on each line; - for standard input',
       )
-      .requiredOption('--key <field>', 'required: the field that identifies a product, such as productNumber')
+      .requiredOption('--key <field>', 'required: the field that identifies a product')
       .option('--dry-run', 'show what would be written, and write nothing')
       .option('-y, --yes', 'write without asking')
       .option('--json', 'print the report as JSON')
+      .option('--results <file>', 'write a line of JSON for each row to this file')
+      .optionsGroup('File:')
+      .addOption(
+        new Option('--format <format>', 'default: by the ending of its name').choices(['csv', 'ndjson']),
+      )
       .addOption(
         new Option('--empty <meaning>', 'what an empty cell of a CSV file means')
           .choices(['ignore', 'clear'])
           .default('ignore'),
       )
       .addOption(
-        new Option('--decimal <mark>', 'the decimal mark of amounts and numbers of a CSV file')
-          .choices(['.', ','])
-          .default('.'),
+        new Option('--decimal <mark>', 'the decimal mark of a CSV file').choices(['.', ',']).default('.'),
       )
-      .addOption(
-        new Option('--format <format>', 'default: by the ending of the file').choices(['csv', 'ndjson']),
-      )
-      .option('--results <file>', 'write a line of JSON for each row to this file')
       .option(
         '--map <column=field>',
         'the field of a column with another name: "Variant SKU=productNumber"; repeat it for several columns',
         (pair: string, before: readonly string[] = []) => [...before, pair],
       )
-      .option('--ignore-columns <names>', 'columns that are not pushed, with commas between them')
+      .option('--ignore-columns <names>', 'columns to leave out, with commas between them')
+      .option(
+        '--custom-fields <names>',
+        'fields that only your service has, each with its kind unless it is a text: "grade,colourCode:integer"',
+        customFields,
+      )
+      .optionsGroup('Products that no row has:')
       .addOption(
-        new Option(
-          '--missing <action>',
-          'what to do with products that no row has: deactivate sets isInactive',
-        )
+        new Option('--missing <action>', 'what to do with them: deactivate sets isInactive')
           .choices(['keep', 'delete', 'deactivate'])
           .default('keep'),
       )
-      .option(
-        '--max-candidates <number>',
-        'the most missing products to change, or all (default: 50 or a tenth)',
-        candidates,
-      )
-      .option('--tenant <label>', 'names the company in the state (default: default)')
-      .option(
-        '--state <folder>',
-        'remembers ids and unknown creates between runs (default: .accounting-data-sdk)',
-      )
-      .option('--same-company', 'accept a state that was written with another API key of the same company')
+      .option('--max-candidates <number>', 'the most to change, or all (default: 50 or a tenth)', candidates)
+      .optionsGroup('State (ids and unknown creates, for later runs):')
+      .option('--state <folder>', 'the folder (default: .accounting-data-sdk)')
+      .option('--tenant <label>', 'a label of the company (default: default)')
+      .option('--same-company', 'accept the state of another key of the company')
+      .optionsGroup('Writes:')
+      .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
       .option(
         '--no-repeat-creates',
         'for a service that ignores Idempotency-Key: look before a create is repeated',
       )
-      .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
-      .option(
-        '--visible-after <time>',
-        'how long the service takes to show a new product: 5s, 2m (default: 30s)',
-        duration,
-      )
-      .option(
-        '--max-outage <time>',
-        'how long to wait for a service that is down: 90s, 5m, 0 (default: 2m)',
-        duration,
-      ),
+      .option('--visible-after <time>', 'time until a new product shows: 2m (default: 30s)', duration)
+      .option('--max-outage <time>', 'the longest outage to wait out: 5m (default: 2m)', duration)
+      .optionsGroup('Options:'),
     [
       'accounting-data-sdk push products.csv --key productNumber --dry-run',
       'accounting-data-sdk push products.ndjson --key ean -y --results log.ndjson',
@@ -164,7 +155,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
     });
     io.status?.(undefined);
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
-    end(report, { flags, io, results });
+    end(report, { flags, io, results, file });
   } catch (error) {
     throw withCause(error);
   } finally {
@@ -200,8 +191,8 @@ async function stateIn(folder: string, isDryRun: boolean): Promise<CompleteStore
 }
 
 /** Before anything is read or sent. */
-function checkFlags({ key }: Flags, mustConfirm: boolean): void {
-  const kinds: Readonly<Record<string, string>> = productFields;
+function checkFlags({ key, customFields }: Flags, mustConfirm: boolean): void {
+  const kinds: Readonly<Record<string, string>> = { ...productFields, ...customFields };
   if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
     // Not quoted, because the caller may have passed the API key by mistake.
@@ -245,19 +236,24 @@ interface Ended {
   readonly flags: Flags;
   readonly io: Io;
   readonly results: RowResults;
+  readonly file: ProductFile;
 }
 
-function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended): void {
+function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, results, file }: Ended): void {
   if (!flags.quiet) io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  for (const { field, sent, returned, key, index, rows: count } of notStored) {
+    const more = count > 1 ? ` (and ${counted(count - 1, 'more row')})` : '';
+    const values = `sent ${short(sent)}, returned ${short(returned)}${more}`;
+    io.log(`Warning: ${field} was not stored as sent. ${rowName(file.lineOf(index), key)}: ${values}.`);
+  }
   const bad = counts.failed + counts.conflict;
   const isDeclined = dryRun && !flags.dryRun;
   if (bad === 0 && !isDeclined) return;
 
   for (const problem of results.problems) io.log(problem);
-  const more = results.problemCount - results.problems.length;
-  if (more > 0) {
+  if (results.unprinted > 0) {
     const where = flags.results === undefined ? 'pass --results <file> to see them' : `see ${flags.results}`;
-    io.log(`and ${more} more; ${where}`);
+    io.log(`and ${counted(results.unprinted, 'row')} for other reasons; ${where}`);
   }
   if (isDeclined) {
     throw new CommandFailure('Nothing was written.', {
@@ -272,6 +268,12 @@ function end({ rows, counts, dryRun }: PushReport, { flags, io, results }: Ended
       exitCode: EXIT.rowsFailed,
     },
   );
+}
+
+/** A value as JSON, cut if it is long. */
+function short(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length > 60 ? `${json.slice(0, 60)}…` : json;
 }
 
 type Counts = PushReport['counts'];

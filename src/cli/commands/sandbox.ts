@@ -59,14 +59,10 @@ export function addSandbox(program: Command, io: Io): void {
     .option('--host <name>', 'the address to listen on', '127.0.0.1')
     .option(
       '--records <number>',
-      'records to generate, spread over all collections; default: 5000, with --fixtures 0',
+      'records to generate, over all collections (default: 5000, with --fixtures 0)',
       wholeNumber(0),
     )
-    .option(
-      '--seed <number>',
-      'generate the same records and keys each time; default: random',
-      wholeNumber(0),
-    )
+    .option('--seed <number>', 'for the same records and keys each time (default: random)', wholeNumber(0))
     .option('--fixtures <folder>', 'the records that pull --all --out <folder> wrote')
     .option('--service <file>', 'behave as the service in a file of probe --out')
     .option('--options <json>', 'any other option of createSandbox', optionsOf)

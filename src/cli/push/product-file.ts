@@ -10,6 +10,7 @@ import {
 } from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
 import { nearest } from '../../internal/suggestion.ts';
+import type { CustomFields } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
 
@@ -30,6 +31,7 @@ interface FileOptions {
   /** Fields by the names of their columns. */
   readonly map: ReadonlyMap<string, string>;
   readonly ignoreColumns: readonly string[];
+  readonly customFields?: CustomFields | undefined;
   /** Read for the path `-`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
 }
@@ -38,6 +40,8 @@ interface FileOptions {
 export class ProductFile {
   readonly #path: string;
   readonly #options: FileOptions;
+  /** The fields that a row may have. */
+  readonly #kinds: Readonly<Record<string, FieldKind>>;
   /** The line on which each row begins. */
   readonly #lines: number[] = [];
   /** The invalid cells of rows, by their position. */
@@ -46,6 +50,7 @@ export class ProductFile {
   constructor(path: string, options: FileOptions) {
     this.#path = path;
     this.#options = options;
+    this.#kinds = { ...productFields, ...options.customFields };
   }
 
   /** The line of a row by its position. */
@@ -58,7 +63,7 @@ export class ProductFile {
     return (row === undefined ? undefined : this.#badCells.get(row)) ?? [];
   }
 
-  /** The rows as drafts. A cell that is invalid for its field stays a string, so that the push rejects this row alone. */
+  /** The rows as drafts. A row with an invalid cell is one that the push rejects. */
   async *rows(): AsyncGenerator<ProductDraft, void, undefined> {
     try {
       yield* this.#format === 'csv' ? this.#csv() : this.#ndjson();
@@ -134,10 +139,10 @@ export class ProductFile {
     return draft;
   }
 
-  /** A cell as a value of its field. An invalid one stays a string, which the push rejects. Amounts never become numbers. */
+  /** A cell as a value of its field. Amounts never become numbers. */
   #valueOf(cell: string, name: string): unknown {
     const { decimal } = this.#options;
-    const kind = KINDS[name] ?? 'string';
+    const kind = this.#kinds[name] ?? 'string';
     const { json, pattern, decimal: isDecimal }: FieldKindFacts = fieldKinds[kind];
     const text = pattern === undefined ? cell : cell.trim();
     const value = READ_CELL[json](isDecimal ? withPoint(text, decimal) : text, decimal);
@@ -148,7 +153,7 @@ export class ProductFile {
     const comma = decimal === '.' && /^\s*-?\d+,\d+\s*$/.test(cell) ? ' (or pass --decimal ,)' : '';
     const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${expected}${comma}`;
     this.#badCells.set(index, [...this.badCellsOf(index), problem]);
-    return cell;
+    return INVALID;
   }
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
@@ -199,7 +204,7 @@ export class ProductFile {
         return undefined;
       if (name === 'id') return undefined;
       const field = map.get(name) ?? name;
-      if (Object.hasOwn(KINDS, field)) return field;
+      if (Object.hasOwn(this.#kinds, field)) return field;
       unknown.push(name);
       return undefined;
     });
@@ -210,26 +215,21 @@ export class ProductFile {
   #unknownNames(names: readonly string[], where: string): CommandFailure {
     const { map } = this.#options;
     const described = names.map((name) => {
-      const meant = nearest(map.get(name) ?? name, Object.keys(KINDS));
+      const meant = nearest(map.get(name) ?? name, Object.keys(this.#kinds));
       return JSON.stringify(name) + (meant === undefined ? '' : ` (did you mean ${meant}?)`);
     });
     const what = names.length === 1 ? 'which is not a documented field' : 'which are not documented fields';
-    const remedy =
-      this.#format === 'csv' ? this.#columnRemedy(names) : 'Correct or remove what is not documented.';
-    return this.#failure(
-      `${where} names ${described.join(', ')}, ${what} of a product. ${remedy} The command pushes documented fields only: for custom fields, call push() in code with a schema that has them.`,
-    );
-  }
-
-  #columnRemedy(names: readonly string[]): string {
-    const { map } = this.#options;
     const unmapped = names.filter((name) => !map.has(name));
-    const maps = unmapped.map((name) => `--map "${name}=field"`).join(' ');
-    const change = [
-      unmapped.length < names.length ? 'Correct --map' : '',
-      maps && `${unmapped.length < names.length ? 'name' : 'Name'} the documented field with ${maps}`,
+    const fields = names.map((name) => map.get(name) ?? name);
+    const ways = [
+      ...unmapped.map((name) => `--map "${name}=field"`),
+      `--ignore-columns "${names.join(',')}"`,
+      `--custom-fields "${fields.join(',')}"`,
     ];
-    return `${change.filter(Boolean).join(', ')}, or pass --ignore-columns "${names.join(',')}".`;
+    return this.#failure(
+      `${where} names ${described.join(', ')}, ${what} of a product.`,
+      `Correct ${unmapped.length < names.length ? '--map' : 'the file'}, or pass ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`,
+    );
   }
 
   #failure(what: string, remedy = 'Correct the file'): CommandFailure {
@@ -240,7 +240,8 @@ export class ProductFile {
   }
 }
 
-const KINDS: Readonly<Record<string, FieldKind>> = productFields;
+/** In place of an invalid cell: a push rejects the row, because JSON has no such value. */
+const INVALID = Number.NaN;
 
 /** A cell as a value of each JSON type; undefined if it is invalid. */
 const READ_CELL: Readonly<Record<JsonType, (cell: string, decimal: DecimalMark) => unknown>> = {

@@ -3,19 +3,24 @@ import { type AnyAccountingError, isAccountingError, type PushResult } from 'acc
 import { oneLine } from '../../internal/text.ts';
 import { CommandFailure, EXIT, failureOf } from '../errors.ts';
 
-/** The number of lines about failed rows that are printed. */
+/** How many reasons are printed, and for each of them how many lines of the file. */
 const MAX_PRINTED = 10;
-
-/** The rows of one reason that are kept to print. */
-const MAX_KEPT = MAX_PRINTED;
 
 /** A longer key would hide the reason. */
 const MAX_KEY_LENGTH = 60;
 
-/** The result of each row: one line of JSON in a file, in the order in which the rows end, and the first problems. */
+/** Rows that failed or are in conflict for one reason. */
+interface Problem {
+  /** The first row, with the reason. */
+  readonly text: string;
+  /** The lines of the first rows. */
+  readonly lines: number[];
+  count: number;
+}
+
+/** The result of each row: one line of JSON in a file, in the order in which the rows end, and the problems. */
 export class RowResults {
-  /** The first rows that failed or are in conflict, by reason, as lines to print. */
-  readonly #problems = new Map<string, { readonly lines: string[]; count: number }>();
+  readonly #problems = new Map<string, Problem>();
   readonly #path: string | undefined;
   readonly #file: number | undefined;
   #error: Error | undefined;
@@ -30,31 +35,26 @@ export class RowResults {
     }
   }
 
-  /** Lines to print: of each reason as many rows as there is room for, so that one reason hides no other. */
+  /** Lines to print: the first row of each reason, and where the others are. */
   get problems(): readonly string[] {
-    const reasons = [...this.#problems.values()];
-    const printed = new Map(reasons.map((reason) => [reason, 0]));
-    let room = MAX_PRINTED;
-    for (let round = 0; round < MAX_PRINTED && room > 0; round++) {
-      for (const reason of reasons) {
-        if (room === 0 || round >= reason.lines.length) continue;
-        printed.set(reason, round + 1);
-        room -= 1;
-      }
-    }
-    return reasons.flatMap((reason) => reason.lines.slice(0, printed.get(reason)));
+    return [...this.#problems.values()].slice(0, MAX_PRINTED).map(({ text, lines, count }) => {
+      const [, ...others] = lines;
+      const more = count - lines.length;
+      return others.length === 0
+        ? text
+        : `${text} Also ${others.length === 1 ? 'line' : 'lines'} ${others.join(', ')}${more === 0 ? '' : ` and ${more} more`}.`;
+    });
   }
 
-  /** How many rows failed or are in conflict. */
-  get problemCount(): number {
-    return [...this.#problems.values()].reduce((sum, { count }) => sum + count, 0);
+  /** How many rows have a reason that is not printed. */
+  get unprinted(): number {
+    return [...this.#problems.values()].slice(MAX_PRINTED).reduce((sum, { count }) => sum + count, 0);
   }
 
   add(result: PushResult, line: number | undefined, badCells: readonly string[] = []): void {
-    const { key, action, id, ids, fields, reason, error } = result;
+    const { key, action, id, ids, fields, notStored, reason, error } = result;
     if (action === 'failed' || action === 'conflict') this.#addProblem(result, line, badCells);
     const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
-    const shown = error && { code: error.code, message: error.message, violations };
     const content = {
       line,
       key,
@@ -62,8 +62,9 @@ export class RowResults {
       id,
       ids: ids.length > 0 ? ids : undefined,
       fields,
+      notStored: notStored.length > 0 ? notStored : undefined,
       reason,
-      error: shown,
+      error: error && { code: error.code, message: messageFor(error, badCells) ?? error.message, violations },
     };
     if (this.#file === undefined || this.#error !== undefined) return;
     try {
@@ -87,15 +88,15 @@ export class RowResults {
   ): void {
     const what =
       error === undefined
-        ? `conflict: ${reason}`
+        ? `conflict: ${reason}.`
         : `${textOfError(error, badCells)} ${reason ?? ''}`.trimEnd();
-    const name = key === undefined ? '' : `, ${key.slice(0, MAX_KEY_LENGTH)}`;
     // Rows of one reason differ in numbers and in what is quoted.
     const kind = what.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '');
-    const reasons = this.#problems.get(kind) ?? { lines: [], count: 0 };
-    this.#problems.set(kind, reasons);
-    reasons.count += 1;
-    if (reasons.lines.length < MAX_KEPT) reasons.lines.push(oneLine(`line ${line}${name}: ${what}`));
+    const text = oneLine(`${rowName(line, key)}: ${what}`);
+    const problem = this.#problems.get(kind) ?? { text, lines: [], count: 0 };
+    this.#problems.set(kind, problem);
+    problem.count += 1;
+    if (line !== undefined && problem.lines.length < MAX_PRINTED) problem.lines.push(line);
   }
 
   #failure({ message }: Error): CommandFailure {
@@ -103,8 +104,18 @@ export class RowResults {
   }
 }
 
+/** A row as a person finds it: `line 3, DESK-160`. A missing product has no line. */
+export function rowName(line: number | undefined, key: string | undefined): string {
+  return [line && `line ${line}`, key?.slice(0, MAX_KEY_LENGTH)].filter(Boolean).join(', ');
+}
+
+/** What is wrong with the cells of a row says more than that their values are rejected. */
+function messageFor({ code }: AnyAccountingError, badCells: readonly string[]): string | undefined {
+  return code === 'invalid_input' && badCells.length > 0 ? `${badCells.join('; ')}.` : undefined;
+}
+
 /** The line of the row is printed before it, so that its position is not. */
 function textOfError(error: AnyAccountingError, badCells: readonly string[]): string {
-  if (error.code === 'invalid_input' && badCells.length > 0) return `${error.code}: ${badCells.join('; ')}`;
-  return `${error.code}: ${failureOf(error)?.message.replace(/^rows\[\d+\]: /, '')}`;
+  const message = messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^rows\[\d+\]: /, '');
+  return `${error.code}: ${message}`;
 }

@@ -64,7 +64,7 @@ export interface Discovery {
  *
  * ```ts
  * const { source } = await discover(createClient(), { collections: ['accounts'], sample: 200 });
- * await writeFile('src/schemas.ts', source); // then: createClient({ schemas }) gives typed, checked accounts
+ * await writeFile('src/schemas.mts', source); // then: createClient({ schemas }) gives typed, checked accounts
  * ```
  * @throws InvalidInputError for invalid options. If a collection fails in a way that every one would:
  * ConnectionError, TimeoutError, RedirectError, UnauthenticatedError.

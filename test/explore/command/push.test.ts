@@ -5,11 +5,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import { folder, listening, records, run } from './support/run.ts';
 
-interface SetUp {
+interface SetUp extends SandboxOptions {
   readonly name?: string | undefined;
   readonly existing?: readonly ProductDraft[];
-  readonly allowedStatuses?: readonly string[];
-  readonly problemType?: SandboxOptions['problemType'];
 }
 
 /** A file of products, and the command that pushes it. */
@@ -166,28 +164,79 @@ test.each(['\n', '\r\n'])(
   },
 );
 
-test('push prints for some rows of each reason why they failed, with violations and products in conflict', async () => {
+test('push prints the first row of each reason why rows failed, with violations, and the lines of the others', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? '"12,50"' : 5},sold`);
-  const { push, file } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
+  const { push } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
     existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
   });
-  const { code, log } = await push('--yes');
+  const { code, log } = await push('--yes', '--concurrency', '1');
   expect(code).toBe(9);
   const printed = log.split('\n').filter((line) => /^line \d+, |^and /.test(line));
-  expect(printed).toHaveLength(11);
-  // Twelve rows of one reason do not hide the others.
-  expect(printed[0]).toMatch(/^line 3, P-0: invalid_input: salePrice: "12,50" is not/);
-  expect(printed.filter((line) => line.includes('conflict'))).toEqual([
-    expect.stringMatching(/^line 2, C: .*products 1, 2 /),
+  expect(printed).toEqual([
+    expect.stringMatching(
+      /^line 3, P-0: invalid_input: salePrice: "12,50" is not .*\. Also lines 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more\.$/,
+    ),
+    expect.stringMatching(/^line 2, C: conflict: products 1, 2 have this key\.$/),
+    expect.stringMatching(
+      /^line 15, P-12: .*422 \(validation_failed\): status: .+\. Also lines 16, 17, 18, 19, 20, 21, 22\.$/,
+    ),
   ]);
-  const rejected = printed.filter((line) => line.includes('validation_failed'));
-  expect(rejected.length).toBeGreaterThan(1);
-  expect(rejected[0]).toMatch(/^line \d+, P-1\d: .*422 \(validation_failed\): status: .+\.$/);
-  expect(printed[10]).toMatch(/^and 11 more; .*--results <file>/);
-  expect((await push('--yes', '--quiet', '--results', file('results'))).log).toContain(
-    `and 11 more; see ${file('results')}`,
+});
+
+test('push counts the rows of reasons that it does not print', async () => {
+  const text = 'ean brand model type version remark infoUrl serialNumber labels status hsnCode upcCode'.split(
+    ' ',
   );
+  const whole = Object.fromEntries(text.map((name) => [name, 'x']));
+  const rows = text.map((name) => JSON.stringify({ ...whole, productNumber: name, [name]: undefined }));
+  const { push, file } = await withFile(`${rows.join('\n')}\n`, { name: 'a.ndjson', requiredFields: text });
+  expect((await push('--yes')).log).toMatch(
+    /^and 2 rows for other reasons; pass --results <file> to see them$/m,
+  );
+  const { log } = await push('--yes', '--results', file('results'));
+  expect(log).toContain(`and 2 rows for other reasons; see ${file('results')}`);
+});
+
+test('push warns of fields that the service did not store, in the report and the results too', async () => {
+  const text = 'productNumber,name,salePrice,colour\nA, Desk,1.50,red\nB,Chair ,2,blue\n';
+  const { push, file } = await withFile(text, { text: { fields: ['name'], trim: true } });
+  const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
+  const { code, log, out } = await push(...args, '--results', file('results'));
+  expect(code).toBe(0);
+  expect(log.split('\n').filter((line) => line.startsWith('Warning'))).toEqual([
+    'Warning: colour was not stored as sent. line 2, A: sent "red", returned null (and 1 more row).',
+    'Warning: name was not stored as sent. line 2, A: sent " Desk", returned "Desk" (and 1 more row).',
+  ]);
+  expect(JSON.parse(out)).toMatchObject({
+    notStored: [
+      { field: 'colour', rows: 2 },
+      { field: 'name', key: 'A' },
+    ],
+  });
+  expect(records(readFileSync(file('results'), 'utf8'))[1]).toMatchObject({
+    line: 3,
+    notStored: [{ field: 'colour', sent: 'blue', returned: null }, { field: 'name' }],
+  });
+});
+
+test('push creates and compares custom fields of the kinds that --custom-fields names', async () => {
+  const { sandbox, push } = await withFile('productNumber,colour,kilos,isOak\nA,red,"2,5",yes\nB,,x,\n', {
+    unknownFields: 'store',
+  });
+  const args = ['--yes', '--decimal', ',', '--custom-fields', 'colour, kilos:number,isOak:boolean'];
+  const { code, log } = await push(...args);
+  expect([code, log]).toEqual([9, expect.stringContaining('kilos: "x" is not a number with a comma')]);
+  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', colour: 'red', kilos: 2.5, isOak: true }]);
+  expect((await push(...args)).log).toContain('0 created, 0 updated, 1 unchanged');
+  const rejected = [
+    ['name:number', 'name is a documented field'],
+    ['colour:color', 'The kinds are string, money'],
+  ] as const;
+  for (const [fields, reason] of rejected) {
+    const wrong = await push('--custom-fields', fields);
+    expect([wrong.code, wrong.log]).toEqual([2, expect.stringContaining(reason)]);
+  }
 });
 
 test.runIf(existsSync('/dev/full'))(
@@ -209,7 +258,7 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   [
     'several unknown columns',
     'productNumber,nam,Kleur\nA,5,x\n',
-    /"nam" \(did you mean name\?\), "Kleur", which are not documented fields.*--map "nam=field" --map "Kleur=field".*--ignore-columns "nam,Kleur"/s,
+    /"nam" \(did you mean name\?\), "Kleur", which are not documented fields.*Correct the file, or pass --map "nam=field", --map "Kleur=field", --ignore-columns "nam,Kleur" or --custom-fields "nam,Kleur", and run/s,
   ],
   ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
   ['no key column', 'name\nA\n', /no column productNumber/],
@@ -235,7 +284,7 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   [
     'a field of NDJSON that does not exist',
     '{"productNumber":"A","nam":"x"}\n',
-    /line 1 names "nam" \(did you mean name\?\), which is not a documented field of a product\. Correct or remove what is not documented\. The command pushes documented fields only: for custom fields, call push\(\) in code/,
+    /line 1 names "nam" \(did you mean name\?\), which is not a documented field of a product\.\n.*--custom-fields "nam"/,
     'a.ndjson',
   ],
   ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
@@ -306,11 +355,11 @@ test('push maps and ignores columns, and trims the key', async () => {
 
 test('push does not advise --map for a column that --map names already', async () => {
   const { file, push } = await withFile('productNumber,colourCode,Kleur\nA,7,x\n');
-  const { code, log } = await push('--yes', '--map', 'colourCode=colourCode');
+  const { code, log } = await push('--yes', '--map', 'colourCode=code');
   expect([code, log.replace(file('products.csv'), 'FILE')]).toEqual([
     7,
     expect.stringContaining(
-      'a product. Correct --map, name the documented field with --map "Kleur=field", or pass --ignore-columns "colourCode,Kleur". The command pushes documented fields only: for custom fields, call push() in code with a schema that has them.',
+      'a product.\nNothing was written. Correct --map, or pass --map "Kleur=field", --ignore-columns "colourCode,Kleur" or --custom-fields "code,Kleur", and run',
     ),
   ]);
 });
