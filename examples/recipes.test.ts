@@ -173,6 +173,15 @@ test('singer-tap describes every field, and resumes from its state', async () =>
   expect(records.map(({ record }) => record.name)).toEqual(['New']);
   expect(second.filter(({ type }) => type === 'ACTIVATE_VERSION')).toEqual([]);
 
+  // Without a state, what was deleted is not part of the new version.
+  sandbox.store.accounts.delete('1');
+  const third = parse(await run('singer-tap', config));
+  const inThird = third.filter(({ type, stream }) => type === 'RECORD' && stream === 'accounts');
+  expect(inThird.map(({ record }) => record.id)).not.toContain('1');
+  const activated = third.find(({ type, stream }) => type === 'ACTIVATE_VERSION' && stream === 'accounts');
+  expect(inThird.every(({ version }) => version === activated.version)).toBe(true);
+  expect(activated.version).toBeGreaterThan(records[0].version);
+
   const { streams } = JSON.parse(await run('singer-tap', [...config, '--discover']));
   expect(streams.map(({ stream }: { stream: string }) => stream)).toEqual(['accounts', 'products']);
 });

@@ -58,7 +58,7 @@ const server = createServer(async (request, response) => {
     });
     response.end(content);
   } catch {
-    response.writeHead(404).end();
+    response.writeHead(404).end('There is no such page.');
   }
 });
 
