@@ -1,13 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import { createClient } from 'accounting-data-sdk';
+import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { vi } from 'vitest';
-import { ALIGNED, type Allowance, LIMITERS, type LimiterName } from './rate-limiters.ts';
+import { RateLimits } from '../../src/testing/service/rate-limit.ts';
 import { jsonResponse } from './scripted-fetch.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { runToEnd, startVirtualClock, stopVirtualClock } from './virtual-clock.ts';
 
-export interface Scenario extends Allowance {
+type Limits = SandboxOptions['rateLimit'] & object;
+export type LimiterName = Limits['kind'] & string;
+
+/** These have windows of their own: the first of a run may have begun before it. */
+const ALIGNED: readonly LimiterName[] = ['fixed', 'sliding-counter'];
+
+export interface Scenario {
   readonly limiter: LimiterName;
+  readonly limit: number;
+  readonly windowMs: number;
   /** Callers in each process: each sends its next call as soon as the last one has its response. */
   readonly callers: number;
   /** Each with a rate limiter of its own for the same key. */
@@ -50,26 +59,31 @@ export async function simulate(scenario: Scenario): Promise<Result> {
   startVirtualClock(seed);
   try {
     vi.advanceTimersByTime(Math.floor(windowMs * LATEST_PHASE * random.next()));
-    const first = ALIGNED.has(limiter) ? Math.floor(Date.now() / windowMs) * windowMs : Date.now();
+    const first = ALIGNED.includes(limiter) ? Math.floor(Date.now() / windowMs) * windowMs : Date.now();
     const stop = new AbortController();
     let longestMs = 0;
     setMaxListeners(0, stop.signal);
-    const service = LIMITERS[limiter](scenario);
+    const service = serviceOf(scenario);
     const all = Array.from({ length: processes }, () => {
       const rejections = Array.from({ length: windows }, () => 0);
       const counts = { granted: 0, failed: 0, rejections };
       const fetch = async () => {
         await sleep(wayMs(random));
         const window = Math.floor((Date.now() - first) / windowMs);
-        const { allowed, retryAfterS, ...quota } = service(Date.now());
+        const { retryAfterMs, ...quota } = service(Date.now());
+        const allowed = retryAfterMs === undefined;
         if (!allowed) rejections[window] = (rejections[window] ?? 0) + 1;
         else if (window < windows) counts.granted += 1;
         await sleep(wayMs(random));
-        return jsonResponse(
-          allowed ? { id: '1' } : {},
-          allowed ? 200 : 429,
-          headersOf({ ...(scenario.headers === false ? {} : quota), retryAfterS }),
-        );
+        return jsonResponse(allowed ? { id: '1' } : {}, allowed ? 200 : 429, {
+          ...(scenario.headers === false
+            ? {}
+            : {
+                'x-ratelimit-limit': String(quota.limit),
+                'x-ratelimit-remaining': String(quota.remaining),
+              }),
+          ...(allowed ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
+        });
       };
       const client = createClient({
         baseUrl: 'https://books.example.com',
@@ -120,13 +134,20 @@ export async function simulate(scenario: Scenario): Promise<Result> {
 }
 
 /** The calls of a client that sends each one in the ms in which it is granted. */
-function mostGranted({ limiter, windows = 16, ...allowance }: Scenario, first: number): number {
-  const service = LIMITERS[limiter](allowance);
+function mostGranted(scenario: Scenario, first: number): number {
+  const { windows = 16, windowMs } = scenario;
+  const service = serviceOf(scenario);
   let granted = 0;
-  for (let now = first; now < first + windows * allowance.windowMs; now += 1) {
-    while (service(now).allowed) granted += 1;
+  for (let now = first; now < first + windows * windowMs; now += 1) {
+    while (service(now).retryAfterMs === undefined) granted += 1;
   }
   return granted;
+}
+
+/** Counts the calls of one key as the sandbox does. */
+function serviceOf({ limiter: kind, limit, windowMs }: Scenario) {
+  const limits = new RateLimits({ kind, limit, windowMs });
+  return (now: number) => limits.count('key', now);
 }
 
 const sleep = async (ms: number) => {
@@ -136,19 +157,4 @@ const sleep = async (ms: number) => {
 /** One way over the network: about 3 ms, and now and then a slow one. */
 function wayMs(random: SeededRandom): number {
   return random.chance(0.01) ? random.int(4, 30) : random.int(2, 4);
-}
-
-function headersOf(verdict: {
-  limit?: number | undefined;
-  remaining?: number | undefined;
-  retryAfterS?: number | undefined;
-}) {
-  const { limit, remaining, retryAfterS } = verdict;
-  const headers = {
-    'x-ratelimit-limit': limit,
-    'x-ratelimit-remaining': remaining,
-    'retry-after': retryAfterS,
-  };
-  const given = Object.entries(headers).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
