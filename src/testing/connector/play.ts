@@ -57,7 +57,8 @@ export async function play(
   for (const night of nights) {
     if (problems.length > 0) break;
     stage.begin(() => night.before?.(stage));
-    stage.onList = (request) => night.during?.(stage, request);
+    const { during } = night;
+    stage.onList = during && ((request) => during(stage, request));
     for (const [fault, match] of night.faults?.(stage) ?? []) stage.sandbox.faults.add(fault, match);
     const { runs = 'once' } = night;
     const endings =

@@ -21,8 +21,8 @@ export class Stage {
   readonly random: SeededRandom;
   /** The natural keys of products that reject changes. */
   readonly locked = new Set<string>();
-  /** Called after each response to a list request, with its number among those of its collection. */
-  onList: (request: { collection: CollectionName; number: number }) => void = () => {};
+  /** Called after each response to a list request, with its number among those of its collection: may change records. */
+  onList: ((request: { collection: CollectionName; number: number }) => void) | undefined;
   /** Called with each request, by its number in the night. */
   onRequest: (number: number) => void = () => {};
   readonly #timelines: ReadonlyMap<CollectionName, Timeline>;
@@ -55,7 +55,7 @@ export class Stage {
 
   /** Ends a night, an hour before the next one: by then every write is visible. */
   end(): void {
-    this.onList = () => {};
+    this.onList = undefined;
     this.sandbox.faults.clear();
     this.sandbox.clock.advance(HOUR_MS);
   }
@@ -120,14 +120,15 @@ export class Stage {
     const collection = collectionOf(path);
     const timeline = collection && this.#timelines.get(collection);
     if (collection !== undefined && timeline !== undefined && ids !== undefined) {
-      // What has changed since the request before: a case has changed it, or a late write became visible.
-      this.#observe(`after request ${this.#requests - 1}`);
       timeline.addPage({
         request: this.#requests,
         ids: LATE.includes(fault) ? ids : [],
         isLaterPage: Number(query[this.options.pageParameter ?? '_page'] ?? 1) > 1,
       });
-      this.onList({ collection, number: timeline.pages.length });
+      if (this.onList !== undefined) {
+        this.onList({ collection, number: timeline.pages.length });
+        this.#observe(`after request ${this.#requests}`);
+      }
     }
     this.onRequest(this.#requests);
   }

@@ -10,8 +10,7 @@ const GUIDE = 'src/guides/connector-tests.md';
 test('the loop by id of the guide passes as many cases as the guide says, and rejects in as many', async () => {
   const loop = writeCodeBlocks(GUIDE, 'loop-by-id').find(({ code }) => code.includes('function* recordsOf'));
   const { recordsOf } = await import(/* @vite-ignore */ String(loop?.file));
-  const casesOf = () =>
-    connectorTests({ collections: COLLECTIONS, ...copyOfEachNight(recordsOf), timeoutMs: 6_000 });
+  const casesOf = () => connectorTests({ collections: COLLECTIONS, ...copyOfEachNight(recordsOf) });
   const failures = await failuresOf(casesOf);
   const { length } = casesOf();
   const guide = readFileSync(new URL(`../../../${GUIDE}`, import.meta.url), 'utf8');

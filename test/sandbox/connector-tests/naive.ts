@@ -90,7 +90,12 @@ export function loopByPage(): NaiveConnector {
   };
 }
 
-/** Trusts that `id[gt]` moves forward and that a short page is the last one. The watermark is its own clock. */
+const MOST_PAGES = 100;
+
+/**
+ * Trusts that `id[gt]` moves forward and that a short page is the last one. The watermark is its own clock. It reads at
+ * most so many pages, because it has looped forever once.
+ */
 export function keysetOnTrust(): NaiveConnector {
   const copy = new Copy('id TEXT PRIMARY KEY, name TEXT, body TEXT');
   return {
@@ -100,7 +105,7 @@ export function keysetOnTrust(): NaiveConnector {
       for (const name of COLLECTIONS) {
         const start = new Date();
         const since = copy.state.get(name);
-        for (let last = 0; ; ) {
+        for (let last = 0, pages = 0; pages < MOST_PAGES; pages += 1) {
           const query = { 'id[gt]': String(last), ...(since && { updatedSince: since }) };
           const records = await get(service, name, query);
           for (const record of records) {

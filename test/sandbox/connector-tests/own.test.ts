@@ -141,17 +141,19 @@ async function ofTheGuide(text: string, lane: number): Promise<ConnectorTest[]> 
   return cases;
 }
 
-describe('every case is passed by', () => {
-  test.each<[string, Parameters<typeof failuresOf>[0]]>([
+// At once: most of the time of a connector is waits.
+describe.concurrent('every case is passed by', () => {
+  test.each<[string, Parameters<typeof failuresOf>[0], lanes?: number]>([
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane)],
-    ['a full sync to PostgreSQL', async () => connectorTests({ collections, ...(await toPostgres()) })],
+    // Each lane starts a database, which takes longer than twenty cases.
+    ['a full sync to PostgreSQL', async () => connectorTests({ collections, ...(await toPostgres()) }), 2],
     ['a full sync with onBatch', () => connectorTests({ collections, ...toMap() })],
     [
       'changes(), apart from deletions',
       () => connectorTests({ collections, ...byChanges(), expected: NO_DELETIONS }),
     ],
-  ])('%s', async (_, make) => {
-    expect(await failuresOf(make)).toEqual(new Map());
+  ])('%s', async (_, make, lanes) => {
+    expect(await failuresOf(make, lanes)).toEqual(new Map());
   });
 });
