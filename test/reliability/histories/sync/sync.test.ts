@@ -55,6 +55,7 @@ test.each(cases)(
 
 test.each(ORDERS)(
   'the simulation sees no record lost by a sync that avoids these mistakes: %s',
+  NO_HURRY,
   async (order) => {
     await expectNoFindings(seedsToRun(15), (seed) => playNaive(GOOD, seed, order));
   },
