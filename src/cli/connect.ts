@@ -41,12 +41,11 @@ export function examplesText(examples: readonly string[]): string {
  */
 export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
   const profile = await profileOf(io, flags);
-  const { baseUrl, apiKey } = await settings(io, flags);
+  const given = await settings(io, flags);
+  const { baseUrl, apiKey } = given;
   if (baseUrl === undefined) {
-    throw new CommandFailure('No base URL is configured.', {
-      advice: 'Set ACCOUNTING_BASE_URL, or pass --base-url https://books.example.com.',
-      exitCode: EXIT.usage,
-    });
+    const advice = 'Set ACCOUNTING_BASE_URL, or pass --base-url https://books.example.com.';
+    throw missing('base URL', 'ACCOUNTING_BASE_URL', given, advice);
   }
   // Given once the address is known to be good: a wrong one is reported before the user types a key.
   let key = apiKey ?? '';
@@ -61,7 +60,7 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
       on,
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
-  if (apiKey === undefined) key = await askForKey(io);
+  if (apiKey === undefined) key = await askForKey(io, given);
   return { client, sync: profile.sync };
 }
 
@@ -93,25 +92,24 @@ export interface Connection {
   readonly sync: ServiceProfile['sync'];
 }
 
-async function askForKey(io: Io): Promise<string> {
+async function askForKey(io: Io, given: Settings): Promise<string> {
   const typed = (await io.prompt?.secret('API key: ', io.signal))?.trim();
   if (typed) {
     io.hide?.(typed);
     return typed;
   }
-  throw new CommandFailure('No API key is configured.', {
-    advice: 'Set ACCOUNTING_API_KEY. An argument is not accepted: other users of this machine could see it.',
-    exitCode: EXIT.usage,
-  });
+  const advice =
+    'Set ACCOUNTING_API_KEY. An argument is not accepted: other users of this machine could see it.';
+  throw missing('API key', 'ACCOUNTING_API_KEY', given, advice);
 }
 
 /** The address of the service and the key for it. */
 interface Settings {
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
+  /** The file that has them; undefined for the environment and flags. */
+  readonly file?: string;
 }
-
-const NO_SETTINGS: Settings = { baseUrl: undefined, apiKey: undefined };
 
 function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings {
   return { baseUrl: env.ACCOUNTING_BASE_URL || undefined, apiKey: env.ACCOUNTING_API_KEY || undefined };
@@ -122,50 +120,29 @@ function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings
  * Never one from each: the `.env` of a foreign project must neither send the user's key to its address nor lend its key
  * to another address.
  */
-async function settings(io: Io, flags: ConnectFlags): Promise<Settings> {
+async function settings(io: Io, { env: name, baseUrl, quiet }: ConnectFlags): Promise<Settings> {
   const fromEnv = settingsIn(io.env);
-  if (flags.env !== undefined) return settingsOfFile(io, { ...flags, env: flags.env }, fromEnv);
-
-  const own = { ...fromEnv, baseUrl: flags.baseUrl || fromEnv.baseUrl };
-  if (own.baseUrl !== undefined && own.apiKey !== undefined) return own;
-
-  const file = await readSettings(io, undefined);
-  if (file === undefined) return own;
-  if (own.baseUrl === undefined && own.apiKey === undefined) {
-    if (!flags.quiet) io.log('Using the address and the API key of .env.');
-    return file;
+  const own = { ...fromEnv, baseUrl: baseUrl || fromEnv.baseUrl };
+  const isSet = own.baseUrl !== undefined || own.apiKey !== undefined;
+  if (name === undefined && isSet) return own;
+  if (name !== undefined && baseUrl !== undefined) {
+    throw new CommandFailure('--base-url and --env cannot be combined.', {
+      advice: 'Address and key come from the same source: leave out one of the two.',
+      exitCode: EXIT.usage,
+    });
   }
-  const canAsk = io.prompt !== undefined;
-  if (own.apiKey === undefined && file.apiKey !== undefined && !canAsk)
-    throw mixed('API key', 'address', '.env');
-  if (own.baseUrl === undefined && file.baseUrl !== undefined) throw mixed('address', 'API key', '.env');
-  return own;
-}
-
-/** The user names the file: its settings win over those of the environment. */
-async function settingsOfFile(
-  io: Io,
-  { env: name, baseUrl, quiet }: ConnectFlags & { readonly env: string },
-  fromEnv: Settings,
-): Promise<Settings> {
-  if (baseUrl !== undefined) throw notOneSource('--base-url and --env cannot be combined.');
-  const file = (await readSettings(io, name)) ?? NO_SETTINGS;
-  if (file.baseUrl === undefined && file.apiKey !== undefined)
-    throw notOneSource(`${name} has an API key, but no address.`);
-  if (file.apiKey === undefined && file.baseUrl !== undefined && io.prompt === undefined)
-    throw notOneSource(`${name} has an address, but no API key.`);
-  const ignored = fromEnv.baseUrl ?? fromEnv.apiKey;
-  if (!quiet)
-    io.log(
-      `Using the address and the API key of ${name}${ignored === undefined ? '' : ', not those of the environment'}.`,
-    );
-  return file;
+  const found = await readSettings(io, name);
+  if (found === undefined) return own;
+  const ignored = isSet ? ', not those of the environment' : '';
+  if (!quiet) io.log(`Using the address and the API key of ${found.file}${ignored}.`);
+  return found;
 }
 
 /** Of the file that the user names, or of the `.env` of the working directory if it has one of our variables. */
-async function readSettings(io: Io, envFile: string | undefined): Promise<Settings | undefined> {
-  const bytes = await readFile(resolve(io.cwd ?? '.', envFile ?? '.env')).catch((error: Error) => {
-    if (envFile === undefined) return undefined;
+async function readSettings(io: Io, name: string | undefined): Promise<Settings | undefined> {
+  const file = name ?? '.env';
+  const bytes = await readFile(resolve(io.cwd ?? '.', file)).catch((error: Error) => {
+    if (name === undefined) return undefined;
     throw new CommandFailure(`The file of --env cannot be read: ${error.message}.`, {
       advice: 'Check the path and the permissions.',
       exitCode: EXIT.file,
@@ -175,25 +152,18 @@ async function readSettings(io: Io, envFile: string | undefined): Promise<Settin
   const found = settingsIn(parseEnv(decoded(bytes)));
   io.hide?.(found.apiKey);
   const isOurs = found.baseUrl !== undefined || found.apiKey !== undefined;
-  return isOurs || envFile !== undefined ? found : undefined;
+  return isOurs || name !== undefined ? { ...found, file } : undefined;
+}
+
+/** A setting that is needed, and not there. */
+function missing(what: string, variable: string, { file }: Settings, advice: string): CommandFailure {
+  const where = file === undefined ? `No ${what} is configured.` : `${file} has no ${variable}.`;
+  const source = file === undefined ? '.env is read only if neither is set.' : 'It must have both.';
+  return new CommandFailure(where, { advice: `${advice} ${source}`, exitCode: EXIT.usage });
 }
 
 /** UTF-8, or UTF-16 with a byte order mark, which `>` of Windows PowerShell writes. */
 function decoded(bytes: Uint8Array): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
-}
-
-function mixed(missing: string, present: string, name: string): CommandFailure {
-  return notOneSource(
-    `The ${present} comes from the environment or an option, but the ${missing} is only in ${name}.`,
-  );
-}
-
-function notOneSource(message: string): CommandFailure {
-  return new CommandFailure(message, {
-    advice:
-      'Take both from the same source: set ACCOUNTING_BASE_URL and ACCOUNTING_API_KEY, or leave both to the file.',
-    exitCode: EXIT.usage,
-  });
 }

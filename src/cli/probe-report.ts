@@ -27,14 +27,6 @@ export function reportLines(report: ProbeReport, columns: number | undefined): s
   ];
 }
 
-/** The findings of a probe that was stopped. */
-export function partialLines(
-  collections: readonly CollectionFindings[],
-  columns: number | undefined,
-): string[] {
-  return tableLines(collectionRows(collections), { head: HEAD, columns });
-}
-
 function collectionRows(collections: readonly CollectionFindings[]): string[][] {
   const readable = collections.flatMap(({ collection, details }) =>
     details === undefined ? [] : [{ collection, details, findings: new Map(findingsIn(details)) }],

@@ -1,17 +1,12 @@
 import type { CollectionName } from 'accounting-data-sdk';
-import {
-  type CollectionFindings,
-  type ProbeOptions,
-  type ProbeReport,
-  probe,
-} from 'accounting-data-sdk/explore';
+import { type ProbeOptions, type ProbeReport, probe } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { partialLines, reportLines } from '../probe-report.ts';
+import { reportLines } from '../probe-report.ts';
 import { differences, parseServiceFile, readServiceFile, serviceFile } from '../service-file.ts';
 import { writableFile } from '../writable.ts';
 
@@ -65,22 +60,13 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
-  const learned: CollectionFindings[] = [];
   const report = await probe(client, {
     collections: names.length > 0 ? names : undefined,
     write: write && { draft },
     signal: io.signal,
     onLeftBehind: (ids) => io.log(leftBehindText(ids)),
-    onCollection: (findings) => void learned.push(findings),
     ...(quiet ? {} : progress(io)),
-  }).catch((error: unknown) => {
-    io.status?.(undefined);
-    // The findings so far are for people: a program could take half a report for a whole one.
-    if (io.signal.aborted && !json && out === undefined && check === undefined)
-      print(partialLines(learned, io.columns), io);
-    throw error;
-  });
-  io.status?.(undefined);
+  }).finally(() => io.status?.(undefined));
   const isRead = report.collections.some(({ access }) => access === 'readable');
   if (json) io.out(JSON.stringify(report, undefined, 2));
   else if (out !== undefined && isRead) await writeService(report, out, flags, io);

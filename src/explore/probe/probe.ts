@@ -34,8 +34,6 @@ export const probeOptions = {
   onProgress: optional(is.callback<(progress: ExploreProgress) => void>()),
   /** Called with products that could not be deleted if a probe is stopped; otherwise the report names them. */
   onLeftBehind: optional(is.callback<(ids: readonly string[]) => void>()),
-  /** Called with the findings about each collection as soon as they are complete, in case that the probe is stopped. */
-  onCollection: optional(is.callback<(findings: CollectionFindings) => void>()),
 };
 
 /** Options of {@link probe}. */
@@ -56,7 +54,7 @@ export interface ProbeOptions extends OptionInputs<typeof probeOptions> {}
  */
 export async function probe(client: ExploreClient, options: ProbeOptions = {}): Promise<ProbeReport> {
   const given = resolved(probeOptions, options, { of: 'probe' });
-  const { write, signal, onPlan, onProgress, onCollection, onLeftBehind } = given;
+  const { write, signal, onPlan, onProgress, onLeftBehind } = given;
   const { draft = {} } = typeof write === 'object' ? write : {};
   const names = [...new Set(given.collections)];
   signal?.throwIfAborted();
@@ -70,9 +68,7 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
   });
   for (const name of names) {
     current = name;
-    const findings = await probeCollection(session, name, collections);
-    collections.push(findings);
-    onCollection?.(findings);
+    collections.push(await probeCollection(session, name, collections));
   }
   current = undefined;
   const writes =

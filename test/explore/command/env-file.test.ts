@@ -58,8 +58,8 @@ describe('the settings of the command', () => {
     const { other, file, cwd } = await project();
     const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
     for (const [line, missing] of [
-      [`ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`, 'half.env has an address, but no API key'],
-      [`ACCOUNTING_API_KEY=${ACCOUNTING_API_KEY}`, 'half.env has an API key, but no address'],
+      [`ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`, 'half.env has no ACCOUNTING_API_KEY.'],
+      [`ACCOUNTING_API_KEY=${ACCOUNTING_API_KEY}`, 'half.env has no ACCOUNTING_BASE_URL.'],
     ] as const) {
       writeFileSync(file('half.env'), `${line}\n`);
       const { code, log } = await run(other.env, [...get, '--env', 'half.env'], { cwd });
@@ -74,13 +74,13 @@ describe('the settings of the command', () => {
     const { inFile, other, cwd } = await project();
     const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
     for (const [env, args, missing] of [
-      [{ ACCOUNTING_API_KEY }, [], 'address'],
+      [{ ACCOUNTING_API_KEY }, [], 'base URL'],
       [{ ACCOUNTING_BASE_URL }, [], 'API key'],
       [{}, ['--base-url', ACCOUNTING_BASE_URL], 'API key'],
     ] as const) {
       const { code, log } = await run(env, [...get, ...args], { cwd });
-      expect([code, log]).toEqual([2, expect.stringContaining(`but the ${missing} is only in .env`)]);
-      expect(log).toContain('from the same source');
+      expect([code, log]).toEqual([2, expect.stringContaining(`No ${missing} is configured.`)]);
+      expect(log).toContain('.env is read only if neither is set.');
     }
     expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
   });

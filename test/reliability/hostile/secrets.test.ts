@@ -221,7 +221,6 @@ const probing: Scenario = async (canary, sinks) => {
     write: { draft: { remark: canary } },
     onPlan: see,
     onProgress: see,
-    onCollection: see,
     onLeftBehind: see,
   });
   expect(report.collections.map(({ access }) => access)).toEqual(['readable', 'readable']);
