@@ -9,7 +9,7 @@ import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
 import { syncOptions } from '../../../src/sync/sync.ts';
 import { callOptions } from '../../../src/transport/call-options.ts';
-import { namesIn, root, tableRows } from './code-blocks.ts';
+import { namesIn, root } from './code-blocks.ts';
 
 const GUIDE = 'src/guides/options.md';
 
@@ -125,20 +125,5 @@ describe('the guide to options', () => {
     );
     expect(faultsIn(own, pushOptions)).toEqual([]);
     for (const name of namesIn(shared?.text ?? '')) expect(syncOptions).toHaveProperty(name);
-  });
-
-  test('states the same limits as the guide to scale', () => {
-    const stated = tableRows('src/guides/running-at-scale.md', 'option').flatMap(
-      ([option = '', , value = '']) => {
-        const name = namesIn(option)[0] ?? '';
-        return value.endsWith(' s') ? [[name, Number.parseInt(value, 10) * 1000]] : [];
-      },
-    );
-    const { timeoutMs, maxWaitMs, deadlineMs } = callOptions;
-    const limits = { timeoutMs, maxWaitMs, deadlineMs };
-    expect(stated).toHaveLength(3);
-    expect(Object.entries(limits).map(([name, entry]) => [name, entry.default])).toEqual(
-      expect.arrayContaining(stated),
-    );
   });
 });
