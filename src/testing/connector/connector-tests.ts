@@ -117,14 +117,10 @@ export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] 
         why: each.why,
         async run() {
           const lines = linesOf(each, await problemsOf(each, half, checked), checked);
-          if (lines.length > 0) throw new ConnectorTestError(lines.join('\n'));
+          if (lines.length > 0) throw new Error(lines.join('\n'));
         },
       })),
   );
-}
-
-class ConnectorTestError extends Error {
-  override readonly name = 'ConnectorTestError';
 }
 
 const SHOWN_PROBLEMS = 5;
@@ -157,7 +153,7 @@ interface TestedHalf {
   readonly collections: readonly CollectionName[];
   /** Records of each collection, unless a case has other ones. */
   readonly records: number;
-  readonly on: (stage: Stage) => Half;
+  readonly on: (stage: Stage) => Half | Promise<Half>;
 }
 
 function halvesOf({ collections, run, records, writes }: Resolved): TestedHalf[] {
@@ -197,7 +193,7 @@ async function problemsOf(
   const { sandbox } = stage;
   await sandbox.listen();
   try {
-    const problems = await play(each, { stage, half: on(stage), timeoutMs });
+    const problems = await play(each, { stage, half: await on(stage), timeoutMs });
     const log = (await output?.()) ?? '';
     if (!log.includes(sandbox.keys.full)) return problems;
     return [...problems, 'The output of the connector contains its API key.'];

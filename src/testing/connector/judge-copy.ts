@@ -7,8 +7,6 @@ export interface Evidence {
   readonly copy: readonly Fields[];
   /** Whether the copy may still have records that were deleted before the run. */
   readonly mayKeepDeleted?: boolean;
-  /** Whether no list shows a record: the copy may have it or not. */
-  readonly isHidden?: (id: string) => boolean;
   /** If the run did not succeed: the ids that the copy held before it, which it must still hold. */
   readonly heldBefore?: ReadonlySet<string> | undefined;
 }
@@ -27,11 +25,10 @@ export interface Finding {
  * be in it once, in the version of that time.
  */
 export function judge(evidence: Evidence): Finding[] {
-  const { timeline, isHidden = () => false } = evidence;
   const rows = rowsById(evidence.copy);
   const found = new Map<Kind, string[]>();
-  for (const id of new Set([...timeline.versions.keys(), ...rows.keys()])) {
-    const kind = isHidden(id) ? undefined : faultOf(id, rows.get(id) ?? [], evidence);
+  for (const id of new Set([...evidence.timeline.versions.keys(), ...rows.keys()])) {
+    const kind = faultOf(id, rows.get(id) ?? [], evidence);
     if (kind !== undefined) found.set(kind, [...(found.get(kind) ?? []), id]);
   }
   return [...found].map(([kind, ids]) => ({ kind, ids }));

@@ -9,8 +9,6 @@ export interface Half {
   /** The rows to write; none if it reads. */
   readonly rows: readonly ProductRow[];
   run(run: ConnectorRun, night: Night): unknown;
-  /** What is wrong before the first night, as sentences. */
-  check(): Promise<readonly string[]>;
   /** What some runs have left that is wrong, as sentences. */
   judge(night: Night, endings: readonly Ending[]): Promise<readonly string[]>;
 }
@@ -20,6 +18,7 @@ const REQUESTS_TO_KILL = 3;
 const MOST_KILLS = 40;
 /** How long a connector is watched after it was killed. */
 const AFTER_KILL_MS = 50;
+const ALIVE = 'The run sent requests after it had been killed and had settled.';
 
 /** Plays the nights of a case, and returns what is wrong after the first one that goes wrong, as sentences. */
 export async function play(
@@ -27,7 +26,6 @@ export async function play(
   { stage, half, timeoutMs }: { stage: Stage; half: Half; timeoutMs: number },
 ): Promise<readonly string[]> {
   prepare?.(stage, half.rows);
-  const problems = [...(await half.check())];
   const start = async (night: Night, requestsToKill = Number.POSITIVE_INFINITY) => {
     const { baseUrl, keys, faults } = stage.sandbox;
     const last = stage.requests + requestsToKill;
@@ -36,26 +34,20 @@ export async function play(
       if (number === last) kill.abort();
     };
     const run = (signal: AbortSignal) => half.run({ baseUrl, apiKey: keys.full, signal }, night);
-    const refuse = () => {
-      const refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
-      return () => refused.remove();
-    };
-    return await runConnector(run, { timeoutMs, kill: kill.signal, refuse });
+    return await runConnector(run, { timeoutMs, kill: kill.signal, faults });
   };
-  /** Kills run after run, each some requests later, until one ends before that. Notes what is wrong after each. */
+  /** Kills run after run, each some requests later, until one ends before that or something is wrong. */
   const startAndKill = async (night: Night): Promise<Ending> => {
     for (let kills = 1; ; kills += 1) {
       const ending = await start(night, kills <= MOST_KILLS ? REQUESTS_TO_KILL * kills : undefined);
-      if (ending.how !== 'killed') return ending;
+      if (ending.how !== 'killed' || ending.problems.length > 0) return ending;
       const before = stage.requests;
       await wait(AFTER_KILL_MS);
-      if (stage.requests > before) return { how: 'alive' };
-      problems.push(...(await half.judge(night, [ending])));
-      if (problems.length > 0) return ending;
+      const problems = stage.requests > before ? [ALIVE] : await half.judge(night, [ending]);
+      if (problems.length > 0) return { ...ending, problems };
     }
   };
   for (const night of nights) {
-    if (problems.length > 0) break;
     stage.begin(() => night.before?.(stage));
     const { during } = night;
     stage.onList = during && ((request) => during(stage, request));
@@ -69,32 +61,25 @@ export async function play(
           : [await start(night)];
     if (runs === 'twice in a row') endings.push(await start(night));
     stage.end();
-    problems.push(
-      ...endings.flatMap((ending) => endingProblems(ending, night, timeoutMs)),
+    const problems = [
+      ...endings.flatMap((ending) => endingProblems(ending, night)),
       ...tooMany429s(stage, night),
-    );
+    ];
     if (problems.length === 0) problems.push(...(await half.judge(night, endings)));
+    if (problems.length > 0) return problems;
   }
-  return problems;
+  return [];
 }
-
-const LATE: Readonly<Record<string, string>> = {
-  stuck:
-    'The run was killed: its signal aborted, and the service refused connections. It had not settled 10 s later.',
-  alive: 'The run sent requests after it had been killed and had settled.',
-};
 
 /** What is wrong with the way in which a run ended. */
 function endingProblems(
-  { how, error }: Ending,
+  { how, error, problems }: Ending,
   { ends = 'well', runs = 'once' }: Night,
-  timeoutMs: number,
-): string[] {
+): readonly string[] {
   if (how === 'loudly' && ends === 'well' && runs === 'once')
     return [sentence(`The run rejected: ${error instanceof Error ? error.message : String(error)}`)];
   if (how === 'well' && ends === 'loudly') return ['The run reported success. It has to reject.'];
-  if (how === 'late') return [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
-  return LATE[how] === undefined ? [] : [LATE[how]];
+  return problems;
 }
 
 function tooMany429s({ sandbox }: Stage, { most429s = Number.POSITIVE_INFINITY }: Night): string[] {

@@ -8,16 +8,12 @@ import type { Fields } from './timeline.ts';
 
 type Copies = ReadonlyMap<CollectionName, readonly Fields[]>;
 
-/** The half of a connector that reads. */
-export function readingHalf(
+/** The half of a connector that reads. Throws a TypeError if its copy is not empty. */
+export async function readingHalf(
   stage: Stage,
   run: (run: ConnectorRun) => unknown,
   records: (collection: CollectionName) => unknown,
-): Half {
-  // A function of the id, in the one case that has it.
-  const { hiddenRecords } = stage.options;
-  const isHidden = typeof hiddenRecords === 'function' ? (id: string) => hiddenRecords({ id }) : undefined;
-  let held: Copies = new Map();
+): Promise<Half> {
   let hasEndedWell = false;
   const readCopies = async (): Promise<Copies> => {
     const copies = new Map<CollectionName, readonly Fields[]>();
@@ -28,16 +24,14 @@ export function readingHalf(
     }
     return copies;
   };
+  let held = await readCopies();
+  if ([...held.values()].some(({ length }) => length > 0))
+    throw new TypeError(
+      'The copy is not empty before the case: empty it and the state of the connector in reset.',
+    );
   return {
     rows: [],
     run,
-    async check() {
-      held = await readCopies();
-      const isEmpty = [...held.values()].every(({ length }) => length === 0);
-      return isEmpty
-        ? []
-        : ['The copy is not empty before the case: empty it and the state of the connector in reset.'];
-    },
     async judge(night, endings) {
       const endedWell = endings.every(({ how }) => how === 'well');
       hasEndedWell ||= endedWell;
@@ -52,7 +46,6 @@ export function readingHalf(
           timeline: stage.timeline(collection),
           copy,
           mayKeepDeleted: night.deletions !== true,
-          ...(isHidden && { isHidden }),
           ...(!isComplete && !completeAnyway.includes(collection) && { heldBefore }),
         };
         const total = stage.store(collection).count;

@@ -22,12 +22,6 @@ const faulty = (fault: Fault, times: number): Night => ({
   ends: 'either',
 });
 
-/** A night in which every request of every collection meets a fault. */
-const everywhere = (fault: Fault, ends: 'loudly' | 'either'): Night => ({
-  faults: () => [[fault, { times: Infinity }]],
-  ends,
-});
-
 /** After the second response and each one after it, something happens to a record that was listed, or was not. */
 const afterEachPage = (work: (stage: Stage, name: CollectionName) => void): Night => ({
   during: (stage, { collection, number }) => {
@@ -44,25 +38,18 @@ const removeListed = (stage: Stage, name: CollectionName) => stage.remove(name, 
 const amountField = (name: CollectionName) =>
   Object.entries(collections[name].fields).find(([, kind]) => kind === 'money')?.[0] ?? 'creditLimit';
 
-const emptied = (body: string) => {
-  const list: unknown = JSON.parse(body);
-  if (Array.isArray(list)) return '[]';
-  const members = Object.entries(list as object).map(([field, value]) => [
-    field,
-    Array.isArray(value) ? [] : value,
-  ]);
-  return JSON.stringify(Object.fromEntries(members));
-};
+/** A list without its records, in an object or alone. */
+const emptied = (body: string) =>
+  JSON.stringify(JSON.parse(body, (_, value: unknown) => (Array.isArray(value) ? [] : value)));
 
 /** Whether no request has yet come after a pause of so many ms. */
 const untilPause = (pauseMs: number) => {
-  let last: number | undefined;
-  let hasPaused = false;
+  let last = Infinity;
   return () => {
     const now = Date.now();
-    hasPaused ||= last !== undefined && now - last >= pauseMs;
-    last = now;
-    return !hasPaused;
+    // After a pause, every request comes after a pause.
+    last = now - last >= pauseMs ? -Infinity : now;
+    return last === now;
   };
 };
 
@@ -410,7 +397,14 @@ export const readingCases: readonly Case[] = [
     name: '404 for everything',
     why: 'A gateway that lost its route responds with 404 to every path.',
     advice: 'A 404 for a list is not an empty list: reject, and delete nothing.',
-    nights: [QUIET, everywhere({ kind: 'status', status: 404, body: 'html' }, 'loudly'), QUIET],
+    nights: [
+      QUIET,
+      {
+        faults: () => [[{ kind: 'status', status: 404, body: 'html' }, { times: Infinity }]],
+        ends: 'loudly',
+      },
+      QUIET,
+    ],
   },
   {
     name: 'empty lists',

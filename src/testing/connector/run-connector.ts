@@ -1,3 +1,4 @@
+import type { FaultRule, Faults } from '../faults/fault-rules.ts';
 import { wait } from '../wait.ts';
 
 /** What a connector is given. */
@@ -17,37 +18,38 @@ export interface ConnectorProcess {
   kill(): unknown;
 }
 
-/**
- * How a run ended: it resolved, it rejected with `error`, it was killed, it was killed because it took too long, it had
- * not settled 10 s after it was killed, or it sent requests after it had.
- */
+/** How a run ended: it resolved, it rejected with `error`, or it was killed. */
 export interface Ending {
-  readonly how: 'well' | 'loudly' | 'killed' | 'late' | 'stuck' | 'alive';
+  readonly how: 'well' | 'loudly' | 'killed';
   readonly error?: unknown;
+  /** What is wrong with that whatever the case is, as sentences. */
+  readonly problems: readonly string[];
 }
 
 interface RunConnectorOptions {
   readonly timeoutMs: number;
   /** Kills the run when it aborts. */
   readonly kill: AbortSignal;
-  /** Refuses connections from then on. Returns what ends that. */
-  readonly refuse: () => () => void;
+  /** Those of the service, which refuses connections from the kill to the end of the run. */
+  readonly faults: Pick<Faults, 'add'>;
 }
 
 /** How long a connector that was killed has to settle. */
 const KILL_MS = 10_000;
+const STUCK =
+  'The run was killed: its signal aborted, and the service refused connections. It had not settled 10 s later.';
 
 /** Runs a connector once. It is killed if it takes longer than `timeoutMs`. */
 export async function runConnector(
   start: (signal: AbortSignal) => unknown,
-  { timeoutMs, kill, refuse }: RunConnectorOptions,
+  { timeoutMs, kill, faults }: RunConnectorOptions,
 ): Promise<Ending> {
   const controller = new AbortController();
   const over = new AbortController();
   let child: ConnectorProcess | undefined;
-  let accept = () => {};
+  let refused: FaultRule | undefined;
   const die = () => {
-    accept = refuse();
+    refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
     controller.abort(new Error('The connector was killed.'));
     child?.kill();
   };
@@ -61,21 +63,20 @@ export async function runConnector(
   };
   kill.addEventListener('abort', die, { once: true });
   const settled = work().then(
-    (): Ending => ({ how: 'well' }),
-    (error: unknown): Ending => ({ how: 'loudly', error }),
+    (): Ending => ({ how: 'well', problems: [] }),
+    (error: unknown): Ending => ({ how: 'loudly', error, problems: [] }),
   );
   try {
     const inTime = await Promise.race([settled, wait(timeoutMs, AbortSignal.any([kill, over.signal]))]);
-    const isLate = inTime === undefined && !kill.aborted;
-    if (isLate) die();
+    if (inTime !== undefined && !kill.aborted) return inTime;
+    const problems = kill.aborted ? [] : [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
+    if (!kill.aborted) die();
     const ending = inTime ?? (await Promise.race([settled, wait(KILL_MS, over.signal)]));
-    if (ending === undefined) return { how: 'stuck' };
-    if (isLate) return { how: 'late' };
-    return kill.aborted ? { how: 'killed' } : ending;
+    return { how: 'killed', problems: ending === undefined ? [STUCK] : problems };
   } finally {
     kill.removeEventListener('abort', die);
     over.abort();
-    accept();
+    refused?.remove();
   }
 }
 

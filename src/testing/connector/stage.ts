@@ -1,10 +1,11 @@
-import type { CollectionName } from '../../collections/index.ts';
+import { type CollectionName, collections } from '../../collections/index.ts';
 import type { SeededRandom } from '../data/seeded-random.ts';
 import type { FaultKind } from '../faults/fault.ts';
 import type { LoggedRequest } from '../log.ts';
 import type { SandboxOptions } from '../options.ts';
 import { createSandbox, type Sandbox } from '../sandbox.ts';
 import { collectionOf } from '../service/route.ts';
+import { selects } from '../store/record-selection.ts';
 import type { CollectionStore } from '../store/sandbox-store.ts';
 import { type Fields, Timeline } from './timeline.ts';
 
@@ -112,7 +113,12 @@ export class Stage {
   }
 
   #observe(when: string): void {
-    for (const [name, timeline] of this.#timelines) timeline.observe(this.store(name).all(), when);
+    const { hiddenRecords = 0, seed = 0 } = this.options;
+    for (const [name, timeline] of this.#timelines) {
+      const isListed = (record: Fields & { id: string }) =>
+        !selects(hiddenRecords, { id: record.id, record }, collections[name].segment, { seed });
+      timeline.observe(this.store(name).all().filter(isListed), when);
+    }
   }
 
   #log({ path, query, ids, fault }: LoggedRequest): void {

@@ -28,7 +28,6 @@ export class Timeline<Rec extends Fields = Fields> {
   readonly versions = new Map<string, Version<Rec>[]>();
   /** The lists that the run requested, in order. */
   readonly pages: SentPage[] = [];
-  readonly #texts = new Map<string, string>();
   #moment = 0;
   #runBegan = 0;
 
@@ -48,16 +47,10 @@ export class Timeline<Rec extends Fields = Fields> {
 
   /** Compares everything that the service holds with what it held before. */
   observe(records: readonly (Rec & { readonly id: string })[], when = ''): void {
-    const gone = new Set(this.#texts.keys());
-    for (const record of records) {
-      gone.delete(record.id);
-      const text = JSON.stringify(record);
-      if (this.#texts.get(record.id) !== text) this.set(record.id, record, when);
-      this.#texts.set(record.id, text);
-    }
-    for (const id of gone) {
-      this.#texts.delete(id);
-      this.set(id, undefined, when);
+    const now = new Map(records.map((record) => [record.id, record]));
+    for (const id of new Set([...this.versions.keys(), ...now.keys()])) {
+      const before = this.versions.get(id)?.at(-1)?.record;
+      if (JSON.stringify(before) !== JSON.stringify(now.get(id))) this.set(id, now.get(id), when);
     }
   }
 

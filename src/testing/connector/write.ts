@@ -22,7 +22,6 @@ export function writingHalf(stage: Stage, run: (run: WritingRun) => unknown): Ha
   return {
     rows,
     run: (context, night) => run({ ...context, products: night.rows?.(rows) ?? rows }),
-    check: async () => [],
     judge: async (night, endings) =>
       judgeProducts({
         rows: night.rows?.(rows) ?? rows,

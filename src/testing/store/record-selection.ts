@@ -5,7 +5,7 @@ import type { Row } from './row.ts';
 /** Whether a record is one of those that an option selects. */
 export function selects(
   selection: RecordSelection,
-  { id, record }: Row,
+  { id, record }: Pick<Row, 'id' | 'record'>,
   segment: string,
   { seed }: { readonly seed: number },
 ): boolean {

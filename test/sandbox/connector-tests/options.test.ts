@@ -168,3 +168,11 @@ test('the options of the service apply to every case', async () => {
   await messageOf('ties', { ...others, run, service: { listBody: 'hydra:member' } });
   expect(queries[0]).toContain('hydra:member');
 });
+
+test('a copy need not have the records that the service always hides', async () => {
+  for (const hiddenRecords of [0.3, ['1']]) {
+    const options = { ...connector(), service: { hiddenRecords } };
+    expect(await messageOf('ids beyond 2^53', options)).toBeUndefined();
+    expect(await messageOf('killed in the first night', options)).toBeUndefined();
+  }
+});

@@ -92,11 +92,6 @@ describe('a copy', () => {
     expect(findings({ timeline, copy: [A, B], mayKeepDeleted: true })).toEqual([]);
   });
 
-  test('may have or lack hidden records', () => {
-    expect(findings({ copy: [B], isHidden: (id: string) => id === '1' })).toEqual([]);
-    expect(findings({ copy: [{ ...A, name: 'old' }, B], isHidden: (id: string) => id === '1' })).toEqual([]);
-  });
-
   test('of a failed run may be stale and incomplete, but keeps what it held', () => {
     const timeline = seen([[NEW, B]], 0);
     const heldBefore = new Set(['1']);

@@ -1,3 +1,4 @@
+import type { Fault } from 'accounting-data-sdk/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { runConnector } from '../../../src/testing/connector/run-connector.ts';
 
@@ -7,6 +8,7 @@ beforeEach(() => {
 });
 
 const HOUR_MS = 3_600_000;
+const KILLED = ['killed', 'connection-refused', 'accept'];
 
 /** A run that takes so long if it is killed, and never ends otherwise. */
 const runFor = (afterKillMs: number) => (signal: AbortSignal) =>
@@ -22,13 +24,14 @@ async function endingOf(
   const refusals: string[] = [];
   const kill = new AbortController();
   setTimeout(() => kill.abort(), killAfterMs);
-  const refuse = () => {
-    refusals.push('refuse');
-    return () => void refusals.push('accept');
+  const add = (fault: Fault) => {
+    refusals.push(fault.kind);
+    return { fault, hits: 0, active: true, remove: () => void refusals.push('accept') };
   };
-  const ending = runConnector(start, { timeoutMs, kill: kill.signal, refuse });
+  const ending = runConnector(start, { timeoutMs, kill: kill.signal, faults: { add } });
   await vi.advanceTimersByTimeAsync(HOUR_MS);
-  return [(await ending).how, ...refusals];
+  const { how, problems } = await ending;
+  return [how, ...refusals, ...problems];
 }
 
 test('a run that resolves or rejects ends well or loudly, and connections are not refused', async () => {
@@ -42,14 +45,23 @@ test('a run that resolves or rejects ends well or loudly, and connections are no
 });
 
 test('a run that is killed has 10 s to settle, in which connections are refused', async () => {
-  expect(await endingOf(runFor(9_999))).toEqual(['killed', 'refuse', 'accept']);
-  expect(await endingOf(runFor(10_001))).toEqual(['stuck', 'refuse', 'accept']);
+  expect(await endingOf(runFor(9_999))).toEqual(KILLED);
+  expect(await endingOf(runFor(10_001))).toEqual([
+    ...KILLED,
+    expect.stringMatching('had not settled 10 s later'),
+  ]);
 });
 
 test('a run that takes longer than timeoutMs is killed, and Infinity is no limit', async () => {
-  expect(await endingOf(runFor(0), { timeoutMs: 30_000 })).toEqual(['late', 'refuse', 'accept']);
-  expect(await endingOf(runFor(10_001), { timeoutMs: 30_000 })).toEqual(['stuck', 'refuse', 'accept']);
-  expect(await endingOf(runFor(0), { killAfterMs: HOUR_MS - 1 })).toEqual(['killed', 'refuse', 'accept']);
+  expect(await endingOf(runFor(0), { timeoutMs: 30_000 })).toEqual([
+    ...KILLED,
+    'The run had not ended after timeoutMs (30000 ms).',
+  ]);
+  expect(await endingOf(runFor(10_001), { timeoutMs: 30_000 })).toEqual([
+    ...KILLED,
+    expect.stringMatching('had not settled 10 s later'),
+  ]);
+  expect(await endingOf(runFor(0), { killAfterMs: HOUR_MS - 1 })).toEqual(KILLED);
 });
 
 test('a process is killed by its own function, even one that starts after the kill', async () => {
@@ -62,11 +74,11 @@ test('a process is killed by its own function, even one that starts after the ki
     };
     return { done: promise, kill };
   };
-  expect(await endingOf(() => childOf('at once'))).toEqual(['killed', 'refuse', 'accept']);
+  expect(await endingOf(() => childOf('at once'))).toEqual(KILLED);
   const late = async () => {
     await new Promise((resolve) => setTimeout(resolve, 61_000));
     return childOf('late');
   };
-  expect(await endingOf(late)).toEqual(['killed', 'refuse', 'accept']);
+  expect(await endingOf(late)).toEqual(KILLED);
   expect(kills).toEqual(['at once', 'late']);
 });
