@@ -158,7 +158,8 @@ async function readSettings(io: Io, name: string | undefined): Promise<Settings 
 /** A setting that is needed, and not there. */
 function missing(what: string, variable: string, { file }: Settings, advice: string): CommandFailure {
   const where = file === undefined ? `No ${what} is configured.` : `${file} has no ${variable}.`;
-  const source = file === undefined ? '.env is read only if neither is set.' : 'It must have both.';
+  const source =
+    file === undefined ? 'A .env file is read only if neither address nor key is set.' : 'It must have both.';
   return new CommandFailure(where, { advice: `${advice} ${source}`, exitCode: EXIT.usage });
 }
 

@@ -31,7 +31,7 @@ Exit codes:
   5    the service returned an error, or a response that cannot be used
   6    the service does not respond
   7    a file cannot be read or written, or belongs to something else
-  8    discover --check, probe --check: the file differs from the service
+  8    --check, --verify: the file or the copy differs from the service
   9    push: some rows failed or are in conflict; the others were written
   130  stopped by Ctrl-C
   141  the reader of the output has ended

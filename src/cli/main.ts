@@ -14,7 +14,7 @@ import { type Io, withoutKey } from './io.ts';
 import { wrapped } from './table.ts';
 
 /** Every command adds itself to the program. */
-const COMMANDS = [addProbe, addDiscover, addPull, addPush, addGet, addWhoami, addSandbox];
+const COMMANDS = [addWhoami, addProbe, addDiscover, addPull, addGet, addPush, addSandbox];
 
 const SETTINGS_HELP = `
 Collections:

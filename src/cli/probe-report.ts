@@ -22,7 +22,9 @@ export function reportLines(report: ProbeReport, columns: number | undefined): s
   return [
     ...tableLines(rows, { head: HEAD, columns }),
     '',
-    ...tableLines(options, { head: ['option', 'value', 'why'], columns }),
+    ...(options.length > 0
+      ? tableLines(options, { head: ['option', 'value', 'why'], columns })
+      : ['The defaults of createClient and sync fit this service.']),
     ...report.advice.flatMap((sentence) => ['', sentence]),
   ];
 }

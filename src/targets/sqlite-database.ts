@@ -33,7 +33,7 @@ export function openFile(file: string): SqliteDatabase {
   if (sqlite === undefined) {
     throw new InvalidInputError(
       'target',
-      'requires node:sqlite, which this runtime does not have. Use Node 22.13 or newer, or another target',
+      'node:sqlite is missing from this runtime. Use Node 22.13 or newer, or another target',
     );
   }
   let database: SqliteDatabase | undefined;

@@ -116,7 +116,7 @@ export type RecordCounts = number | Partial<Readonly<Record<CollectionName, numb
 
 const isCount = is.integerFrom(0).allows;
 const recordCounts = is.check<RecordCounts>(
-  'a whole number of at least 0, or an object with one for each collection',
+  'a whole number of at least 0, or an object with one for each collection; your own records go into fixtures',
   (value) =>
     isCount(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isCount)),
 );

@@ -55,7 +55,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   const count = names.length > 0 ? names.length : collectionNames.length;
   if (!quiet)
     io.log(
-      `Reading about ${counted(sample, 'record')} of each of ${counted(count, 'collection')}. Ctrl-C stops.`,
+      `Reading at most about ${counted(sample, 'record')} of each of ${counted(count, 'collection')}. Ctrl-C stops.`,
     );
   const discovery = await discover(client, {
     collections: names.length > 0 ? names : undefined,
@@ -70,7 +70,11 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   checkAccess(discovery);
   const { source } = discovery;
   const file = `${hashLine(source)}\n${source}`;
-  if (check !== undefined) return reportChanges(check, { previous: previous ?? '', file, io });
+  if (check !== undefined) {
+    reportChanges(check, { previous: previous ?? '', file, io });
+    if (!quiet) io.log(`The service sends what ${check} says.`);
+    return;
+  }
   if (out === undefined) return io.out(file.trimEnd());
   await replaceFile(await writableFile(out), file);
   if (!quiet) io.log(summary(discovery, out));

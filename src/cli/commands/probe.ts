@@ -81,6 +81,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   const access = report.collections.map((collection) => collection.access);
   if (!isRead) throw nothingReadable(access);
   if (before !== undefined) reportDifferences(differences(before, report), check ?? '', io);
+  if (before !== undefined && !quiet) io.log(`The service behaves as ${check} says.`);
 }
 
 async function writeService(report: ProbeReport, out: string, { quiet }: Flags, io: Io): Promise<void> {

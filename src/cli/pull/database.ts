@@ -288,8 +288,11 @@ function asFailure(
     );
   }
   if (error.code === 'invalid_input' && error.argument === 'target') {
-    return new CommandFailure(error.message.replace(/^target: /, ''), {
-      advice: 'Name a database that only this package writes to, or a file that does not exist.',
+    const message = error.message.replace(/^target: /, '');
+    return new CommandFailure(message, {
+      advice: message.includes('. Use ')
+        ? undefined
+        : 'Name a database that only this package writes to, or a file that does not exist.',
       exitCode: EXIT.file,
     });
   }

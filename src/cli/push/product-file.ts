@@ -70,7 +70,10 @@ export class ProductFile {
     } catch (error) {
       if (error instanceof EncodingError) throw this.#failure(error.message, 'Save it as UTF-8');
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-      throw this.#failure(`it cannot be read: ${(error as Error).message}`);
+      throw this.#failure(
+        `it cannot be read: ${(error as Error).message}.`,
+        'Check the path and the permissions',
+      );
     }
   }
 

@@ -8,13 +8,13 @@ import { folder, listening, run } from './support/run.ts';
 
 useFastClock();
 
-const COMMANDS = ['probe', 'discover', 'pull', 'get', 'whoami'];
+const COMMANDS = ['whoami', 'probe', 'discover', 'pull', 'get', 'push', 'sandbox'];
 
 describe('get', () => {
   test('prints a record as the service sends it', async () => {
     const { sandbox, env } = await listening({ records: 200 });
     for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
-      const { code, out } = await run(env, ['get', name, '3']);
+      const { code, out } = await run(env, ['get', name, '3', '--json']);
       expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
     }
   });

@@ -26,6 +26,9 @@ describe('discover', () => {
     // More records change the comments, not the code.
     sandbox.store.boms.insert({ ...sandbox.store.boms.get('1'), id: undefined });
     expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
+    expect((await run(env, ['discover', 'boms', '--check', file])).log).toContain(
+      `The service sends what ${file} says.`,
+    );
 
     const before = readFileSync(file, 'utf8');
     for (const id of sandbox.store.boms.ids())

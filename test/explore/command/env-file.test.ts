@@ -80,7 +80,7 @@ describe('the settings of the command', () => {
     ] as const) {
       const { code, log } = await run(env, [...get, ...args], { cwd });
       expect([code, log]).toEqual([2, expect.stringContaining(`No ${missing} is configured.`)]);
-      expect(log).toContain('.env is read only if neither is set.');
+      expect(log).toContain('A .env file is read only if neither address nor key is set.');
     }
     expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
   });

@@ -71,6 +71,12 @@ describe('probe', () => {
   });
 });
 
+test('probe says so if a service needs no option', async () => {
+  const { env } = await listening({ records: 100 });
+  const { out } = await run(env, ['probe', 'accounts']);
+  expect(out).toMatch(/\n\nThe defaults of createClient and sync fit this service\.\n$/);
+});
+
 describe('probe --write', () => {
   test('prompts for confirmation, and writes nothing without a yes', async () => {
     const { sandbox, env } = await listening({ records: 100 });
