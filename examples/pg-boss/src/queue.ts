@@ -54,14 +54,21 @@ export type Result =
   | { readonly status: 'synced'; readonly records: number }
   | {
       readonly status: 'failed';
-      /** The code of the first error, such as `unauthenticated`. */
+      /** The code of the first error, such as `unauthenticated`; `unexpected_error` for one that is no `AccountingError`. */
       readonly code: string;
       readonly message: string;
       readonly retryable: boolean;
     };
 
 export async function startQueue(options: ConstructorOptions): Promise<PgBoss> {
-  const boss = new PgBoss({ superviseIntervalSeconds: 5, monitorIntervalSeconds: 5, ...options });
+  const boss = new PgBoss({
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
+    // pg-boss skips a tenant whose job was running when this cache was read, even if that job has ended. The default is
+    // 60, which delays the next job of a paused company by up to a minute.
+    queueCacheIntervalSeconds: 1,
+    ...options,
+  });
   boss.on('error', (error) => console.error(error.message));
   await boss.start();
   await boss.createQueue(FAILED);
@@ -127,7 +134,7 @@ export async function work(boss: PgBoss, options: WorkOptions): Promise<void> {
   } as const;
   await boss.work<Job>(SYNC, settings, async ([job]) => {
     if (job === undefined) return [];
-    const result = await run(job.data, options, { parked, circuit, jobSignal: job.signal });
+    const result = await run(job.data, options, { parked, circuit, jobSignal: job.signal }).catch(unexpected);
     // Before this job ends: if the machine dies in between, this one is retried and resumes as well.
     if (result.status === 'stopped') await plan(boss, job.data);
     if ('resumeAfterMs' in result) {
@@ -142,6 +149,13 @@ export async function work(boss: PgBoss, options: WorkOptions): Promise<void> {
 function outcomeOf(result: Result): 'completed' | 'failed' | 'deadletter' {
   if (result.status !== 'failed') return 'completed';
   return result.retryable ? 'failed' : 'deadletter';
+}
+
+/** A failure outside the SDK, such as one of `companyOf` or of the database: the queue retries the job. */
+function unexpected(error: unknown): Result {
+  const code = 'unexpected_error';
+  const message = `${code}: ${error instanceof Error ? error.message : String(error)}`;
+  return { status: 'failed', code, message, retryable: true };
 }
 
 interface Gates {

@@ -134,6 +134,21 @@ test('a company that is paused for an hour queues again for then', async (t) => 
   assert.equal(sandbox.count(), 1);
 });
 
+test('a company whose last job has just ended is not skipped for a minute', {
+  timeout: 40_000,
+}, async (t) => {
+  const { results, queue, machine } = await open(t, new Map([['acme', createSandbox()]]));
+  await queue();
+  // As the supervisor of pg-boss writes it while a job of the company runs.
+  await query(`UPDATE pgboss.queue SET singletons_active = '{acme}' WHERE name = '${SYNC}'`);
+  const boss = await machine();
+  await plan(boss, { tenant: 'acme', mode: 'incremental' });
+  await until(() => {
+    t.signal.throwIfAborted();
+    return results.length > 0;
+  });
+});
+
 test('a company with a rejected key goes to the dead-letter queue, and sends nothing until its key changes', async (t) => {
   const sandbox = createSandbox({ records: { accounts: 5 } });
   const { results, keys, machine } = await open(t, new Map([['acme', sandbox]]));
@@ -169,6 +184,31 @@ test('a company with a rejected key goes to the dead-letter queue, and sends not
   assert.equal(results[2]?.status, 'synced');
   assert.deepEqual(await staleCompanies(connection, ['acme'], '3 hours'), []);
   assert.equal((await staleCompanies(connection, ['acme'], '0 seconds')).length, 1);
+});
+
+test('an error outside the SDK is reported with its company and message, and retried', async (t) => {
+  const sandbox = createSandbox({ records: { accounts: 5 } });
+  const { results, machine } = await open(t, new Map([['acme', sandbox]]));
+  let calls = 0;
+  const boss = await machine({
+    stopAfter: { ms: 60_000 },
+    companyOf: () => {
+      calls += 1;
+      if (calls === 1) throw new Error('The secret store is down.');
+      return sandbox.clientOptions;
+    },
+  });
+  await plan(boss, { tenant: 'acme', mode: 'incremental' });
+  await until(() => results.length >= 2);
+  const [failure, success] = results;
+  assert.deepEqual(failure, {
+    tenant: 'acme',
+    status: 'failed',
+    code: 'unexpected_error',
+    message: 'unexpected_error: The secret store is down.',
+    retryable: true,
+  });
+  assert.equal(success?.status, 'synced');
 });
 
 test('twenty starts queue nothing, and a job for each company once the hour is planned', async (t) => {
