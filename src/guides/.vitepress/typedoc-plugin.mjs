@@ -184,7 +184,10 @@ export function load({ converter, renderer, logger }) {
     }
   });
   renderer.on('endPage', (page) => {
+    // The signature of a function or a method shows its type parameters.
+    const ofSignatures = page.model.kind === ReflectionKind.Function ? '##+' : '###+';
     const contents = page.contents
+      .replaceAll(new RegExp(`^${ofSignatures} Type Parameters\\n\\n(?:\\|.*\\n)+\\n?`, 'gm'), '')
       // Overloads differ in the type of their options: it is a better heading than `Call Signature`.
       .replaceAll(
         /^(#+) Call Signature\n(?=\n```ts\n[^`]*?\boptions\??: (\w+))/gm,
