@@ -105,7 +105,8 @@ function valuesOf({ values, expected = 'an object', other = [] }: Entry): string
 /** The guide: every option, fault and condition, each below a heading of its own. */
 export function sandboxGuide(): string {
   const options = optionRows().map(({ path, text, defaultText = '', values }) => {
-    const facts = [defaultText && `default ${code(defaultText)}`, values === 'an object' ? '' : values];
+    const hasDefault = defaultText !== '' && defaultText !== 'undefined';
+    const facts = [hasDefault ? `default ${code(defaultText)}` : '', values === 'an object' ? '' : values];
     return section(path, facts, text);
   });
   const faultType = typeOf('sandboxFaults');
@@ -141,7 +142,7 @@ outline: 2
 
 # Sandbox options
 
-Every option of \`createSandbox\`, every fault and every condition of a fault, with the defaults. The guide [Testing](testing.md) shows how to use them. This page is generated from the tables in the source.
+Every option of \`createSandbox\`, every fault and every condition of a fault. [Testing](testing.md) shows how to use them.
 
 <option-filter />
 `;
