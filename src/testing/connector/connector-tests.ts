@@ -139,9 +139,10 @@ function linesOf(
   }
   if (problems.length === 0) return [];
   const left = problems.length - SHOWN_PROBLEMS;
-  const more = left > 0 ? `\n… and ${left} more.` : '';
   return [
-    `${name}: ${problems.slice(0, SHOWN_PROBLEMS).join('\n')}${more} ${advice}`,
+    `${name}: ${problems.slice(0, SHOWN_PROBLEMS).join('\n')}`,
+    ...(left > 0 ? [`… and ${left} more.`] : []),
+    advice,
     `Why services do this: ${why}`,
     `Repeat it with only: ['${name}'], seed: ${seed}.`,
   ];

@@ -86,14 +86,17 @@ export function explain(
   const named = `${ids.slice(0, SHOWN_IDS).join(', ')}${ids.length > SHOWN_IDS ? ', …' : ''}`;
   const [one, several] = KINDS[kind];
   const what = ids.length === 1 ? `${one} (id ${named})` : `${several} (ids ${named})`;
-  const reason = kind === 'missing' ? whyMissing(ids, evidence) : reasonOf(kind, first, evidence);
-  return `${ids.length} of ${total} ${collection} ${what}. ${reason}`;
+  return `${ids.length} of ${total} ${collection} ${what}. ${reasonOf(kind, first, evidence)}`;
 }
 
-function reasonOf(kind: Exclude<Kind, 'missing'>, id: string, { timeline, copy }: Evidence): string {
+/** What happened to one of the records of a finding. */
+function reasonOf(kind: Kind, id: string, evidence: Evidence): string {
+  const { timeline, copy } = evidence;
   const last = timeline.versions.get(id)?.at(-1);
   const rows = rowsById(copy).get(id) ?? [];
   switch (kind) {
+    case 'missing':
+      return whyMissing(id, evidence);
     case 'stale': {
       const change = `Record ${id} was changed ${last?.when}`;
       const sent = timeline.pages.find(({ at, ids }) => at >= (last?.at ?? 0) && ids.includes(id));
@@ -116,23 +119,25 @@ function reasonOf(kind: Exclude<Kind, 'missing'>, id: string, { timeline, copy }
   }
 }
 
-/** Whether the responses of the run contained what is missing, and what changed meanwhile. */
-function whyMissing(ids: readonly string[], { timeline, heldBefore }: Evidence): string {
-  if (heldBefore !== undefined) return 'The copy had them before the run, and the service still has them.';
+/** Whether the connector got a record, and what happened meanwhile if it did not. */
+function whyMissing(id: string, { timeline, heldBefore }: Evidence): string {
+  if (heldBefore !== undefined)
+    return `The copy had record ${id} before the run, and the service still has it.`;
   const { pages } = timeline;
-  const sent = pages.find((page) => page.ids.some((id) => ids.includes(id)));
-  if (sent !== undefined) {
-    const id = sent.ids.find((each) => ids.includes(each));
-    return `The response to request ${sent.request} contained record ${id}.`;
-  }
+  const sent = pages.find(({ ids }) => ids.includes(id));
+  if (sent !== undefined) return `The response to request ${sent.request} contained record ${id}.`;
   if (pages.length === 0) return 'The run did not list the collection.';
-  const [change, ...more] = timeline.changes();
-  if (change === undefined) return 'No response of the run contained them, and nothing changed meanwhile.';
-  const what = `record ${change.id} was ${change.record === undefined ? 'deleted' : 'written'} ${change.when}`;
-  const others = more.length === 0 ? '' : `, and ${more.length} more changes followed`;
+  const unseen = `No response of the run contained record ${id}`;
+  const failed = pages.find(({ fault }) => fault !== undefined);
+  if (failed !== undefined) return `${unseen}; request ${failed.request} met the fault '${failed.fault}'.`;
+  const changes = timeline.changes();
+  const [first] = changes;
+  if (first === undefined) return `${unseen}, and nothing changed meanwhile.`;
+  const what = `record ${first.id} was ${first.record === undefined ? 'deleted' : 'written'} ${first.when}`;
+  const more = changes.length === 1 ? '' : `, the first of ${changes.length} changes`;
   return pages.some(({ isLaterPage }) => isLaterPage)
-    ? `No response contained them: they moved to pages that had been requested already when ${what}${others}.`
-    : `No response contained them. During the run, ${what}${others}.`;
+    ? `${unseen}: it moved to a page that had been requested already when ${what}${more}.`
+    : `${unseen}. During the run, ${what}${more}.`;
 }
 
 function shown(value: unknown): string {

@@ -65,21 +65,23 @@ export async function play(
       ...endings.flatMap((ending) => endingProblems(ending, night)),
       ...tooMany429s(stage, night),
     ];
-    if (problems.length === 0) problems.push(...(await half.judge(night, endings)));
     if (problems.length > 0) return problems;
+    const left = await half.judge(night, endings);
+    if (left.length > 0) return [...left, ...endings.flatMap(rejection)];
   }
   return [];
 }
 
 /** What is wrong with the way in which a run ended. */
-function endingProblems(
-  { how, error, problems }: Ending,
-  { ends = 'well', runs = 'once' }: Night,
-): readonly string[] {
-  if (how === 'loudly' && ends === 'well' && runs === 'once')
-    return [sentence(`The run rejected: ${error instanceof Error ? error.message : String(error)}`)];
-  if (how === 'well' && ends === 'loudly') return ['The run reported success. It has to reject.'];
-  return problems;
+function endingProblems(ending: Ending, { ends = 'well', runs = 'once' }: Night): readonly string[] {
+  if (ending.how === 'loudly' && ends === 'well' && runs === 'once') return rejection(ending);
+  if (ending.how === 'well' && ends === 'loudly') return ['The run reported success. It has to reject.'];
+  return ending.problems;
+}
+
+function rejection({ how, error }: Ending): string[] {
+  if (how !== 'loudly') return [];
+  return [sentence(`The run rejected: ${error instanceof Error ? error.message : String(error)}`)];
 }
 
 function tooMany429s({ sandbox }: Stage, { most429s = Number.POSITIVE_INFINITY }: Night): string[] {

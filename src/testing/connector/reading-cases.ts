@@ -2,7 +2,7 @@ import { type CollectionName, collections } from '../../collections/index.ts';
 import { hashText } from '../data/seeded-random.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { Case, Night } from './case.ts';
-import type { Stage } from './stage.ts';
+import { isList, type Stage } from './stage.ts';
 
 const QUIET: Night = {};
 
@@ -57,7 +57,7 @@ const untilPause = (pauseMs: number) => {
 export const readingCases: readonly Case[] = [
   {
     name: 'no records',
-    why: 'A new company has none, and most companies have none in some collection.',
+    why: 'A new company has no records, and most companies have none in some collections.',
     advice: 'An empty first page is a success, and the next night may bring the first records.',
     records: 0,
     nights: [
@@ -371,7 +371,7 @@ export const readingCases: readonly Case[] = [
   {
     name: 'one forbidden collection',
     why: 'A key never has more permissions than its user, and those change.',
-    advice: 'A 403 concerns one collection: read the others, keep the copy, and report it.',
+    advice: 'A 403 is about one collection: read the others, keep the copy, and report it.',
     nights: [
       QUIET,
       {
@@ -416,7 +416,7 @@ export const readingCases: readonly Case[] = [
         faults: () => [
           [
             { kind: 'rewrite', body: emptied },
-            { when: ({ path }) => path.split('/').length === 5, times: Infinity },
+            { when: ({ path }) => isList(path), times: Infinity },
           ],
         ],
         ends: 'either',
@@ -426,7 +426,7 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'killed and started again',
-    why: 'Deployments, restarts and limits of time end a connector at any request.',
+    why: 'Deployments, restarts and time limits end a connector at any request.',
     advice:
       'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
     nights: [

@@ -14,6 +14,11 @@ const LATE: readonly (FaultKind | undefined)[] = [undefined, 'delay', 'slow-body
 
 const HOUR_MS = 3_600_000;
 
+/** Whether a path is that of a collection, not of a record. */
+export function isList(path: string): boolean {
+  return path.split('/').length === 5;
+}
+
 /** The service of a case, what changes in it, and the record of both. */
 export class Stage {
   readonly sandbox: Sandbox;
@@ -121,14 +126,14 @@ export class Stage {
     }
   }
 
-  #log({ path, query, ids, fault }: LoggedRequest): void {
+  #log({ path, query, ids = [], fault }: LoggedRequest): void {
     this.#requests += 1;
-    const collection = collectionOf(path);
+    const collection = isList(path) ? collectionOf(path) : undefined;
     const timeline = collection && this.#timelines.get(collection);
-    if (collection !== undefined && timeline !== undefined && ids !== undefined) {
+    if (collection !== undefined && timeline !== undefined) {
       timeline.addPage({
         request: this.#requests,
-        ids: LATE.includes(fault) ? ids : [],
+        ...(LATE.includes(fault) ? { ids } : { ids: [], fault }),
         isLaterPage: Number(query[this.options.pageParameter ?? '_page'] ?? 1) > 1,
       });
       if (this.onList !== undefined) {

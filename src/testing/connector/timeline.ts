@@ -16,8 +16,10 @@ export interface SentPage {
   readonly at: number;
   /** Its number among the requests of the run. */
   readonly request: number;
-  /** Empty if a fault kept the response from the connector. */
+  /** Empty if the connector did not get the response. */
   readonly ids: readonly string[];
+  /** The fault that kept the response from the connector. */
+  readonly fault?: string | undefined;
   /** Whether the request named a later page. */
   readonly isLaterPage: boolean;
 }

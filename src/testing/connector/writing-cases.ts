@@ -110,15 +110,15 @@ export const writingCases: readonly Case[] = [
   },
   {
     name: 'a service that lags',
-    why: 'Lists and GET read a replica, which shows a new product some seconds later.',
+    why: 'GET requests read a replica, which shows a new product some seconds later.',
     advice: 'Remember what was created, and wait before you look for it.',
     service: { commitDelayMs: 1_500 },
     nights: [{ runs: 'twice in a row', ends: 'either' }, QUIET],
   },
   {
     name: 'locked products',
-    why: 'A product of a closed year rejects changes with 403, its neighbours do not.',
-    advice: 'A 403 can concern one product: write the others, and report it.',
+    why: 'A product that is used in a closed year rejects changes with 403, while others can be changed.',
+    advice: 'A 403 can be about one product: write the others, and report it.',
     prepare: (stage, rows) => {
       insertAll(stage, rows);
       stage.lock(stage.ids('products', 2, 7));
@@ -127,7 +127,7 @@ export const writingCases: readonly Case[] = [
   },
   {
     name: 'writes killed and started again',
-    why: 'Deployments, restarts and limits of time end a connector between a create and its response.',
+    why: 'Deployments, restarts and time limits end a connector between a create and its response.',
     advice: 'Store what is about to be created before the request, and look for it first after a restart.',
     nights: [{ runs: 'killed' }, QUIET],
   },

@@ -74,16 +74,35 @@ test('the message of a failed case has the reason, the advice, why services do t
   );
   const broken = { ...connector(), run: () => Promise.reject(new Error('accounts: 404')) };
   expect(await messageOf('exactly one page', broken)).toContain(
-    'The run rejected: accounts: 404. After a full',
+    'The run rejected: accounts: 404.\nAfter a full',
   );
   const message = await messageOf('ties', { ...forgetful, records, seed: 5 });
   expect(message?.split('\n')).toEqual([
     expect.stringMatching(
-      /^ties: 1 of 45 accounts is missing from the copy \(id \d+\)\. The response to request \d+ contained record \d+\. Do not read/,
+      /^ties: 1 of 45 accounts is missing from the copy \(id \d+\)\. The response to request \d+ contained record \d+\.$/,
     ),
+    'Do not read by page a list that is not sorted by something unique.',
     expect.stringMatching(/^Why services do this: /),
     "Repeat it with only: ['ties'], seed: 5.",
   ]);
+});
+
+test('the message of a run that destroyed something names the fault, and the error of the run', async () => {
+  const { run, reset, ...others } = connector();
+  const emptying = async (service: ConnectorRun) => {
+    reset();
+    await run({ ...service, signal: AbortSignal.timeout(5_000) }).catch(() => {
+      throw new Error('accounts: broken');
+    });
+  };
+  const service = { ...others, reset, run: emptying };
+  expect(await messageOf('one forbidden collection', service)).toMatch(
+    / The copy had record 1 before the run, and the service still has it\.\nThe run rejected: accounts: broken\./,
+  );
+  const ignoring = { ...connector(), run: (each: ConnectorRun) => emptying(each).catch(() => undefined) };
+  expect(await messageOf('one forbidden collection', { ...ignoring, records: others.records })).toMatch(
+    / No response of the run contained record 1; request 1 met the fault 'status'\.\n/,
+  );
 });
 
 test('a copy in which stale records could not be seen is rejected, and one that is not empty at first', async () => {
@@ -100,7 +119,7 @@ test('a run that does not end is killed, and fails the case', async () => {
   const run = ({ signal }: ConnectorRun) =>
     new Promise((_, reject) => signal.addEventListener('abort', reject));
   expect(await messageOf('ties', { ...connector(), run, timeoutMs: 20 })).toContain(
-    'The run had not ended after timeoutMs (20 ms). ',
+    'The run had not ended after timeoutMs (20 ms).\n',
   );
 });
 
@@ -153,7 +172,9 @@ test('a connector that empties its copy first loses it when it is killed', async
     await run(service);
   };
   const options = { ...others, reset, run: emptying };
-  expect(await messageOf('killed and started again', options)).toContain('The copy had them before the run');
+  expect(await messageOf('killed and started again', options)).toMatch(
+    /The copy had record \d+ before the run/,
+  );
 });
 
 test('the options of the service apply to every case', async () => {

@@ -123,8 +123,30 @@ describe('the sentence', () => {
     const timeline = seen([[A, B], [A]]);
     timeline.addPage(page);
     expect(sentences({ timeline, copy: [B] })).toEqual([
-      '1 of 2 accounts is missing from the copy (id 1). No response contained them: they moved to pages that had been requested already when record 2 was deleted in state 3.',
+      '1 of 2 accounts is missing from the copy (id 1). No response of the run contained record 1: it moved to a page that had been requested already when record 2 was deleted in state 3.',
     ]);
+  });
+
+  test('about a missing record counts the changes if it was not on a later page, and says if there were none', () => {
+    const timeline = seen([[A, B], [A], [NEW]]);
+    timeline.addPage({ ...page, isLaterPage: false });
+    expect(sentences({ timeline, copy: [] })[0]).toContain(
+      ' No response of the run contained record 1. During the run, record 2 was deleted in state 3, the first of 2 changes.',
+    );
+    const quiet = seen([]);
+    quiet.addPage(page);
+    expect(sentences({ timeline: quiet, copy: [B] })[0]).toContain(
+      ' No response of the run contained record 1, and nothing changed meanwhile.',
+    );
+  });
+
+  test('about a missing record names the request that met a fault', () => {
+    const timeline = seen([]);
+    timeline.addPage(page);
+    timeline.addPage({ ...page, request: 2, ids: [], fault: 'disconnect' });
+    expect(sentences({ timeline, copy: [B] })[0]).toContain(
+      " No response of the run contained record 1; request 2 met the fault 'disconnect'.",
+    );
   });
 
   test('about a missing record names the response that contained it', () => {
@@ -138,7 +160,7 @@ describe('the sentence', () => {
   test('about a missing record says that the collection was not listed, or that the copy had it', () => {
     expect(sentences({ copy: [B] })[0]).toContain(' The run did not list the collection.');
     expect(sentences({ copy: [B], heldBefore: new Set(['1']) })[0]).toContain(
-      ' The copy had them before the run, and the service still has them.',
+      ' The copy had record 1 before the run, and the service still has it.',
     );
   });
 
