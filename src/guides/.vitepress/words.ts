@@ -10,7 +10,7 @@ export function wordsOfGuides(folder: URL): string {
   let [prose, generated, code] = [0, 0, 0];
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.md'))) {
     const text = readFileSync(new URL(file, folder), 'utf8').replace(/^---\n.*?^---\n/ms, '');
-    const outside = text.replace(/^( *)```.*\n(.*?)^\1```$/gms, (_block, _indent, inside: string) => {
+    const outside = text.replace(/^( *)```[^\n]*\n(.*?)^\1```$/gms, (_block, _indent, inside: string) => {
       code += countWords(inside);
       return '';
     });
