@@ -54,12 +54,11 @@ export function costTable(title: string, costs: Costs): Table {
   const byCost = allClients.toSorted((a, b) => median(cpuOf(costs[a])) - median(cpuOf(costs[b])));
   return {
     title,
-    columns: ['client', 'CPU µs', '× ky loop', 'peak heap MB', 'peak RSS MB'],
+    columns: ['client', 'CPU µs', '× ky loop', 'peak RSS MB'],
     rows: byCost.map((client) => [
       clientNames[client],
       shown(cpuOf(costs[client])),
       shown(overKy(costs, client), 2),
-      shown(costs[client].map(({ peakHeapMb }) => peakHeapMb)),
       shown(costs[client].map(({ peakRssMb }) => peakRssMb)),
     ]),
   };
