@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
@@ -89,26 +89,6 @@ describe('discover', () => {
     }
     writeFileSync(file, text.replace('two  words', 'two words'));
     expect((await run(env, check)).log).toContain("- 'two words': z.string().optional(),\n");
-  });
-
-  test('keeps a link that leads to its file', async () => {
-    const { env } = await listening({ records: { boms: 5 } });
-    const file = folder();
-    writeFileSync(file('schemas.ts'), '');
-    symlinkSync(file('schemas.ts'), file('link.ts'));
-    expect((await run(env, ['discover', 'boms', '--out', file('link.ts')])).code).toBe(0);
-    expect(lstatSync(file('link.ts')).isSymbolicLink()).toBe(true);
-    expect(readFileSync(file('schemas.ts'), 'utf8')).toContain('export const boms');
-  });
-
-  test('writes nothing when it is stopped', async () => {
-    const { sandbox, env } = await listening({ records: 100 });
-    const file = folder()('schemas.ts');
-    const stop = new AbortController();
-    sandbox.onRequest(() => sandbox.count() === 9 && stop.abort());
-    const { code } = await run(env, ['discover', '--out', file], { signal: stop.signal });
-    expect(code).toBe(130);
-    expect(() => readFileSync(file)).toThrow('ENOENT');
   });
 
   const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;

@@ -16,8 +16,8 @@ describe('fixtures', () => {
       order: 'updated-desc',
       commitDelayMs: 60_000,
     },
-  ])('of 400 records from another sandbox give equal lists, filters and records: %j', async (options) => {
-    const { sandbox: source, env } = await listening({ ...options, records: 400, rateLimit: false });
+  ])('from another sandbox give equal lists, filters and records: %j', async (options) => {
+    const { sandbox: source, env } = await listening({ ...options, records: 160, rateLimit: false });
     const data = folder()('data');
     expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
     const copy = createSandbox({ ...options, fixtures: data, rateLimit: false });

@@ -72,7 +72,7 @@ test('a push with --state that is killed again and again leaves each product onc
       mostRequests: Math.ceil(ROWS / KILLS),
       args(file) {
         writeFileSync(file('products.csv'), `productNumber,name,salePrice\n${ROW_TEXTS.join('\n')}\n`);
-        const state = ['--state', file('state'), '--tenant', 'shop', '--visible-after', '1s'];
+        const state = ['--state', file('state'), '--tenant', 'shop', '--visible-after', '300ms'];
         return ['push', file('products.csv'), '--key', 'productNumber', '--yes', ...state];
       },
     });

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -75,41 +74,6 @@ test('pull --to says how to resume after Ctrl-C', async () => {
   expect([code, log]).toEqual([130, expect.stringContaining('Run the same command to resume')]);
   expect((await run(env, args)).code).toBe(0);
   expect(copied(file)).toEqual(upstream(sandbox));
-});
-
-test('pull --to waits while another process has locked the SQLite file', async () => {
-  const { sandbox, env } = await listening({ records: { products: 3 } });
-  const file = folder()('books.sqlite');
-  const args = ['pull', 'products', '--to', file, '--tenant'];
-  expect((await run(env, [...args, 'acme'])).code).toBe(0);
-  // It locks the database once the target was opened, before the first batch.
-  const locked = new Int32Array(new SharedArrayBuffer(4));
-  const remove = sandbox.onRequest(() => {
-    remove();
-    const writer = new Worker(
-      `const { locked, file } = require('node:worker_threads').workerData;
-      const { DatabaseSync } = require('node:sqlite');
-      const database = new DatabaseSync(file);
-      database.exec('BEGIN IMMEDIATE');
-      Atomics.store(locked, 0, 1);
-      Atomics.notify(locked, 0);
-      setTimeout(() => database.exec('ROLLBACK'), 50);`,
-      { eval: true, workerData: { locked, file } },
-    );
-    writer.unref();
-    Atomics.wait(locked, 0, 0);
-  });
-  const { code, log } = await run(env, [...args, 'beta']);
-  expect([code, log]).toEqual([0, expect.stringContaining('3 records of beta')]);
-  expect(copied(file)).toHaveLength(6);
-});
-
-test('pull --to writes invalid records too', async () => {
-  const { sandbox, env } = await listening({ records: { products: 25 } });
-  sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
-  const file = folder()('books.sqlite');
-  const { code } = await run(env, ['pull', 'products', '--to', file, '--tenant', 'acme']);
-  expect([code, copied(file).length]).toEqual([0, 25]);
 });
 
 test('pull --to requires --tenant if the database has no company or several', async () => {
