@@ -23,10 +23,10 @@ async function vitest(folders: readonly string[], long: Readonly<Record<string, 
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
-  // Loaded when they are wanted: they build and open things.
-  kills: async () => (await import('./kills.ts')).soakKills(),
-  targets: async () => (await import('./kills.ts')).soakTargets(),
-  load: async () => (await import('./load.ts')).soakLoad(),
+  // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
+  kills: () => vitest(['soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
+  // Two hundred callers at once under faults and mass aborts.
+  load: () => vitest(['soak/load'], { SOAK_LOAD: env.SOAK_LOAD ?? '20' }),
   // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each. SEED repeats the one that a failure names.
   writes: () => vitest(['histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
   pushes: () => vitest(['histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),

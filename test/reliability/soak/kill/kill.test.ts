@@ -1,26 +1,73 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { killOften, readSqlite } from './kill.ts';
+import { NO_HURRY } from '../../../support/seeds.ts';
+import { copyOf, type Killed, type KillVerdict, killOften, readSqlite } from './kill.ts';
 import { killPushes } from './kill-pushes.ts';
 
-test('a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows', {
-  timeout: 600_000,
-}, async () => {
+/** `SOAK_KILLS=200` kills each program more often. SEED repeats a run. */
+const KILLS = Number(process.env.SOAK_KILLS ?? 3);
+const isSoak = KILLS > 3;
+const { DATABASE_URL } = process.env;
+
+/** Fails, with the seed, if a kill has left something wrong, or none came after the first write. */
+async function expectIntact(play: (run: { kills: number; seed: number }) => Promise<KillVerdict>) {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const { kills, begun, findings } = await play({ kills: KILLS, seed });
+  if (isSoak) console.info(`seed ${seed}: ${kills} kills, ${begun} of them after it began to write`);
+  expect({ seed, begun: begun > 0, findings }).toEqual({ seed, begun: true, findings: [] });
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kill-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const to = join(folder, 'books.sqlite');
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const options = { kills: 3, seed, records: 100 };
-  const { begun, findings } = await killOften({ writer: 'target', to, read: readSqlite(to) }, options);
-  expect({ seed, begun: begun > 0, findings }).toEqual({ seed, begun: true, findings: [] });
+  return folder;
+}
+
+test.each<Killed['writer']>(isSoak ? ['target', 'own tables'] : ['target'])(
+  'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows: %s',
+  NO_HURRY,
+  async (writer) => {
+    const to = join(newFolder(), 'books.sqlite');
+    const records = isSoak ? 300 : 100;
+    await expectIntact((run) => killOften({ writer, to, read: readSqlite(to) }, { ...run, records }));
+  },
+);
+
+interface Pool {
+  query(text: string): Promise<{ rows: object[] }>;
+  end(): Promise<void>;
+}
+
+test.runIf(DATABASE_URL)('the same with a sync to the PostgreSQL of DATABASE_URL', NO_HURRY, async () => {
+  const folder = newFolder();
+  // No dependency of this package.
+  execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, 'pg@8.23.1']);
+  const modules = join(folder, 'package.json');
+  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
+  const pool = new Pool({ connectionString: DATABASE_URL });
+  onTestFinished(() => pool.end());
+  await pool.query('DROP SCHEMA IF EXISTS accounting CASCADE');
+  const all = async (sql: string) => (await pool.query(sql)).rows;
+  const read = async () => {
+    const [found] = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
+    if (found === undefined) return copyOf([], []);
+    return copyOf(
+      await all('SELECT collection, id, body FROM accounting.record'),
+      await all('SELECT key, value FROM accounting.checkpoint'),
+    );
+  };
+  const killed = { writer: 'target', to: DATABASE_URL ?? '', modules, read } as const;
+  await expectIntact((run) => killOften(killed, run));
 });
 
-test('a push that is killed at random moments and started again at once creates each product once', {
-  timeout: 600_000,
-}, async () => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const { begun, findings } = await killPushes({ kills: 3, seed });
-  expect({ seed, begun: begun > 0, findings }).toEqual({ seed, begun: true, findings: [] });
-});
+test(
+  'a push that is killed at random moments and started again at once creates each product once',
+  NO_HURRY,
+  async () => {
+    await expectIntact(killPushes);
+  },
+);
