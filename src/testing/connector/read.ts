@@ -27,7 +27,7 @@ export async function readingHalf(
   let held = await readCopies();
   if ([...held.values()].some(({ length }) => length > 0))
     throw new TypeError(
-      'The copy is not empty before the case: empty it and the state of the connector in reset.',
+      'The copy is not empty before the case. The option reset has to empty it, and the state of the connector.',
     );
   return {
     rows: [],

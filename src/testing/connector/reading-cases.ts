@@ -241,7 +241,7 @@ export const readingCases: readonly Case[] = [
     why: 'Every key has a quota, and a full read of a large company exceeds it.',
     advice: 'Wait as long as Retry-After says, or read X-RateLimit-Remaining before the quota is used up.',
     records: 15,
-    service: { rateLimit: { limit: 3, windowMs: 1_000, kind: 'fixed-from-first' } },
+    service: { rateLimit: { limit: 2, windowMs: 1_000, kind: 'fixed-from-first' } },
     nights: [QUIET],
   },
   {

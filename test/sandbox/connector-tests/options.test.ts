@@ -112,7 +112,9 @@ test('a copy in which stale records could not be seen is rejected, and one that 
     'must return an array',
   );
   const full = { ...connector(), records: () => [{ id: '1', name: 'left over' }] };
-  expect(await messageOf('ties', full)).toContain('The copy is not empty before the case');
+  expect(await messageOf('ties', full)).toContain(
+    'The copy is not empty before the case. The option reset has to empty it',
+  );
 });
 
 test('a run that does not end is killed, and fails the case', async () => {
@@ -133,6 +135,19 @@ test('a connector that sends requests after a kill fails the case', async () => 
   expect(await messageOf('killed in the first night', { ...connector(), run })).toContain(
     'The run sent requests after it had been killed',
   );
+});
+
+test('one collection is enough to exceed the small quota', async () => {
+  const { run: _, ...others } = connector();
+  const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
+    for (let page = 1; ; page += 1) {
+      const url = `${baseUrl}/api/public/v1/accounts?_page=${page}`;
+      const response = await fetch(url, { headers: { 'X-AUTH-TOKEN': apiKey } });
+      if (!response.ok) throw new Error(`page ${page}: ${response.status}`);
+      if (((await response.json()) as object[]).length === 0) return;
+    }
+  };
+  expect(await messageOf('a small quota', { ...others, run })).toContain('The run rejected: page 3: 429.');
 });
 
 test('a connector that ignores 429 fails the case that counts them', async () => {

@@ -146,8 +146,8 @@ describe.concurrent('every case is passed by', () => {
   test.each<[string, Parameters<typeof failuresOf>[0], lanes?: number]>([
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane)],
-    // Each lane starts a database, which takes longer than twenty cases.
-    ['a full sync to PostgreSQL', async () => connectorTests({ collections, ...(await toPostgres()) }), 2],
+    // One lane, because each starts a database, which takes longer than ten cases.
+    ['a full sync to PostgreSQL', async () => connectorTests({ collections, ...(await toPostgres()) }), 1],
     ['a full sync with onBatch', () => connectorTests({ collections, ...toMap() })],
     [
       'changes(), apart from deletions',
