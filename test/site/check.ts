@@ -13,8 +13,6 @@ import { chromium, type Page } from 'playwright-core';
 const site = fileURLToPath(new URL('../../.generated/docs/', import.meta.url));
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const WIDTHS = [1280, 390];
-/** How many pages are looked at side by side. */
-const TABS = 4;
 /** One page of each kind: home, prose, tables, options, code, an example, an index, a function, an interface, a class. */
 const KINDS = [
   '/',
@@ -44,6 +42,9 @@ const TYPES: Readonly<Record<string, string>> = {
 const { screenshots, only } = parseArgs({
   options: { screenshots: { type: 'string' }, only: { type: 'string' } },
 }).values;
+
+/** How many pages are looked at side by side. Pictures of several pages at once contain parts of each other. */
+const TABS = screenshots === undefined ? 4 : 1;
 
 /** Serves the folder of the site, with a page for each address without an extension. */
 const server = createServer(async (request, response) => {
@@ -111,7 +112,7 @@ async function isFaulty(page: Page, url: URL): Promise<boolean> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const name = `${url.pathname.replaceAll(/\W+/g, '-')}-${width}-${colorScheme}.png`;
-      await page.screenshot({ path: join(screenshots, name) });
+      await page.screenshot({ path: join(screenshots, name), animations: 'disabled' });
     }
     await page.emulateMedia({ colorScheme: 'light' });
   }

@@ -105,7 +105,7 @@ describe('the guide to options', () => {
     { of: 'reconcile', table: reconcileOptions },
   ])('has a section for every option of $of', ({ of, table }) => {
     // A section that names no function is about all three.
-    const sections = sectionsOf('Of sync, changes and reconcile').filter(({ facts: [first = ''] }) => {
+    const sections = sectionsOf('Options of sync, changes and reconcile').filter(({ facts: [first = ''] }) => {
       const functions = /^(?:sync|changes|reconcile)(?: and \w+)?$/.test(first);
       return !functions || first.split(' and ').includes(of);
     });
