@@ -1,4 +1,4 @@
-import { printedCause } from './errors/cause.ts';
+import { printedCause } from './errors/accounting-error.ts';
 import { type AnyAccountingError, isApiError } from './errors/guards.ts';
 import { logWriter } from './internal/logger.ts';
 import { notify } from './internal/notify.ts';
@@ -164,7 +164,6 @@ export const events = {
   run: listener,
 } satisfies TableOf<Listeners>;
 
-/** The listeners of a client. */
 export interface ClientListeners extends Omit<Listeners, 'run'> {
   /** Carries out a run inside the listeners `run`, the first of them outside. */
   readonly inRun?: (<T>(event: RunEvent, work: () => Promise<T>) => Promise<T>) | undefined;

@@ -15,11 +15,11 @@ export {
   type Ping,
   type RecordOf,
 } from './client.ts';
-export type { CreateOptions } from './collections/create-options.ts';
 export { type CollectionName, collectionNames } from './collections/index.ts';
 export { idFromIri } from './collections/iri.ts';
 export type { RawRequest } from './collections/raw-request.ts';
 export type { ReadOnlyCollection } from './collections/reader.ts';
+export type { CreateOptions } from './collections/send-one.ts';
 export type { WritableCollection } from './collections/writer.ts';
 export type {
   ApiKey,

@@ -178,7 +178,6 @@ export const clientOptions = {
 /** An option of single calls, such as a signal, would be ignored by a client. */
 const OF_CALLS = { names: listOptions, advice: 'Pass it to a call.' };
 
-/** Everything that a client is made of, every default applied. */
 interface ResolvedClient {
   readonly transport: TransportConfig;
   /** Whether a record must have the id that was requested. */
@@ -187,7 +186,6 @@ interface ResolvedClient {
   readonly schemas: Schemas;
 }
 
-/** ClientDefaults with every default applied. */
 export type ResolvedDefaults = Pick<ClientContext, 'settings' | 'lists' | 'validation'>;
 
 /** Checks the options of a client and applies their defaults. `sync`, `push` and the other functions have options of their own. */

@@ -24,7 +24,6 @@ export interface ClientContext {
   readonly warnedFields: Set<string>;
 }
 
-/** What the methods of one collection are made of. */
 export interface CollectionContext<T extends { id: string }> extends ClientContext {
   readonly definition: AnyDefinition;
   readonly records: RecordReader<T>;

@@ -21,7 +21,6 @@ import { clearStrings } from '../transport/redact.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 
-/** What a list is made of. */
 interface ListParts<T extends { id: string }> {
   readonly context: CollectionContext<T>;
   readonly query: CheckedQuery;
@@ -33,7 +32,6 @@ const ROWS_CAME_AGAIN =
 
 const ELSEWHERE = [{ names: listQuery, advice: 'Pass it in the first argument of list.' }];
 
-/** Checks the options of a list, as a caller passes them. */
 export function checkedListOptions(options: ListOptions): ListOptions {
   return given(listOptions, options, { of: 'list', elsewhere: ELSEWHERE });
 }
@@ -119,7 +117,6 @@ function checkPagination({ lists }: ClientContext, query: CheckedQuery, options:
   return { ...pages, pagination, mayReadByPage };
 }
 
-/** Whether a query can be read only by page. */
 function needsPages(query: CheckedQuery): boolean {
   return query.page !== undefined || isSideTaken(query);
 }

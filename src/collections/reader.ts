@@ -39,7 +39,6 @@ export interface ReadOnlyCollection<T extends { id: string }> {
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
 }
 
-/** The methods that read a collection. */
 export function reader<T extends { id: string }>(context: CollectionContext<T>): ReadOnlyCollection<T> {
   const { definition, baseUrl } = context;
 

@@ -1,10 +1,23 @@
 import { given } from '../input/checks.ts';
+import { is, type OptionInputs, optional } from '../internal/options.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { idOf } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
+import { checkIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest, Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
-import { createOptions } from './create-options.ts';
+
+export const createOptions = {
+  ...requestOptions,
+  /**
+   * Names this intended create, so that repeating it creates no second record: see `idempotencyKeyFor`. Default: a
+   * random key, generated before the first attempt and found on the error if the create fails.
+   */
+  idempotencyKey: optional(is.verified<string>(checkIdempotencyKey)),
+};
+
+/** Options of a create. */
+export interface CreateOptions extends OptionInputs<typeof createOptions> {}
 
 /** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
 export const ELSEWHERE = [

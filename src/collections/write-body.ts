@@ -7,7 +7,6 @@ import type { CollectionDefinition } from './define.ts';
 /** The schema of each field of a caller's Zod object. */
 export type FieldSchemas = Readonly<Record<string, StandardSchema<unknown>>>;
 
-/** What the body of a write must match. */
 interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled'> {
   readonly schemas?: FieldSchemas | undefined;
   /** Whether `null` clears a field in a draft too: a row of a push can be an update. */

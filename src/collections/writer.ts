@@ -4,10 +4,16 @@ import type { RequestOptions } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
-import { type CreateOptions, createOptions } from './create-options.ts';
 import { probeId } from './probe-id.ts';
 import type { ReadOnlyCollection } from './reader.ts';
-import { checkedOptions, ELSEWHERE, expectedRecord, sendOne } from './send-one.ts';
+import {
+  type CreateOptions,
+  checkedOptions,
+  createOptions,
+  ELSEWHERE,
+  expectedRecord,
+  sendOne,
+} from './send-one.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
 

@@ -1,5 +1,3 @@
-import { printedCause } from './cause.ts';
-
 /** What the service may have done with the whole call, all its attempts together. */
 export type CallOutcome =
   /** No byte of the request left this process. */
@@ -131,4 +129,31 @@ export function addBrand(error: AccountingError, brand: string): void {
 /** Whether a value was thrown by this package, whichever installed copy of it. */
 export function isBranded(value: unknown): value is AccountingError {
   return typeof value === 'object' && value !== null && BRAND in value;
+}
+
+/** What is printed of a cause: enough to find it, and nothing that its author did not put into its message. */
+type PrintedCause = string | { name: string; message: string; code?: string | number; cause?: PrintedCause };
+
+/** A cause for logs and JSON: name, message and code, and those of its own cause; four levels at most. */
+export function printedCause(cause: unknown, depth = 1): PrintedCause {
+  if (!(cause instanceof Error))
+    return typeof cause === 'string' ? cause : `a thrown ${cause === null ? 'null' : typeof cause}`;
+
+  const { name, message, code } = cause as Error & { code?: unknown };
+  const isCode = typeof code === 'string' || typeof code === 'number';
+  const hasCause = cause.cause !== undefined && depth < 4;
+  return {
+    name,
+    message,
+    ...(isCode ? { code } : {}),
+    ...(hasCause ? { cause: printedCause(cause.cause, depth + 1) } : {}),
+  };
+}
+
+/** What the service may have done with a write; undefined if it did nothing, and for a GET, which changes nothing. */
+export function outcomeAdvice({ method, outcome, idempotencyKey }: CallFacts): string | undefined {
+  if (method === 'GET' || (outcome !== 'unknown' && outcome !== 'applied')) return undefined;
+  const done = outcome === 'applied' ? 'has carried it out' : 'may have carried it out';
+  const repeat = idempotencyKey === undefined ? '' : ': repeat it only under the same idempotencyKey';
+  return `The service ${done} (outcome: ${outcome})${repeat}.`;
 }

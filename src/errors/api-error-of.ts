@@ -1,13 +1,12 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { Problem, Violation } from '../schemas/problem.ts';
-import type { CallFacts } from './accounting-error.ts';
+import { type CallFacts, outcomeAdvice } from './accounting-error.ts';
 import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
 import { MalformedRequestError } from './malformed-request-error.ts';
 import { isNotFoundStatus, NotFoundError } from './not-found-error.ts';
-import { outcomeAdvice } from './outcome-advice.ts';
 import { RateLimitedError } from './rate-limited-error.ts';
 import { ScopeRequiredError } from './scope-required-error.ts';
 import { UnauthenticatedError } from './unauthenticated-error.ts';
@@ -60,7 +59,6 @@ const BY_STATUS = new Map([
 /** RFCs that define status codes or problem documents: a type that names one says no more than the status. */
 const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|4918|6585|7231|7235|9110|9457)\b/i;
 
-/** The error that a response of the service becomes. */
 export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiError {
   const { status, problem } = response;
   const type = errorTypeOf(response);

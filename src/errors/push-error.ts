@@ -1,7 +1,6 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { PushReport } from '../reports/push-report.ts';
-import { AccountingError, whatHappened } from './accounting-error.ts';
-import { printedCause } from './cause.ts';
+import { AccountingError, printedCause, whatHappened } from './accounting-error.ts';
 
 /**
  * A push stopped before its end: the key was rejected, the service was down for longer than `maxOutageMs`, or the rows,

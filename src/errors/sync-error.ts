@@ -1,7 +1,6 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { CollectionReport, SyncReport } from '../reports/sync-report.ts';
-import { AccountingError, whatHappened } from './accounting-error.ts';
-import { printedCause } from './cause.ts';
+import { AccountingError, printedCause, whatHappened } from './accounting-error.ts';
 
 /** A failure, and the collection that it belongs to. */
 export interface CollectionFailure {

@@ -81,7 +81,6 @@ export type ResolvedOptions<Table> = {
         : never;
 };
 
-/** An option with a default. */
 export const option = <T>(check: Check<T>, value: NoInfer<T>): Option<T> => ({ ...check, default: value });
 
 /** An option without a default. */
@@ -170,7 +169,6 @@ export const is = {
   check,
 };
 
-/** An option that was rejected. */
 export interface Rejected {
   /** With the names that lead to it, such as `retry.maxAttempts`. */
   readonly path: string;

@@ -32,7 +32,6 @@ export interface CustomCursor<T> {
   next(page: PageResponse<T>): PageQuery | undefined;
 }
 
-/** The option `pagination` of a list or a sync. */
 export const paginationKind: Check<'keyset' | 'page' | 'none' | CustomCursor<unknown>> = {
   ...is.check(
     "'keyset', 'page', 'none' or a cursor { first, next }",

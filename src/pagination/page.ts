@@ -37,7 +37,6 @@ function checkBetween(between: unknown, name: string): void {
   }
 }
 
-/** Bounds as query parameters. */
 export function idParameters(bounds: IdBounds): [string, string][] {
   return Object.entries(bounds).flatMap(([name, bound]): [string, string][] => {
     if (bound === undefined) return [];

@@ -23,7 +23,6 @@ export interface Paginator<T> extends AsyncIterable<T> {
   first(): Promise<T | undefined>;
 }
 
-/** What a paginator reads from. */
 export interface PaginatorSource<T> {
   /** The caller's: after an abort nothing more is delivered. */
   readonly signal: AbortSignal | undefined;
@@ -35,7 +34,6 @@ export interface PaginatorSource<T> {
   readonly resumeFrom: string | undefined;
 }
 
-/** Which records of a list are wanted. */
 interface Wanted {
   /** The most records that will be taken. */
   readonly limit?: number | undefined;

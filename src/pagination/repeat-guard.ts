@@ -26,7 +26,6 @@ export class RepeatGuard {
   #pages = 0;
   /** How many rows of the reference page have come again. */
   #repeats = 0;
-  /** How many rows were dropped so far. */
   dropped = 0;
 
   /** `advice` tells the caller what to do if the service sends the same rows for ever. */

@@ -4,7 +4,6 @@ import { type Permit, RateLimiter } from './rate-limiter.ts';
 /** Finds the rate limiter of a key. Called for each call, because an idle limiter may have been replaced. */
 export type Limiters = (origin: string, apiKey: string) => Limiter;
 
-/** What sends a call when the quota allows it. */
 type Limiter = Pick<RateLimiter, 'run'>;
 
 /** Finds the limiters of a client, by its option `rateLimiter`. */

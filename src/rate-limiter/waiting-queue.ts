@@ -1,4 +1,3 @@
-/** A call that is about to be sent. */
 export interface LimitedCall {
   /** Interactive calls overtake background calls, which keep one slot in five. */
   readonly priority: 'interactive' | 'background';

@@ -94,7 +94,6 @@ export function hasOffset(bound: string): boolean {
   return !bound.endsWith('Z');
 }
 
-/** The option `serviceTimeZone`. */
 export function checkTimeZone(timeZone: string): void {
   try {
     zoneOffsetMs(timeZone, 0);

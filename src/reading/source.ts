@@ -115,7 +115,6 @@ export interface WriteSource<T extends { id: string }> {
  */
 export const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
 
-/** The run source of a collection. */
 export function runSource<T extends { id: string }>(collection: SyncSource<T>): RunSource<T> {
   return (collection as { readonly [RUN_SOURCE]?: RunSource<T> })[RUN_SOURCE] ?? foreignSource(collection);
 }

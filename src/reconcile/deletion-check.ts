@@ -108,7 +108,6 @@ export class DeletionCheck<T extends { id: string }> {
     onProgress?.('local', count);
   }
 
-  /** Takes a page of the read. */
   see({ records, invalid, pagination, complete, restarted }: Page<T>): void {
     if (restarted) this.#seen = this.#missing = 0;
     this.#pagination = pagination;

@@ -54,7 +54,6 @@ export class IdSet {
     return true;
   }
 
-  /** The ids that were not marked. */
   *unseen(): Generator<string, void> {
     for (let index = 0; index < this.#count; index++) {
       const seen = ((this.#seen[index >> 3] ?? 0) >> (index & 7)) & 1;

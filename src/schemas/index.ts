@@ -70,7 +70,6 @@ type ProductInputSchema = z.ZodObject<
   z.core.$loose
 >;
 
-/** One schema for each field of a table. */
 function schemasOf<Shape>(table: FieldTable, schemaOf: (kind: FieldKind) => z.ZodType): Shape {
   return Object.fromEntries(Object.entries(table).map(([name, kind]) => [name, schemaOf(kind)])) as Shape;
 }

@@ -33,7 +33,6 @@ export interface ReadList<T> {
   readonly invalid: readonly InvalidRow[];
 }
 
-/** How the records of one collection are read. */
 interface RecordReaderOptions {
   readonly fields: FieldTable;
   /** The caller's own schema, which runs whole on every record that passed ours. */
@@ -65,7 +64,7 @@ export class RecordReader<T extends { id: string }> {
     if (id !== undefined && this.#options.checkIds) checkSameId(body, id);
     if (this.#passes(body)) return body as unknown as T;
 
-    return this.#explainOne(body);
+    return this.#explain(body);
   }
 
   /** The records of a list: a bare array or the members of a JSON-LD body. */
@@ -134,10 +133,6 @@ export class RecordReader<T extends { id: string }> {
       if (value !== undefined) kept[name] = value;
     }
     return { ...kept, id };
-  }
-
-  async #explainOne(body: object): Promise<T> {
-    return await this.#explain(body);
   }
 
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { EXPECTED } from './expected.ts';
 import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from './field-kinds.ts';
-import { isInfinite } from './infinite.ts';
+import { isInfinite } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import type { StandardSchema } from './standard-schema.ts';
 

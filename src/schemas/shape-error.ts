@@ -4,7 +4,6 @@
  */
 type ShapeProblem = 'wrong_content' | 'wrong_shape' | 'wrong_record';
 
-/** What else is known of an invalid body. */
 interface ShapeDetails {
   readonly recordId?: string | undefined;
   readonly ofCaller?: boolean | undefined;

@@ -19,7 +19,6 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Whether a value can be used as a schema. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   const standard = (value as { '~standard'?: { validate?: unknown } } | null | undefined)?.['~standard'];
   return typeof standard?.validate === 'function';

@@ -2,7 +2,6 @@ import { causeText } from '../internal/text.ts';
 import { ShapeError } from './shape-error.ts';
 import { describeIssues, type StandardSchema } from './standard-schema.ts';
 
-/** Whose schema it is, and the row that it belongs to. */
 interface Validation {
   readonly row: unknown;
   readonly ofCaller: boolean;

@@ -26,7 +26,6 @@ export class Checkpoints {
   readonly #address: StateAddress;
   /** The state found at the beginning, encoded. */
   #found: string | undefined;
-  /** What this run wrote last. */
   #written: string | undefined;
 
   constructor(store: Store, address: StateAddress) {
@@ -34,7 +33,6 @@ export class Checkpoints {
     this.#address = address;
   }
 
-  /** Whether the consumer writes the checkpoints itself. */
   get writtenByConsumer(): boolean {
     return this.#store.set === undefined;
   }
@@ -138,7 +136,6 @@ function notKept(key: string): CheckpointError {
   );
 }
 
-/** Different for each run. */
 function randomName(): string {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
   return high.toString(36) + low.toString(36);

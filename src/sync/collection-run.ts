@@ -18,7 +18,6 @@ import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunSt
 import { type BatchCounts, RunStats } from './run-stats.ts';
 import type { OpenTarget } from './target.ts';
 
-/** What the run of one collection needs beside the collection. */
 interface RunContext {
   readonly options: ResolvedRunOptions;
   readonly store: Store;
@@ -37,7 +36,6 @@ interface RunContext {
   readonly limit?: RunLimit | undefined;
 }
 
-/** How a full sync finds deletions. */
 export type DeletionOptions = Pick<
   DeletionCheckOptions<{ id: string }>,
   'localIds' | 'onDelete' | 'maxCandidates' | 'concurrency'
@@ -47,12 +45,10 @@ export type DeletionOptions = Pick<
 /** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
 const DELETION_BATCH_SIZE = 500;
 
-/** What a batch delivers. */
 type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
 const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
 
-/** A list, and its first page. */
 interface OpenList<T> {
   readonly pages: AsyncIterableIterator<Page<T>>;
   readonly result: IteratorResult<Page<T>, unknown>;
@@ -402,7 +398,6 @@ export class CollectionRun<T extends { id: string }> {
   }
 }
 
-/** The run of a collection, whatever its records are. */
 export type AnyCollectionRun = CollectionRun<{ id: string }>;
 
 function skipped(reason: 'resumed' | 'paused'): DeletionReport {

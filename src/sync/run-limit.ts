@@ -27,7 +27,6 @@ export const stopAfter = {
  * would make no progress, however often it runs.
  */
 export class RunLimit {
-  /** Resolves with the first batch. */
   readonly firstBatch: Promise<void>;
   readonly ms: number;
   readonly #requests: number;
@@ -55,7 +54,6 @@ export class RunLimit {
     return this.#sent >= this.#requests || this.endsWithin(0);
   }
 
-  /** Whether the time is over in so many ms. */
   endsWithin(ms: number): boolean {
     return monotonicMs() + ms - this.#startedAt >= this.ms;
   }

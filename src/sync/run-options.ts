@@ -61,7 +61,6 @@ export const runOptions = {
 /** What `sync` and `changes` have in common. */
 export interface RunOptions extends OptionInputs<typeof runOptions> {}
 
-/** The options of a run with every default applied. */
 export interface ResolvedRunOptions extends Omit<ResolvedOptions<typeof runOptions>, 'updatedSince'> {
   /** The caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;

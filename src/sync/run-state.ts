@@ -5,7 +5,6 @@ import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
-/** What a run reads. */
 export interface RunPlan {
   readonly mode: 'incremental' | 'full';
   /** `updatedSince` as sent, in the offset of the service; undefined reads everything. */
@@ -46,7 +45,6 @@ export interface RunState {
   readonly clockWentBack: boolean;
 }
 
-/** What follows from a page. */
 export interface Step {
   readonly state: RunState;
   /**

@@ -8,7 +8,6 @@ export interface BatchCounts {
   readonly invalid: number;
 }
 
-/** What is counted during the run of a collection. */
 export class RunStats {
   #records = 0;
   #invalid = 0;
@@ -16,7 +15,6 @@ export class RunStats {
   #stale = 0;
   #startedAt = monotonicMs();
 
-  /** The run begins. */
   begin(): void {
     this.#startedAt = monotonicMs();
   }

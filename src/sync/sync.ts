@@ -176,7 +176,6 @@ function intoStore(
   return () => new TenantRun(names, sources, { options, store, onBatch, deletions }).run();
 }
 
-/** The work of a sync into a target. */
 function intoTarget(
   sources: Readonly<Record<string, Source>>,
   names: readonly string[],
@@ -293,7 +292,6 @@ export function namesOf(
   return [...new Set(wanted)];
 }
 
-/** How a sync with functions of the caller finds deletions. */
 function deletionsOf(
   { mode, localIds, onDelete, maxCandidates }: Resolved,
   sources: Readonly<Record<string, Source>>,

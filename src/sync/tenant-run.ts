@@ -13,7 +13,6 @@ import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
-/** What the runs of one tenant share. */
 export interface TenantContext {
   readonly options: ResolvedSync;
   readonly store: Store;
@@ -22,7 +21,6 @@ export interface TenantContext {
   readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
 }
 
-/** The options of a sync with every default applied. */
 export interface ResolvedSync extends ResolvedRunOptions {
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';

@@ -6,7 +6,6 @@ import { copyCauseWithoutKeys } from './redact.ts';
 /** A key, or a function that is called before each call: for keys that are rotated or kept in a vault. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** Where the transport gets the key from. */
 export interface KeySource {
   /** The key, if the caller gave a string. */
   readonly fixed: string | undefined;

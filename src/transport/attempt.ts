@@ -27,7 +27,6 @@ export interface AttemptConfig {
   readonly contentTypes: ContentTypes;
 }
 
-/** What an attempt needs beside its request and its call. */
 interface AttemptContext {
   readonly config: AttemptConfig;
   readonly ky: KyInstance;

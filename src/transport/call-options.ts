@@ -95,10 +95,8 @@ export const requestOptions = {
 /** Options of every call. */
 export interface RequestOptions extends OptionInputs<typeof requestOptions> {}
 
-/** RetryOptions with every default applied. */
 export type RetryPolicy = ResolvedOptions<typeof retryOptions>;
 
-/** CallOptions with every default applied. */
 export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 'retry'> {
   readonly retry: RetryPolicy;
   /** How long a call is sent again while the service is down; 0 outside of `sync`, `reconcile`, `push` and the command. */

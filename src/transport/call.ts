@@ -16,7 +16,6 @@ import { displayPath } from './url.ts';
 
 let calls = 0;
 
-/** Where the calls of a client are sent. */
 export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
 
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
@@ -51,7 +50,6 @@ export class Call {
   #mayHaveRun = false;
   /** What has followed a failure and follows only once. */
   readonly #used = new Set<NonNullable<NextStep['once']>>();
-  /** Whether the body is sent as merge-patch. */
   mergesPatch = false;
   #response: Response | undefined;
   /** The quota that the response of the last attempt reported. */

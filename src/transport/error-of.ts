@@ -1,8 +1,7 @@
-import type { CallFacts } from '../errors/accounting-error.ts';
+import { type CallFacts, outcomeAdvice } from '../errors/accounting-error.ts';
 import { apiErrorOf } from '../errors/api-error-of.ts';
 import { ConnectionError } from '../errors/connection-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
-import { outcomeAdvice } from '../errors/outcome-advice.ts';
 import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';

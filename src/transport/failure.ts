@@ -31,7 +31,6 @@ export type AttemptFault =
 /** The option that ran out: `timeoutMs` for an attempt, `deadlineMs` for the whole call. */
 export type Limit = 'attempt' | 'deadline';
 
-/** Where a connection was to go. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -80,7 +79,6 @@ export interface UnusableContent extends UnexpectedDetails {
   readonly cause?: unknown;
 }
 
-/** What went wrong with one attempt, as data. */
 export class Failure extends Error {
   readonly fault: AttemptFault;
   readonly details: FailureDetails;

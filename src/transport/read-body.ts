@@ -1,11 +1,9 @@
-/** More bytes than allowed. Internal. */
 export class BodyTooLarge extends Error {}
 
 /**
  * The body of a response, read as a stream under a cap on its decoded size: 306 kB of gzip can hold 300 MB of JSON.
  */
 export class Body {
-  /** What has arrived so far. */
   readonly received: Uint8Array[] = [];
   readonly #stream: ReadableStream<Uint8Array> | null;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;

@@ -9,7 +9,6 @@ import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
 import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from './response-meta.ts';
 
-/** A response and its body, and what is needed to read it. */
 export interface Received<T> {
   readonly response: Response;
   readonly body: Body;

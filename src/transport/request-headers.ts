@@ -44,7 +44,6 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Response headers that hold secrets. */
 const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'x-auth-token', '__proto__']);
 
 /** Whether a response header of this name may be shown. */
@@ -59,7 +58,6 @@ export interface ContentTypes {
   readonly update: string | undefined;
 }
 
-/** The content type of a request's body. */
 export function contentTypeOf(method: string, { create, update }: ContentTypes): string {
   if (method === 'POST') return create;
   return (method === 'PATCH' ? update : undefined) ?? 'application/json';
@@ -77,7 +75,6 @@ export function isMergePatch(body: string): boolean {
 /** JSON first. A service that has only JSON-LD returns 406 to a request that does not name it. */
 const ACCEPT = 'application/json, application/ld+json;q=0.9, application/problem+json;q=0.9';
 
-/** What the headers of one request are made of. */
 interface HeaderParts {
   readonly apiKey: string;
   readonly userAgent: string | undefined;

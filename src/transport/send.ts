@@ -7,7 +7,6 @@ import type { Method } from './request.ts';
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
-/** One HTTP request. */
 interface HttpRequest {
   readonly url: string;
   readonly method: Method;

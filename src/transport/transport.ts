@@ -296,7 +296,6 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** The path segment of the collection. */
 function collectionOf({ template }: ApiRequest<unknown>): string {
   return template.split('/')[1] ?? '';
 }
@@ -323,7 +322,6 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
   }
 }
 
-/** A call that the rate limiter did not send. */
 function throttled({ reason, retryAfterMs }: WaitEnded, rateLimit: RateLimit | undefined): Failure {
   const limit = reason === 'deadline' ? reason : undefined;
   return new Failure('throttled', { kind: 'throttled', limit, retryAfterMs, rateLimit });

@@ -1,6 +1,5 @@
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 
-/** What may end a piece of work early. */
 interface TimeoutOptions {
   readonly signal: AbortSignal | undefined;
   readonly onAbort?: () => void;

@@ -78,7 +78,6 @@ export async function syncFolder(file: string): Promise<void> {
   }
 }
 
-/** The text of a file; undefined if it does not exist. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   return unlessMissing(readFile(file, 'utf8'));
 }

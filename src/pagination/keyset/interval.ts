@@ -39,9 +39,7 @@ const HALVING_AFTER = 2;
 interface FullResponse {
   /** Its keys, each once, ascending; at least one. */
   readonly sorted: readonly Key[];
-  /** Whether every response so far was in the order of ids. */
   readonly inOrder: boolean;
-  /** How often the interval was narrowed before. */
   readonly timesNarrowed: number;
 }
 

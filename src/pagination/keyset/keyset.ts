@@ -26,14 +26,12 @@ interface KeysetOptions extends ReaderOptions {
   readonly onRepeat: () => void;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;
-  /** Whether only changes are listed. */
   readonly onlyChanges: boolean;
   /**
    * Whether the list may be read by page if the service ignores or rejects the bounds of the first intervals: if the
    * caller did not choose keyset pagination by name.
    */
   readonly mayReadByPage: boolean;
-  /** Makes the resume token of a page. */
   readonly tokenOf: (position: ResumePosition) => string;
 }
 

@@ -122,7 +122,6 @@ const ORDERED_NEIGHBOURS = 8;
  */
 const CLEARLY_APART_MS = 600_000;
 
-/** The next request. */
 export function requestOf(state: ReadState, context: ReadContext): PageQuery {
   const { phase, order, idLimit } = state;
   const bounds = { caller: context.bounds, idLimit };
@@ -130,7 +129,6 @@ export function requestOf(state: ReadState, context: ReadContext): PageQuery {
   return phase === 'interval' ? { id } : { page: 2, id };
 }
 
-/** The interval that a request is about. */
 function requestedInterval(state: ReadState, context: ReadContext): Interval {
   if (state.phase === 'interval' || state.phase === 'second_page') return state;
   // A read of one or two rows can show that they are the whole list: then their order proves nothing, and need not.
@@ -431,7 +429,6 @@ function restart(state: ReadState): Step {
   return { state: restarted(state), deliver: state.rows > 0 ? 'restart' : 'nothing' };
 }
 
-/** Counts the rows that are delivered. */
 function withRows(state: IntervalState, rows: number): IntervalState {
   if (rows === 0) return state;
   const neighbours = state.neighbours + rows - 1;
@@ -465,7 +462,6 @@ function looksBehindEnd(state: IntervalState, { onlyChanges }: ReadContext): boo
 /** Whether one response may have had all rows, and is too short to show an order. */
 const isTiny = ({ longest, rows }: ReadState): boolean => longest < SHOWS_ORDER && rows <= longest;
 
-/** As far as the caller's bounds go. */
 const callersInterval = ({ order }: ReadState, { range }: ReadContext): Interval =>
   DIRECTIONS[order].intervalOf(range);
 

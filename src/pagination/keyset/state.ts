@@ -53,7 +53,6 @@ interface Knowledge {
 
   /** Everything up to this key was delivered. */
   readonly after: Key | undefined;
-  /** The highest key seen. */
   readonly highest: Key | undefined;
   /** How wide an interval is expected to fit into one response. */
   readonly width: bigint | undefined;
@@ -61,13 +60,11 @@ interface Knowledge {
   readonly idLimit: bigint | undefined;
 }
 
-/** The end of an interval. */
 interface Bounded {
   /** Undefined: as far as the caller's bounds go. */
   readonly through: Key | undefined;
   /** The only row of a response: the range below it is read first, and the interval after that ends with it. */
   readonly singleKey: Key | undefined;
-  /** How often the interval was narrowed. */
   readonly timesNarrowed: number;
 }
 
@@ -105,7 +102,6 @@ export interface BehindEndState extends Knowledge {
   readonly firstPageRead: boolean;
 }
 
-/** Nothing more is requested. */
 interface EndState extends Knowledge {
   readonly phase: 'end';
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createOptions } from '../../../src/collections/create-options.ts';
+import { createOptions } from '../../../src/collections/send-one.ts';
 import type { OptionTable } from '../../../src/internal/options.ts';
 import { clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
