@@ -4,10 +4,10 @@ import { type OptionInputs, option, optional } from '../../internal/options.ts';
 import { is, resolved } from '../checks.ts';
 import { type Core, exchange } from '../exchange.ts';
 import { nodeHttp } from '../node-modules.ts';
-import type { ServiceRequest } from '../service/message.ts';
+import type { ServiceRequest, ServiceResponse } from '../service/message.ts';
+import { ProblemError, problemResponse } from '../service/problem.ts';
 import { isPreflight, preflightHeaders } from './cors.ts';
 import type { SendOptions } from './encode.ts';
-import { rejectUnreadable, responseWithoutService } from './reject.ts';
 import { send, type WireExchange } from './send.ts';
 
 export const listenOptions = {
@@ -79,7 +79,6 @@ function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
   server.on('request', (request, response) => {
     serve(core, { request, response, options }, closing).catch((error) => fail(response, error));
   });
-  rejectUnreadable(server, core, options);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -108,13 +107,27 @@ function open(server: Server, port: number, host: string): Promise<void> {
 
 async function serve(core: Core, wire: WireExchange, closing: AbortSignal): Promise<void> {
   const { request, response, options } = wire;
-  const instead = responseWithoutService(core, request, options);
+  const instead = misdirected(core, request, options);
   if (options.cors && isPreflight(request) && instead === undefined) {
     response.writeHead(204, preflightHeaders(request)).end();
     return;
   }
   const body = instead === undefined ? await readBody(request) : new Uint8Array();
   await send(wire, await exchange(core, toServiceRequest(request, body), { instead, closing }));
+}
+
+/** The response to a request for another host; undefined for every other. */
+function misdirected(
+  { state }: Core,
+  { headers }: IncomingMessage,
+  { hosts }: SendOptions,
+): ServiceResponse | undefined {
+  const host = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
+  if (hosts === undefined || hosts.includes(host)) return undefined;
+  // The connection ends, because a body may follow that the service does not read.
+  const more = { headers: { Connection: 'close' } };
+  const { problem } = new ProblemError('misdirected_request', `The service is not ${host}.`, more);
+  return problemResponse(problem, state.options);
 }
 
 function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRequest {

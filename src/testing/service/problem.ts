@@ -14,14 +14,11 @@ export const PROBLEMS = {
   rate_limited: [429, 'Rate limit exceeded'],
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
-  request_timeout: [408, 'The request took too long to arrive'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
   conflict: [409, 'The record already exists'],
   unsupported_media_type: [415, 'Unsupported media type'],
   misdirected_request: [421, 'The request is meant for another host'],
-  headers_too_large: [431, 'The headers are too large'],
   internal_error: [500, 'Internal error'],
-  not_implemented: [501, 'Method not implemented'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 
 /** The name of an error type, without the form in which `type` is sent. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { collectionNames, type ReadOnlyCollection } from 'accounting-data-sdk';
 import ts from 'typescript';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorsIn, programOf } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -99,58 +98,4 @@ test('the table of a read-only collection and the type of its records name the s
   expect(errorsAfter(', fields }', ' }')).toEqual([expect.stringContaining("'fields' is missing")]);
   expect(errorsAfter('RecordWith<typeof fields>', 'RecordWith<Record<never, never>>')).toHaveLength(1);
   expect(errorsAfter("dueAt: 'timestamp'", "dueAt: 'instant'")).not.toEqual([]);
-});
-
-describe('the table of collections', () => {
-  afterEach(() => {
-    vi.doUnmock('../../../src/collections/index.ts');
-    vi.resetModules();
-  });
-
-  test('takes a new collection in one line: client, sandbox and sync follow', async () => {
-    vi.resetModules();
-    vi.doMock('../../../src/collections/index.ts', async (original) => {
-      const { collections } = await original<typeof import('../../../src/collections/index.ts')>();
-      const { readOnly } = await import('../../../src/collections/define.ts');
-      const extended = {
-        invoices: readOnly('invoices', {
-          parent: collections.accounts,
-          fields: { number: 'string', total: 'money', dueAt: 'timestamp' },
-        } as never),
-        ...collections,
-      };
-      return { collections: extended, collectionNames: Object.keys(extended) };
-    });
-    const { createClient, sync } = await import('accounting-data-sdk');
-    const { createSandbox } = await import('accounting-data-sdk/testing');
-    const sandbox = createSandbox({ records: { accounts: 2, invoices: 3 } as Record<string, number> });
-    const client = createClient(sandbox.clientOptions);
-
-    const [invoice] = await (
-      client as unknown as { invoices: ReadOnlyCollection<Record<string, string> & { id: string }> }
-    ).invoices
-      .list()
-      .toArray({ limit: 1 });
-    expect(invoice).toEqual({
-      id: expect.any(String),
-      number: expect.stringMatching(/./),
-      total: expect.stringMatching(/^\d+\.\d{4}$/),
-      dueAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
-
-    const order: string[] = [];
-    const report = await sync(client, {
-      store: new Map(),
-      tenant: 'acme',
-      concurrency: 1,
-      onBatch: ({ collection, records }) => {
-        if (records.length > 0 && !order.includes(collection)) order.push(collection);
-      },
-    });
-    expect(order).toEqual(['accounts', 'invoices']);
-    expect(report.collections).toHaveLength(collectionNames.length + 1);
-    expect(report.collections).toContainEqual(
-      expect.objectContaining({ collection: 'invoices', records: 3, status: 'done' }),
-    );
-  });
 });

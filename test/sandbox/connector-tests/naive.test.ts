@@ -51,13 +51,13 @@ const writing = tableOf('writing');
 
 // At once: most of the time of a connector is waits.
 describe.concurrent('a connector fails the cases that the guide says', () => {
-  test.concurrent.each(Object.entries(READERS))('%s', async (name, make) => {
+  test.each(Object.entries(READERS))('%s', async (name, make) => {
     const options = () => ({ collections: COLLECTIONS, ...make() });
     const failures = await failuresOf(() => connectorTests(options()));
     expect([...failures.keys()]).toEqual(reading.failedBy.get(name));
   });
 
-  test.concurrent.each(Object.entries(WRITERS))('%s', async (name, make) => {
+  test.each(Object.entries(WRITERS))('%s', async (name, make) => {
     const failures = await failuresOf(() => {
       const { run, reset } = make();
       return connectorTests({ writes: { run }, reset });
