@@ -1,6 +1,4 @@
 import type { CollectionName } from '../../collections/index.ts';
-import type { Fault } from '../faults/fault.ts';
-import type { FaultMatch } from '../faults/fault-rules.ts';
 import type { SandboxOptions } from '../options.ts';
 import type { Stage } from './stage.ts';
 
@@ -14,8 +12,6 @@ export interface Case {
   readonly service?: SandboxOptions;
   /** Records of each collection at first. @default 45 if the connector reads, 0 if it writes */
   readonly records?: number;
-  /** Before the first night: what the generated records do not have. `rows` are those that a connector writes. */
-  readonly prepare?: (stage: Stage, rows: readonly ProductRow[]) => void;
   readonly nights: readonly Night[];
 }
 
@@ -24,11 +20,10 @@ export interface Case {
  * each of its rows must have one product. That is complete after a run that ended well; no run loses or doubles records.
  */
 export interface Night {
-  readonly before?: (stage: Stage) => void;
+  /** Changes records, and adds faults that end with the night. `rows` are those of the case that a connector writes. */
+  readonly before?: (stage: Stage, rows: readonly ProductRow[]) => unknown;
   /** After each response to a list request of a collection, `number` from 1. */
   readonly during?: (stage: Stage, request: { collection: CollectionName; number: number }) => void;
-  /** From the beginning of the night to its end. */
-  readonly faults?: (stage: Stage) => readonly (readonly [Fault, FaultMatch])[];
   /** `killed`: killed after 3 requests, 6 in the next run, 9 in the one after, until a run ends. @default 'once' */
   readonly runs?: 'once' | 'killed' | 'twice at once' | 'twice in a row';
   /**

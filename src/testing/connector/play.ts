@@ -22,19 +22,21 @@ const ALIVE = 'The run sent requests after it had been killed and had settled.';
 
 /** Plays the nights of a case, and returns what is wrong after the first one that goes wrong, as sentences. */
 export async function play(
-  { prepare, nights }: Case,
+  { nights }: Case,
   { stage, half, timeoutMs }: { stage: Stage; half: Half; timeoutMs: number },
 ): Promise<readonly string[]> {
-  prepare?.(stage, half.rows);
   const start = async (night: Night, requestsToKill = Number.POSITIVE_INFINITY) => {
     const { baseUrl, keys, faults } = stage.sandbox;
-    const last = stage.requests + requestsToKill;
     const kill = new AbortController();
-    stage.onRequest = (number) => {
-      if (number === last) kill.abort();
-    };
+    let left = requestsToKill;
+    const stopCounting = stage.sandbox.onRequest(() => {
+      left -= 1;
+      if (left === 0) kill.abort();
+    });
     const run = (signal: AbortSignal) => half.run({ baseUrl, apiKey: keys.full, signal }, night);
-    return await runConnector(run, { timeoutMs, kill: kill.signal, faults });
+    const ending = await runConnector(run, { timeoutMs, kill: kill.signal, faults });
+    stopCounting();
+    return ending;
   };
   /** Kills run after run, each some requests later, until one ends before that or something is wrong. */
   const startAndKill = async (night: Night): Promise<Ending> => {
@@ -48,18 +50,16 @@ export async function play(
     }
   };
   for (const night of nights) {
-    stage.begin(() => night.before?.(stage));
+    stage.begin(() => night.before?.(stage, half.rows));
     const { during } = night;
     stage.onList = during && ((request) => during(stage, request));
-    for (const [fault, match] of night.faults?.(stage) ?? []) stage.sandbox.faults.add(fault, match);
-    const { runs = 'once' } = night;
-    const endings =
-      runs === 'killed'
-        ? [await startAndKill(night)]
-        : runs === 'twice at once'
-          ? await Promise.all([start(night), start(night)])
-          : [await start(night)];
-    if (runs === 'twice in a row') endings.push(await start(night));
+    const startAs = {
+      once: async () => [await start(night)],
+      killed: async () => [await startAndKill(night)],
+      'twice at once': () => Promise.all([start(night), start(night)]),
+      'twice in a row': async () => [await start(night), await start(night)],
+    };
+    const endings = await startAs[night.runs ?? 'once']();
     stage.end();
     const problems = [
       ...endings.flatMap((ending) => endingProblems(ending, night)),

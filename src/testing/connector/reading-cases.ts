@@ -16,9 +16,10 @@ const changeSome = (stage: Stage) => stage.each((name) => stage.change(name, som
 
 /** A night with a fault in the third list request of each collection and those after it, and changes before it. */
 const faulty = (fault: Fault, times: number): Night => ({
-  before: changeSome,
-  faults: ({ collections: names }) =>
-    names.map((collection) => [fault, { collection, skip: 2, times }] as const),
+  before: (stage) => {
+    changeSome(stage);
+    stage.each((collection) => stage.sandbox.faults.add(fault, { collection, skip: 2, times }));
+  },
   ends: 'either',
 });
 
@@ -135,11 +136,15 @@ export const readingCases: readonly Case[] = [
     why: 'A bulk import gives many records one updatedAt, and PostgreSQL may order equal rows differently for each page.',
     advice: 'Do not read by page a list that is not sorted by something unique.',
     service: { order: 'updated-asc', ties: 'each-page' },
-    prepare: (stage) =>
-      stage.each((name) => {
-        for (const id of stage.ids(name)) stage.store(name).update(id, { updatedAt: '2025-06-01T12:00:00Z' });
-      }),
-    nights: [QUIET],
+    nights: [
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            for (const id of stage.ids(name))
+              stage.store(name).update(id, { updatedAt: '2025-06-01T12:00:00Z' });
+          }),
+      },
+    ],
   },
   {
     name: 'hidden rows',
@@ -161,11 +166,14 @@ export const readingCases: readonly Case[] = [
     advice: 'Keep ids as strings, and compare them as BigInt.',
     records: 0,
     service: { ids: { form: 'numeric' }, idColumn: 'int8' },
-    prepare: (stage) =>
-      stage.each((name) => {
-        for (let n = 0n; n < 25n; n += 1n) stage.insert(name, { id: String(9_007_199_254_740_994n + n) });
-      }),
-    nights: [QUIET],
+    nights: [
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            for (let n = 0n; n < 25n; n += 1n) stage.insert(name, { id: String(9_007_199_254_740_994n + n) });
+          }),
+      },
+    ],
   },
   {
     name: 'late commits',
@@ -252,12 +260,11 @@ export const readingCases: readonly Case[] = [
     service: { rateLimitHeaders: false },
     nights: [
       {
-        faults: () => [
-          [
+        before: ({ sandbox }) =>
+          sandbox.faults.add(
             { kind: 'rate-limited', retryAfter: null },
             { when: untilPause(400), times: 30 },
-          ],
-        ],
+          ),
         ends: 'either',
         most429s: 12,
       },
@@ -332,15 +339,18 @@ export const readingCases: readonly Case[] = [
     why: 'An amount has up to 18 digits before the point and 8 after it, of which a floating-point number keeps 15.',
     advice: 'Keep amounts as strings, and calculate with decimals.',
     service: { moneyDigits: 'as-sent' },
-    prepare: (stage) =>
-      stage.each((name) => {
-        const amounts = ['123456789012345678.12345678', '-0.00000001', '0.10', '99999999999.9999'];
-        for (const [place, amount] of amounts.entries()) {
-          for (const id of stage.ids(name, place))
-            stage.store(name).update(id, { [amountField(name)]: amount });
-        }
-      }),
-    nights: [QUIET],
+    nights: [
+      {
+        before: (stage) =>
+          stage.each((name) => {
+            const amounts = ['123456789012345678.12345678', '-0.00000001', '0.10', '99999999999.9999'];
+            for (const [place, amount] of amounts.entries()) {
+              for (const id of stage.ids(name, place))
+                stage.store(name).update(id, { [amountField(name)]: amount });
+            }
+          }),
+      },
+    ],
   },
   {
     name: 'deleted records',
@@ -375,13 +385,12 @@ export const readingCases: readonly Case[] = [
     nights: [
       QUIET,
       {
-        before: changeSome,
-        faults: ({ collections: [collection] }) => [
-          [
-            { kind: 'status', status: 403, type: 'scope_required' },
-            { collection, times: Infinity },
-          ],
-        ],
+        before: (stage) => {
+          changeSome(stage);
+          const [collection] = stage.collections;
+          const forbidden = { kind: 'status', status: 403, type: 'scope_required' } as const;
+          stage.sandbox.faults.add(forbidden, { collection, times: Infinity });
+        },
         ends: 'either',
         completeAnyway: ({ collections: [, ...others] }) => others,
       },
@@ -400,7 +409,8 @@ export const readingCases: readonly Case[] = [
     nights: [
       QUIET,
       {
-        faults: () => [[{ kind: 'status', status: 404, body: 'html' }, { times: Infinity }]],
+        before: ({ sandbox }) =>
+          sandbox.faults.add({ kind: 'status', status: 404, body: 'html' }, { times: Infinity }),
         ends: 'loudly',
       },
       QUIET,
@@ -413,12 +423,11 @@ export const readingCases: readonly Case[] = [
     nights: [
       QUIET,
       {
-        faults: () => [
-          [
+        before: ({ sandbox }) =>
+          sandbox.faults.add(
             { kind: 'rewrite', body: emptied },
             { when: ({ path }) => isList(path), times: Infinity },
-          ],
-        ],
+          ),
         ends: 'either',
       },
       QUIET,

@@ -29,8 +29,6 @@ export class Stage {
   readonly locked = new Set<string>();
   /** Called after each response to a list request, with its number among those of its collection: may change records. */
   onList: ((request: { collection: CollectionName; number: number }) => void) | undefined;
-  /** Called with each request, by its number in the night. */
-  onRequest: (number: number) => void = () => {};
   readonly #timelines: ReadonlyMap<CollectionName, Timeline>;
   #nights = 0;
   #requests = 0;
@@ -141,6 +139,5 @@ export class Stage {
         this.#observe(`after request ${this.#requests}`);
       }
     }
-    this.onRequest(this.#requests);
   }
 }

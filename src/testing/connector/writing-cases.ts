@@ -6,7 +6,10 @@ const QUIET: Night = {};
 
 /** Runs in which the third and fourth create meet a fault, and one without faults. */
 const faultyCreates = (fault: Fault): readonly Night[] => [
-  { faults: () => [[fault, { method: 'POST', skip: 2, times: 2 }]], ends: 'either' },
+  {
+    before: ({ sandbox }) => sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 2 }),
+    ends: 'either',
+  },
   QUIET,
 ];
 
@@ -20,8 +23,7 @@ export const writingCases: readonly Case[] = [
     name: 'products that exist already',
     why: 'Users have entered some of the products by hand, or the connector was installed again.',
     advice: 'Look for the natural key before each create.',
-    prepare: (stage, rows) => insertAll(stage, rows.slice(0, 5)),
-    nights: [QUIET],
+    nights: [{ before: (stage, rows) => insertAll(stage, rows.slice(0, 5)) }],
   },
   {
     name: 'the same rows twice',
@@ -76,12 +78,11 @@ export const writingCases: readonly Case[] = [
     advice: 'Look for the product, and create it under another key if it is not there.',
     nights: [
       {
-        faults: () => [
-          [
+        before: ({ sandbox }) =>
+          sandbox.faults.add(
             { kind: 'lost-response', committed: false, marker: true },
             { method: 'POST', skip: 2 },
-          ],
-        ],
+          ),
         ends: 'either',
       },
       { ends: 'either' },
@@ -119,11 +120,16 @@ export const writingCases: readonly Case[] = [
     name: 'locked products',
     why: 'A product that is used in a closed year rejects changes with 403, while others can be changed.',
     advice: 'A 403 can be about one product: write the others, and report it.',
-    prepare: (stage, rows) => {
-      insertAll(stage, rows);
-      stage.lock(stage.ids('products', 2, 7));
-    },
-    nights: [{ ends: 'either', completeAnyway: () => ['products'] }],
+    nights: [
+      {
+        before: (stage, rows) => {
+          insertAll(stage, rows);
+          stage.lock(stage.ids('products', 2, 7));
+        },
+        ends: 'either',
+        completeAnyway: () => ['products'],
+      },
+    ],
   },
   {
     name: 'writes killed and started again',
