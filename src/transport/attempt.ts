@@ -1,5 +1,6 @@
 import type { KyInstance } from 'ky';
 import type { ClientListeners } from '../events.ts';
+import { withTimeout } from '../internal/with-timeout.ts';
 import type { Permit } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { Call } from './call.ts';
@@ -11,7 +12,6 @@ import type { ApiRequest, ApiResponse } from './request.ts';
 import { type ContentTypes, contentTypeOf, MERGE_PATCH, requestHeaders } from './request-headers.ts';
 import { allowedHeaders, rateLimitOf, requestIdOf, retryAfterOf, serverTimeOf } from './response-meta.ts';
 import { type FetchFunction, send } from './send.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /** What the attempts of one client have in common. */
 export interface AttemptConfig {

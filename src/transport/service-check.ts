@@ -1,6 +1,6 @@
+import { withTimeout } from '../internal/with-timeout.ts';
 import { CallStopped } from './call-options.ts';
 import type { CheckedCall, Transport } from './request.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /**
  * Finds out whether the service is down or one request fails: by one list request of another collection. That other calls

@@ -5,6 +5,7 @@ import { LoadError, loadOnce } from '../internal/load-once.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
+import { withTimeout } from '../internal/with-timeout.ts';
 import { type Limiters, limitersFor } from '../rate-limiter/limiters.ts';
 import { WaitEnded } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
@@ -21,7 +22,6 @@ import { FailedAttempt, FIRST_STEP, type NextStep, waitAfter429 } from './retry-
 import { loadKy } from './send.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /** What a transport is made of, every default applied. */
 export interface TransportConfig extends AttemptConfig {

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../internal/sleep.ts';
+import { MAX_TIMER_MS } from './sleep.ts';
 
 interface TimeoutOptions {
   readonly signal: AbortSignal | undefined;
