@@ -31,10 +31,15 @@ interface RunContext {
   /** Finds deletions in a full read. */
   readonly deletions?: DeletionOptions | undefined;
   /** What the target says that it changed. */
-  readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
+  readonly figures?: TargetFigures | undefined;
   /** When the run is paused. */
   readonly limit?: RunLimit | undefined;
 }
+
+/** What a target says that it changed, and how many of the delivered records it keeps as invalid. */
+export type TargetFigures = (
+  collection: string,
+) => (CopyFigures & { readonly invalid?: number | undefined }) | undefined;
 
 export type DeletionOptions = Pick<
   DeletionCheckOptions<{ id: string }>,
@@ -239,6 +244,8 @@ export class CollectionRun<T extends { id: string }> {
 
   report(): CollectionReport {
     const { plan, pagination, complete, repeated = 0, clockWentBack = false } = this.#state ?? {};
+    const { records, invalid, ...stats } = this.#stats.report;
+    const { invalid: kept = 0, ...figures } = this.#context.figures?.(this.collection) ?? {};
     return {
       collection: this.collection,
       status: this.status,
@@ -248,9 +255,11 @@ export class CollectionRun<T extends { id: string }> {
       repeated,
       resumed: plan?.resumed ?? false,
       exceededLimit: this.#pause.exceededLimit,
-      ...this.#stats.report,
+      records: records - kept,
+      invalid: invalid + kept,
+      ...stats,
       deletions: this.#deletions,
-      ...this.#context.figures?.(this.collection),
+      ...figures,
       watermark: dateOf(this.#stored?.watermark),
       clockWentBack,
       lastFullRead: dateOf(this.#stored?.full),

@@ -6,7 +6,7 @@ import { is, option, optional, type ResolvedOptions, type TableOf } from '../int
 import type { Paginator } from '../pagination/paginator.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
-import type { CopyFigures, SyncReport } from '../reports/sync-report.ts';
+import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
@@ -194,11 +194,19 @@ function intoTarget(
     withTarget(target, targetContext('sync', sources, names, options), async (opened) => {
       if (opened.marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
       else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
-      const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
-      const copy = destinationOf(opened, { mode, maxCandidates, remember });
-      return await reported(opened, new TenantRun(names, sources, { options, ...copy }).run());
+      let remember = async () => {};
+      const copy = destinationOf(opened, { mode, maxCandidates, remember: () => remember() });
+      const run = new TenantRun(names, sources, { options, ...copy });
+      const work = async () => {
+        remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
+        return await run.run();
+      };
+      return await reported(opened, work, { run, signal: options.signal });
     });
 }
+
+const NO_FIGURES = { added: 0, changed: 0, unchanged: 0, deleted: 0, replaced: 0, invalid: 0 };
+type Figures = Readonly<typeof NO_FIGURES>;
 
 /** What a run does with a target, and what that says it changed. */
 function destinationOf(
@@ -210,12 +218,12 @@ function destinationOf(
   },
 ): Pick<TenantContext, 'store' | 'onBatch' | 'deletions' | 'figures'> {
   const { mode, maxCandidates, remember } = options;
-  const figures = new Map<string, { -readonly [Name in keyof CopyFigures]: number }>();
-  const count = (collection: string, more: CopyFigures) => {
-    const sum = figures.get(collection) ?? { added: 0, changed: 0, unchanged: 0, deleted: 0, replaced: 0 };
-    for (const name of Object.keys(sum) as (keyof CopyFigures)[])
-      sum[name] = (sum[name] ?? 0) + (more[name] ?? 0);
-    figures.set(collection, sum);
+  const figures = new Map<string, Figures>();
+  const count = (collection: string, more: { readonly [Name in keyof Figures]?: number | undefined }) => {
+    const sum = figures.get(collection) ?? NO_FIGURES;
+    const names = Object.keys(NO_FIGURES) as (keyof Figures)[];
+    const entries = names.map((name) => [name, sum[name] + (more[name] ?? 0)]);
+    figures.set(collection, Object.fromEntries(entries));
   };
   const onBatch = async (batch: Batch<{ id: string }>) => {
     await remember();
@@ -241,7 +249,11 @@ function destinationOf(
 }
 
 /** Tells the target how the collections ended. */
-async function reported(opened: OpenTarget, run: Promise<SyncReport>): Promise<SyncReport> {
+async function reported(
+  opened: OpenTarget,
+  work: () => Promise<SyncReport>,
+  { run, signal }: { readonly run: TenantRun; readonly signal: AbortSignal | undefined },
+): Promise<SyncReport> {
   const tell = async (
     { collections, endedAt }: SyncReport,
     errors: SyncError['errors'],
@@ -253,15 +265,18 @@ async function reported(opened: OpenTarget, run: Promise<SyncReport>): Promise<S
     });
     await opened.onEnd?.(ends);
   };
+  let report: SyncReport;
   try {
-    const report = await run;
-    await tell(report, []);
-    return report;
+    report = await work();
   } catch (error) {
+    const failure = isSyncError(error) ? error : { report: run.report(), errors: [], cause: error };
+    const isStopped = signal?.aborted === true && error === signal.reason;
     // The failure of the run is what to report, even if the database cannot be reached.
-    if (isSyncError(error)) await tell(error.report, error.errors, error.cause).catch(() => undefined);
+    if (!isStopped) await tell(failure.report, failure.errors, failure.cause).catch(() => undefined);
     throw error;
   }
+  await tell(report, []);
+  return report;
 }
 
 function isSyncError(error: unknown): error is SyncError {

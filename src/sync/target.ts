@@ -33,6 +33,8 @@ export interface Written {
   readonly unchanged: number;
   /** The ids of records in which characters that the database cannot store were replaced. */
   readonly replaced: readonly string[];
+  /** How many of the batch's `records` the copy keeps as invalid, because it cannot store all of them. */
+  readonly invalid?: number | undefined;
 }
 
 /** How the run of one collection ended. */

@@ -5,10 +5,15 @@ import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import type { SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
-import type { CopyFigures, SyncReport } from '../reports/sync-report.ts';
+import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
-import { type AnyCollectionRun, CollectionRun, type DeletionOptions } from './collection-run.ts';
+import {
+  type AnyCollectionRun,
+  CollectionRun,
+  type DeletionOptions,
+  type TargetFigures,
+} from './collection-run.ts';
 import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -18,7 +23,7 @@ export interface TenantContext {
   readonly store: Store;
   readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
   readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
-  readonly figures?: ((collection: string) => CopyFigures | undefined) | undefined;
+  readonly figures?: TargetFigures | undefined;
 }
 
 export interface ResolvedSync extends ResolvedRunOptions {
@@ -92,11 +97,12 @@ export class TenantRun {
     const isFinished = this.#runs.every(({ status }) => status === 'done' || status === 'forbidden');
     if (signal?.aborted && !isFinished) throw signal.reason;
     const failure = this.#failure();
-    if (failure !== undefined) throw new SyncError(this.#report(), failure);
-    return this.#report();
+    if (failure !== undefined) throw new SyncError(this.report(), failure);
+    return this.report();
   }
 
-  #report(): SyncReport {
+  /** How far the collections are. */
+  report(): SyncReport {
     const collections = this.#runs.map((run) => run.report());
     return {
       tenant: this.#context.options.tenant,

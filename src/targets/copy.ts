@@ -107,7 +107,9 @@ export class Copy implements OpenTarget {
         `Records of ${collection} have characters that PostgreSQL cannot store (U+0000, or half of a surrogate pair); the copy has U+FFFD in their place: ${ids}.`,
       );
     }
-    return { ...written, unchanged: rows.length - written.added - written.changed };
+    const unchanged = rows.length - written.added - written.changed;
+    const invalid = records.slice(0, batch.records.length).filter((row) => row.invalid).length;
+    return { ...written, unchanged, invalid };
   }
 
   /** Removes records. Returns how many there were. */

@@ -304,6 +304,20 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect((await statusOf(copy)).last_error).toBe(null);
     });
 
+    test('says that the key of another company was rejected, until a sync succeeds', async () => {
+      const sandbox = createSandbox({ records: { accounts: 5, products: 0 } });
+      const copy = await open();
+      await run(sandbox, copy);
+      const before = await statusOf(copy);
+      const error = await caught(run(sandbox, copy, {}, { apiKey: sandbox.keys.otherCompany }));
+      expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+      const { last_error: lastError, ...rest } = await statusOf(copy);
+      expect(lastError).toContain('acme');
+      expect({ ...rest, last_error: null }).toEqual(before);
+      await run(sandbox, copy);
+      expect((await statusOf(copy)).last_error).toBe(null);
+    });
+
     test('keeps the error of a collection that a later run does not reach', async () => {
       const records = { accounts: 5, products: 60, bankFeedAccounts: 5 };
       const sandbox = createSandbox({ records, pageSize: 10 });
@@ -409,9 +423,11 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
         const copy = await open();
         const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
-        expect(reportOf(await run(sandbox, copy, options), 'accounts')).toMatchObject({ added: 3 });
+        const counted = { records: 2, invalid: 1 };
+        const first = await run(sandbox, copy, options);
+        expect([first.records, reportOf(first, 'accounts')]).toMatchObject([2, { added: 3, ...counted }]);
         const again = await run(sandbox, copy, { ...options, mode: 'full' });
-        expect(reportOf(again, 'accounts')).toMatchObject({ unchanged: 3 });
+        expect(reportOf(again, 'accounts')).toMatchObject({ unchanged: 3, ...counted });
         const name = sandbox.store.accounts.get('2')?.name;
         const rows = await copy.query(`SELECT name, deep FROM ${copy.views}accounts WHERE id = '2'`);
         expect(rows).toEqual([{ name, deep: null }]);
