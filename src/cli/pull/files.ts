@@ -7,6 +7,7 @@ import {
   changes,
   collectionNames,
   isAccountingError,
+  memoryStore,
 } from 'accounting-data-sdk';
 import { jsonText } from '../../internal/json-text.ts';
 import { lockFile } from '../../internal/lock-file.ts';
@@ -59,7 +60,8 @@ export async function pullIntoFiles(
       outputs.push(output);
       const report = await read(name, output, { flags, io, progress, connection });
       if (report === undefined) {
-        await outputs.pop()?.discard();
+        // Nothing was written to it.
+        outputs.pop();
         continue;
       }
       await output.finish();
@@ -95,7 +97,6 @@ async function read(
 ): Promise<CollectionReport | undefined> {
   const startedAt = performance.now();
   let counts: PullCounts = { records: 0, pages: 0 };
-  let checkpoint: string | null = null;
   let invalid = 0;
   let rate = 0;
   let isByPage = false;
@@ -105,7 +106,8 @@ async function read(
   const run = changes(collection, {
     ...fitting,
     tenant: 'pull',
-    store: { get: async () => checkpoint },
+    // A pull that was stopped starts over.
+    store: memoryStore(),
     pagination: flags.pagination,
     updatedSince: flags.since,
     maxOutageMs: flags.maxOutage,
@@ -124,14 +126,9 @@ async function read(
   progress.show(name, counts, rate);
   try {
     for await (const batch of batches()) {
-      if (batch.restarted && output.restart !== undefined) {
-        await output.restart();
-        counts = { records: 0, pages: 0 };
-      }
       const rows = [...batch.rows, ...batch.invalid.map(({ record }) => record)];
       if (rows.length > 0) await output.write(rows.map((row) => `${jsonText(row)}\n`).join(''));
       invalid += batch.invalid.length;
-      checkpoint = batch.checkpoint;
       counts = { records: counts.records + rows.length, pages: counts.pages + (batch.last ? 0 : 1) };
       progress.show(name, counts, rate);
     }

@@ -20,8 +20,6 @@ export type Format = 'ndjson' | 'csv';
 export interface Output {
   /** Writes lines of NDJSON. */
   write(lines: string): Promise<void>;
-  /** Removes all lines. Absent if nothing can be removed. */
-  restart?(): Promise<void>;
   /** Every record was written. */
   finish(): Promise<void>;
   /** Puts the result in its place. */
@@ -93,11 +91,6 @@ class LinesFile implements Output {
 
   async write(lines: string): Promise<void> {
     await (await this.#opened()).appendFile(lines);
-  }
-
-  async restart(): Promise<void> {
-    // The next write creates the file again.
-    await this.#close();
   }
 
   async finish(): Promise<void> {

@@ -2,6 +2,9 @@ import { LARGE_PAGE } from './page-size.ts';
 import { type Findings, withoutKeyset } from './profile.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
 
+/** Of `push`. One measurement is not a limit: ten times as long is advised. */
+const DEFAULT_VISIBLE_AFTER_MS = 30_000;
+
 /** What the code that uses the client must expect, beside the options of the client: sentences. */
 export function adviceOf({ collections, writes }: Findings): string[] {
   const readable = collections.flatMap(({ collection, details }) =>
@@ -38,6 +41,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const sinceVerdict = (verdict: FilterVerdict) =>
     where(({ updatedSince }) => updatedSince.verdict.value === verdict);
   const [allSince, noSince] = [sinceVerdict('ignored'), sinceVerdict('rejected')];
+  const slowMs = (writes.visibleAfterMs.value ?? 0) * 10;
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
 
   return [
@@ -67,6 +71,9 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     noSince && `Lists of ${noSince} reject updatedSince: a sync fails there after its first run.`,
     utcOnly &&
       `updatedSince with an offset is rejected (${utcOnly}): sync sends its bound again in UTC. Pass updatedSince in UTC.`,
+    slowMs <= DEFAULT_VISIBLE_AFTER_MS
+      ? ''
+      : `A new product was shown after ${slowMs / 10} ms: pass visibleAfterMs: ${Math.ceil(slowMs / 1000) * 1000} to push, or a push that is started again can create it twice.`,
     omitted &&
       `Fields without a value are left out (${omitted}): replace records, never merge them, or a cleared field keeps its old value.`,
     iris &&

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
@@ -89,6 +89,16 @@ describe('discover', () => {
     }
     writeFileSync(file, text.replace('two  words', 'two words'));
     expect((await run(env, check)).log).toContain("- 'two words': z.string().optional(),\n");
+  });
+
+  test('keeps a link that leads to its file', async () => {
+    const { env } = await listening({ records: { boms: 5 } });
+    const file = folder();
+    writeFileSync(file('schemas.ts'), '');
+    symlinkSync(file('schemas.ts'), file('link.ts'));
+    expect((await run(env, ['discover', 'boms', '--out', file('link.ts')])).code).toBe(0);
+    expect(lstatSync(file('link.ts')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(file('schemas.ts'), 'utf8')).toContain('export const boms');
   });
 
   const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;

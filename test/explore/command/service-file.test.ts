@@ -123,3 +123,21 @@ test('--service reads as the file says', async () => {
   const missing = await run(env, ['whoami', '--service', folder()('none.json')]);
   expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('cannot be read')]);
 });
+
+test('--service gives push and pull the options of sync', async () => {
+  const { sandbox, env } = await listening({ records: { products: 40 }, pageSizeParameter: 'itemsPerPage' });
+  const file = folder();
+  const service = { client: {}, sync: { parameters: { itemsPerPage: '100' } }, sandbox: {} };
+  writeFileSync(file('service.json'), JSON.stringify(service));
+  writeFileSync(file('products.csv'), 'productNumber\nA\n');
+  for (const args of [
+    ['push', file('products.csv'), '--key', 'productNumber', '--dry-run'],
+    ['pull', 'products', '--out', file('products.ndjson')],
+    ['pull', 'products', '--to', file('books.sqlite'), '--tenant', 'acme'],
+  ]) {
+    sandbox.clearLogs();
+    expect((await run(env, [...args, '--service', file('service.json')])).code).toBe(0);
+    const sizes = new Set(sandbox.requests.map(({ query }) => query.itemsPerPage));
+    expect([args[0], [...sizes]]).toEqual([args[0], ['100']]);
+  }
+});
