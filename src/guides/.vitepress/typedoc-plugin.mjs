@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
 
 /** The groups of the main entry: the comments of index.ts, such as `// Sync.`, each with the names below it. */
@@ -147,6 +149,30 @@ function describeMembers(project, logger) {
   }
 }
 
+/** Code that is a program by itself, unlike the signature of a method. */
+const BLOCK = /(?<=^```ts\n)(?:function|type|const|await|for|import) .*?(?=\n```$)/gms;
+const MARK = '// ---\n';
+
+/** Breaks signatures and examples that are longer than a line, as the formatter of the sources does. */
+function formatBlocks(folder) {
+  const pages = globSync(`${folder}/**/*.md`).map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+  const all = new Set(pages.flatMap(({ text }) => text.match(BLOCK) ?? []));
+  const blocks = [...all].filter((block) => /.{81}/.test(block));
+  const biome = fileURLToPath(new URL('../../../node_modules/.bin/biome', import.meta.url));
+  const flags = ['--line-width=80', '--indent-style=space', '--javascript-formatter-quote-style=single'];
+  const input = blocks.map((block) => `${block}\n`).join(MARK);
+  const formatted = execFileSync(biome, ['format', '--stdin-file-path=api.ts', ...flags], {
+    input,
+    encoding: 'utf8',
+  });
+  const lines = formatted.split(MARK).map((block) => block.trim());
+  if (lines.length !== blocks.length) throw new Error('The formatter did not keep the blocks apart.');
+  for (const { file, text } of pages) {
+    const changed = text.replace(BLOCK, (block) => lines[blocks.indexOf(block)] ?? block);
+    if (changed !== text) writeFileSync(file, changed);
+  }
+}
+
 /**
  * Names each module as it is imported, groups the main entry by task, shows members in reading order and what each
  * parameter is, shows the collections of the client with the
@@ -197,4 +223,5 @@ export function load({ converter, renderer, logger }) {
       .replace(/^(# [\w.]+)\\<.*$/m, '$1');
     page.contents = `---\npageClass: api\n---\n\n${contents}`;
   });
+  renderer.on('endRender', ({ outputDirectory }) => formatBlocks(outputDirectory));
 }
