@@ -21,6 +21,7 @@ export interface ConnectFlags {
 /** Adds the options that {@link connect} reads, and examples to the help. */
 export function connectable(command: Command, examples: readonly string[]): Command {
   return command
+    .optionsGroup('Options:')
     .option('-q, --quiet', 'show no progress')
     .optionsGroup('Service:')
     .option('--base-url <url>', 'its address (default: ACCOUNTING_BASE_URL)')

@@ -30,6 +30,7 @@ export function addProbe(program: Command, io: Io): void {
       )
       .argument('[collections...]', 'the collections to read (default: all)', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
+      .optionsGroup('File:')
       .option(
         '-o, --out <file>',
         'write the options that fit the service: TypeScript, or JSON for a name in .json',
@@ -40,9 +41,10 @@ export function addProbe(program: Command, io: Io): void {
         ),
       )
       .option('--force', 'with --out: overwrite a file that probe did not write')
+      .optionsGroup('Writes:')
       .option('--write', 'also create, update and delete a product; asks first')
-      .option('--draft <json>', 'with --write: fields of the product that the service requires', jsonObject)
-      .option('-y, --yes', 'with --write: do not ask'),
+      .option('--draft <json>', 'fields of the product that the service requires', jsonObject)
+      .option('-y, --yes', 'do not ask'),
     [
       'accounting-data-sdk probe',
       'accounting-data-sdk probe accounts products --json > report.json',

@@ -23,7 +23,7 @@ export function addPull(program: Command, io: Io): void {
       .addOption(
         new Option(
           '--pagination <kind>',
-          'keyset: no deletion can hide a record; page; none: one request a list',
+          'how to list: keyset misses no record when others are deleted, none sends one request',
         )
           .choices(['keyset', 'page', 'none'])
           .default(undefined, 'that of --service, or keyset'),
@@ -63,8 +63,7 @@ export function addPull(program: Command, io: Io): void {
       .option('--verify', 'compare the copy with every record, and write nothing')
       .option('--forget', 'remove the company of --tenant')
       .option('-y, --yes', 'with --forget: do not ask')
-      .option('--json', 'print the report as JSON')
-      .optionsGroup('Options:'),
+      .option('--json', 'print the report as JSON'),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
       'accounting-data-sdk pull products --format csv -o products.csv',

@@ -100,8 +100,7 @@ export function addPush(program: Command, io: Io): void {
         'for a service that ignores Idempotency-Key: look before a create is repeated',
       )
       .option('--visible-after <time>', 'time until a new product shows: 2m (default: 30s)', duration)
-      .option('--max-outage <time>', 'the longest outage to wait out: 5m (default: 2m)', duration)
-      .optionsGroup('Options:'),
+      .option('--max-outage <time>', 'the longest outage to wait out: 5m (default: 2m)', duration),
     [
       'accounting-data-sdk push products.csv --key productNumber --dry-run',
       'accounting-data-sdk push products.ndjson --key ean -y --results log.ndjson',

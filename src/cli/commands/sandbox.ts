@@ -57,21 +57,22 @@ export function addSandbox(program: Command, io: Io): void {
     .description('serve a sandbox of the service on this machine, with generated data')
     .option('--port <number>', 'the port to listen on; 0 takes a free one', wholeNumber(0, 65_535), 4010)
     .option('--host <name>', 'the address to listen on', '127.0.0.1')
+    .option('-q, --quiet', 'do not log requests')
+    .optionsGroup('Records:')
     .option(
       '--records <number>',
-      'records to generate, over all collections (default: 5000, with --fixtures 0)',
+      'how many to generate, over all collections (default: 5000, with --fixtures 0)',
       wholeNumber(0),
     )
     .option('--seed <number>', 'for the same records and keys each time (default: random)', wholeNumber(0))
     .option('--fixtures <folder>', 'the records that pull --all --out <folder> wrote')
-    .option('--service <file>', 'behave as the service in a file of probe --out')
+    .optionsGroup('Behaviour:')
+    .option('--service <file>', 'that of the service in a file of probe --out')
     .option('--options <json>', 'any other option of createSandbox', optionsOf)
     .option('--fault <json>', 'a fault with its match conditions; repeat it for several faults', faultList)
     .option('--list-options', 'print what --options and --fault accept, and end')
-    .option(
-      '--write <file>',
-      'write the address and the keys into a file such as .env instead of printing them',
-    )
+    .optionsGroup('Address and keys:')
+    .option('--write <file>', 'write them into a file such as .env instead of printing them')
     .option('--force', 'with --write: change the address and the key in a file that sandbox did not write')
     .option('--cors', 'let web pages send requests and read responses')
     .option(
@@ -79,7 +80,6 @@ export function addSandbox(program: Command, io: Io): void {
       'accept this Host too, such as host.docker.internal; repeat it for several',
       (name: string, before: readonly string[] = []) => [...before, name.toLowerCase()],
     )
-    .option('-q, --quiet', 'do not log requests')
     .addHelpText('after', examplesText(EXAMPLES))
     .action((flags: Flags) => (flags.listOptions ? io.out(listOptions()) : serve(flags, io)));
 }

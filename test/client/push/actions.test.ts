@@ -429,3 +429,14 @@ test('a push says that the service did not change a field of a missing product',
     { field: 'colour', sent: 'grey', returned: null, rows: 1, key: 'B', index: undefined },
   ]);
 });
+
+test('a push counts an update as done if the product cannot be read after it', async () => {
+  const { sandbox, run } = setUp([{ productNumber: 'A', name: 'Desk' }], { sandbox: { updateStatus: 204 } });
+  sandbox.faults.add(
+    { kind: 'status', status: 403, type: 'forbidden' },
+    { path: /products\/\d+$/, method: 'GET', times: 9 },
+  );
+  const { done, report } = await run([{ productNumber: 'A', name: 'Table' }]);
+  expect([done, report.notStored]).toEqual([['A updated'], []]);
+  expect(sandbox.count(({ method, status }) => method === 'GET' && status === 403)).toBeGreaterThan(0);
+});

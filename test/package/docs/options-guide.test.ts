@@ -105,10 +105,12 @@ describe('the guide to options', () => {
     { of: 'reconcile', table: reconcileOptions },
   ])('has a section for every option of $of', ({ of, table }) => {
     // A section that names no function is about all three.
-    const sections = sectionsOf('Options of sync, changes and reconcile').filter(({ facts: [first = ''] }) => {
-      const functions = /^(?:sync|changes|reconcile)(?: and \w+)?$/.test(first);
-      return !functions || first.split(' and ').includes(of);
-    });
+    const sections = sectionsOf('Options of sync, changes and reconcile').filter(
+      ({ facts: [first = ''] }) => {
+        const functions = /^(?:sync|changes|reconcile)(?: and \w+)?$/.test(first);
+        return !functions || first.split(' and ').includes(of);
+      },
+    );
     const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
     expect(namesOf(sections)).toEqual(own.toSorted());
     // What only one of the functions requires is said in words.
