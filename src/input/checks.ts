@@ -62,10 +62,9 @@ export function checkObject(value: unknown, argument: string, problem = 'must be
 
 /** An object of the caller's own, such as a store. */
 export function checkMethods<V>(value: V, argument: string, methods: readonly string[]): V {
-  const found = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (methods.every((name) => typeof found[name] === 'function')) return value;
-  const wanted = methods.length === 1 ? 'the method' : 'the methods';
-  throw new InvalidInputError(argument, `must have ${wanted} ${methods.join(' and ')}`);
+  const { allows, expected } = is.withMethods<Record<string, unknown>>(...methods);
+  if (allows(value)) return value;
+  throw new InvalidInputError(argument, `must be ${expected}`);
 }
 
 /** A string that reaches the service unchanged: no control characters, no lone surrogates. */

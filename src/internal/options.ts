@@ -136,11 +136,10 @@ export const is = {
   numberFrom: (least: number) =>
     check<number>(`a number of at least ${least}`, (value) => typeof value === 'number' && value >= least),
   /** Infinity stands for no limit. */
-  durationFrom: (least: number) =>
-    check<number>(
-      `a number of milliseconds, at least ${least}`,
-      (value) => typeof value === 'number' && value >= least,
-    ),
+  durationFrom: (least: number) => ({
+    ...is.numberFrom(least),
+    expected: `a number of milliseconds, at least ${least}`,
+  }),
   finiteDuration: check<number>(
     'a finite number of milliseconds, at least 0',
     (value) => isNumber(value) && value >= 0,

@@ -2,6 +2,7 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { decodeState, encodeState, type SyncState } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
+import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 
 /** Which state it is. */
 interface StateAddress {
@@ -21,7 +22,7 @@ interface StateAddress {
  */
 export class Checkpoints {
   /** Marks the states that this run writes. */
-  readonly by = randomName();
+  readonly by = newIdempotencyKey();
   readonly #store: Store;
   readonly #address: StateAddress;
   /** The state found at the beginning, encoded. */
@@ -134,9 +135,4 @@ function notKept(key: string): CheckpointError {
     `The store did not return what was written under ${key}: it lost the value, or hid an error.`,
     { hint: 'Check the store, then run this again.' },
   );
-}
-
-function randomName(): string {
-  const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
-  return high.toString(36) + low.toString(36);
 }

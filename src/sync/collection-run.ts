@@ -214,7 +214,7 @@ export class CollectionRun<T extends { id: string }> {
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
     this.#stats.committed(this.#counts);
     if (last) this.status = 'done';
-    this.#notifyProgress({ last });
+    this.#notifyProgress({ last, waiting: false });
     this.pauseInTime();
   }
 
@@ -292,7 +292,7 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   readonly #onWait = (waitMs: number | undefined, reason: WaitReason): void => {
-    this.#notifyProgress({ last: false, waiting: true, waitMs });
+    this.#notifyProgress({ last: false, waiting: true }, waitMs);
     this.#pause.waits(waitMs, reason);
   };
 
@@ -383,18 +383,13 @@ export class CollectionRun<T extends { id: string }> {
     };
   }
 
-  #notifyProgress({
-    last,
-    waiting = false,
-    waitMs,
-  }: Partial<SyncProgress> & { waitMs?: number | undefined }): void {
+  #notifyProgress(now: Pick<SyncProgress, 'last' | 'waiting'>, waitMs?: number | undefined): void {
     this.#notify('onProgress', {
       collection: this.collection,
       ...this.#stats.progress,
       pagination: this.#state?.pagination,
-      waiting,
+      ...now,
       waitingUntil: waitMs === undefined ? undefined : new Date(Date.now() + waitMs),
-      last: last ?? false,
     });
   }
 

@@ -269,7 +269,9 @@ async function reported(
   try {
     report = await work();
   } catch (error) {
-    const failure = isSyncError(error) ? error : { report: run.report(), errors: [], cause: error };
+    const failure = isAccountingError(error, 'sync_failed')
+      ? error
+      : { report: run.report(), errors: [], cause: error };
     const isStopped = signal?.aborted === true && error === signal.reason;
     // The failure of the run is what to report, even if the database cannot be reached.
     if (!isStopped) await tell(failure.report, failure.errors, failure.cause).catch(() => undefined);
@@ -277,10 +279,6 @@ async function reported(
   }
   await tell(report, []);
   return report;
-}
-
-function isSyncError(error: unknown): error is SyncError {
-  return isAccountingError(error, 'sync_failed');
 }
 
 /** The collections of a client, or those of them that are wanted. */
