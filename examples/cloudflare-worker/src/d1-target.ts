@@ -4,7 +4,7 @@ import type { D1 } from './env.ts';
 const SCHEMA = [
   `create table if not exists record (
     tenant text, collection text, id text, data text not null, primary key (tenant, collection, id))`,
-  'create table if not exists checkpoint (key text primary key, value text not null)',
+  'create table if not exists checkpoint (tenant text, key text, value text not null, primary key (tenant, key))',
   'create table if not exists lease (tenant text primary key, until integer not null)',
   'create table if not exists pause (tenant text primary key, until integer not null)',
 ];
@@ -26,14 +26,21 @@ export function d1Target(db: D1): SyncTarget {
         .run();
       if (meta.changes === 0) throw new ConcurrentRunError(`Another run of ${tenant} is under way.`);
 
+      // Read together, because each statement counts as a subrequest. The lease keeps other runs from writing them.
+      let checkpoints: Map<string, string> | undefined;
+      const readCheckpoints = async () => {
+        const { results } = await db
+          .prepare('select key, value from checkpoint where tenant = ?1')
+          .bind(tenant)
+          .all<{ key: string; value: string }>();
+        return new Map(results.map(({ key, value }) => [key, value]));
+      };
+
       return {
         store: {
           async get(key) {
-            const row = await db
-              .prepare('select value from checkpoint where key = ?1')
-              .bind(key)
-              .first<{ value: string }>();
-            return row?.value;
+            checkpoints ??= await readCheckpoints();
+            return checkpoints.get(key);
           },
         },
 
@@ -41,12 +48,13 @@ export function d1Target(db: D1): SyncTarget {
         async onBatch({ collection, records, key, checkpoint }) {
           const upsert = `insert into record select ?1, ?2, json_extract(value, '$.id'), value from json_each(?3) where true
             on conflict (tenant, collection, id) do update set data = excluded.data`;
-          const advance = `insert into checkpoint values (?1, ?2)
-            on conflict (key) do update set value = excluded.value`;
+          const advance = `insert into checkpoint values (?1, ?2, ?3)
+            on conflict (tenant, key) do update set value = excluded.value`;
           await db.batch([
             db.prepare(upsert).bind(tenant, collection, JSON.stringify(records)),
-            db.prepare(advance).bind(key, checkpoint),
+            db.prepare(advance).bind(tenant, key, checkpoint),
           ]);
+          checkpoints?.set(key, checkpoint);
         },
 
         async *localIds(collection) {

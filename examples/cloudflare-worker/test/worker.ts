@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createClient, sync } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { d1Target } from '../src/d1-target.ts';
+import type { D1 } from '../src/env.ts';
 import { type Local, startLocal } from '../src/local.ts';
 
 const COLLECTIONS = ['accounts', 'products', 'budgets', 'budgetLines'] as const;
@@ -103,4 +106,29 @@ test('writes rows and checkpoint together or not at all, and releases the lease 
   await local.db.prepare('drop trigger full').run();
   assert.equal(await local.run(), 'ok');
   assert.deepEqual(await copied(local), inBooks(sandbox));
+});
+
+test('reads the checkpoints of all collections with one statement', async (t) => {
+  const { sandbox, local } = await open(t);
+  assert.equal(await local.run(), 'ok');
+  const statements: string[] = [];
+  const { db } = local;
+  const counted: D1 = {
+    prepare(query) {
+      statements.push(query);
+      return db.prepare(query);
+    },
+    batch: (all) => db.batch(all),
+  };
+  const client = createClient(sandbox.clientOptions);
+  const report = await sync(client, {
+    tenant: 'company',
+    target: d1Target(counted),
+    collections: COLLECTIONS,
+  });
+  assert.deepEqual(
+    report.collections.map(({ mode }) => mode),
+    COLLECTIONS.map(() => 'incremental'),
+  );
+  assert.equal(statements.filter((text) => /^select .* from checkpoint/.test(text)).length, 1);
 });
