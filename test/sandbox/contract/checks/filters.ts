@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Check, checksOf, forEach } from '../suite/check.ts';
+import type { ContractClient, Query } from '../suite/client.ts';
 import { compareIds, isIso8601 } from '../suite/compare.ts';
-import type { ContractClient, Query } from '../suite/contract-client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Read-only resource endpoints');

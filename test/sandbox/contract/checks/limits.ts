@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Check, checksOf } from '../suite/check.ts';
-import { type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
-import type { ContractResponse } from '../suite/contract-response.ts';
-import { exhaustQuota, limited } from '../suite/quota.ts';
+import { type ContractResponse, UNKNOWN_ID } from '../suite/client.ts';
 
 const check = checksOf('Limits');
 
@@ -20,8 +18,6 @@ function quota({ headers, call }: ContractResponse): { limit: number; remaining:
   return { limit: Number(limit), remaining: Number(remaining) };
 }
 
-const listAccounts = (client: ContractClient) => client.list('accounts');
-
 const headers: readonly Check[] = [
   check('every response to a read carries the quota, errors too', async (client) => {
     quota(await client.list('accounts'));
@@ -29,7 +25,7 @@ const headers: readonly Check[] = [
     quota((await client.get('accounts', UNKNOWN_ID)).expectStatus(404));
     quota((await client.list('accounts', {}, { key: null })).expectStatus(401));
     quota((await client.list('accounts', {}, { key: 'no-such-key' })).expectStatus(401));
-    quota((await client.list('accounts', {}, { key: client.key('withoutPermission') })).expectStatus(403));
+    quota((await client.list('accounts', {}, { key: client.keys.forbidden })).expectStatus(403));
   }),
   check('every response to a write carries the quota, errors too', async (client) => {
     const created = await client.create({ name: 'Contract check' });
@@ -50,7 +46,7 @@ const headers: readonly Check[] = [
 
 const exhausted: readonly Check[] = [
   check('the headers report the quota: each request takes one of it', async (client) => {
-    const limitedClient = await limited(client);
+    const limitedClient = client.limited();
     const first = quota(await limitedClient.list('accounts'));
     const second = quota(await limitedClient.list('boms'));
     assert.deepEqual([second.limit, second.remaining], [first.limit, first.remaining - 1]);
@@ -58,14 +54,14 @@ const exhausted: readonly Check[] = [
   check(
     'over the quota: 429 rate_limited as application/problem+json with Retry-After in whole seconds',
     async (client) => {
-      const rejected = await exhaustQuota(await limited(client), listAccounts);
+      const rejected = await client.limited().exhaust();
       assert.equal(rejected.mediaType, 'application/problem+json');
       assert.match(rejected.headers.get('retry-after') ?? '', WHOLE);
       assert.equal(quota(rejected).remaining, 0);
     },
   ),
   check('no request is rejected before the reported quota is used up', async (client) => {
-    const limitedClient = await limited(client);
+    const limitedClient = client.limited();
     const { remaining } = quota(await limitedClient.list('accounts'));
     for (let left = remaining; left > 0; left -= 1) {
       assert.equal(quota((await limitedClient.list('accounts')).expectStatus(200)).remaining, left - 1);
@@ -73,20 +69,20 @@ const exhausted: readonly Check[] = [
     (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
   }),
   check('the key works again after Retry-After', async (client) => {
-    const limitedClient = await limited(client);
-    const rejected = await exhaustQuota(limitedClient, listAccounts);
-    await client.target.wait(Number(rejected.headers.get('retry-after')) * 1000);
+    const limitedClient = client.limited();
+    const rejected = await limitedClient.exhaust();
+    limitedClient.sandbox.clock.advance(Number(rejected.headers.get('retry-after')) * 1000);
     (await limitedClient.list('accounts')).expectStatus(200);
   }),
   check('each key has its own quota: another key still works', async (client) => {
-    const limitedClient = await limited(client);
-    await exhaustQuota(limitedClient, listAccounts);
-    (await limitedClient.list('accounts', {}, { key: limitedClient.key('readOnly') })).expectStatus(200);
+    const limitedClient = client.limited();
+    await limitedClient.exhaust();
+    (await limitedClient.list('accounts', {}, { key: limitedClient.keys.readOnly })).expectStatus(200);
     (await limitedClient.list('accounts')).expectProblem(429, 'rate_limited');
   }),
   check('over the quota every operation is 429, single records and products too', async (client) => {
-    const limitedClient = await limited(client);
-    await exhaustQuota(limitedClient, listAccounts);
+    const limitedClient = client.limited();
+    await limitedClient.exhaust();
     for (const path of ['/accounts/1', '/products', '/products/1', '/budget-lines?_page=2']) {
       (await limitedClient.send(path)).expectProblem(429, 'rate_limited');
     }

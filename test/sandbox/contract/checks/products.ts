@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Json } from '../../support/call.ts';
 import { type Check, checksOf } from '../suite/check.ts';
 import { isIso8601, sameAmount } from '../suite/compare.ts';
-import type { Json } from '../suite/contract-response.ts';
 import { documentedFields, type Field, productFields } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Products');
@@ -83,7 +83,7 @@ export const products: readonly Check[] = [
   check('a delete without a valid key, or with one that may not, takes nothing', async (client) => {
     const { id } = await client.product();
     (await client.delete(id, { key: null })).expectUnauthenticated();
-    (await client.delete(id, { key: client.key('readOnly') })).expectForbidden();
+    (await client.delete(id, { key: client.keys.readOnly })).expectForbidden();
     (await client.get('products', id)).expectStatus(200);
   }),
   productCheck('every field of the table is in every product, in its type', async (client) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Check, checksOf, forEach } from '../suite/check.ts';
-import { UNKNOWN_ID } from '../suite/contract-client.ts';
+import { UNKNOWN_ID } from '../suite/client.ts';
 import { readOnlySegments } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Read-only resource endpoints');
@@ -33,7 +33,7 @@ function operations(segment: string): Check[] {
       (await client.get(segment, first?.id ?? '', { key: null })).expectUnauthenticated();
     }),
     check(`${segment} with a key without permission is 403, as a list and as one record`, async (client) => {
-      const key = client.key('withoutPermission');
+      const key = client.keys.forbidden;
       const [first] = await client.some(segment);
       (await client.list(segment, {}, { key })).expectForbidden();
       (await client.get(segment, first?.id ?? '', { key })).expectForbidden();
@@ -41,9 +41,9 @@ function operations(segment: string): Check[] {
     check(`${segment} cannot be written: two operations, no more`, async (client) => {
       const [first] = await client.some(segment);
       const path = `/${segment}/${first?.id}`;
-      const headers = { 'Idempotency-Key': 'contract-read-only' };
+      const idempotencyKey = 'contract-read-only';
       const responses = [
-        await client.send(`/${segment}`, { method: 'POST', body: {}, headers }),
+        await client.send(`/${segment}`, { method: 'POST', body: {}, idempotencyKey }),
         await client.send(path, { method: 'PATCH', body: {} }),
         await client.send(path, { method: 'DELETE' }),
       ];

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Sent } from '../../support/call.ts';
 import { type Check, checksOf } from '../suite/check.ts';
-import { type CallOptions, type ContractClient, UNKNOWN_ID } from '../suite/contract-client.ts';
-import type { ContractResponse } from '../suite/contract-response.ts';
-import { exhaustQuota, limited } from '../suite/quota.ts';
+import { type ContractClient, type ContractResponse, UNKNOWN_ID } from '../suite/client.ts';
 import { expectFields, expectProduct } from './products.ts';
 
 const CREATE = 'Endpoints › Products › Create a product';
@@ -17,7 +16,7 @@ async function named(client: ContractClient, name: string): Promise<number> {
 }
 
 const unique = () => `Contract check ${randomUUID()}`;
-const withKey = (key: string): CallOptions => ({ headers: { 'Idempotency-Key': key } });
+const withKey = (key: string): Sent => ({ idempotencyKey: key });
 
 /** Strings that are not a JSON object. Not `[]`: PHP reads it as the same value as `{}`. */
 const NOT_OBJECTS = ['{', '{"name":', 'name=Desk', '"Desk"', '[1]', 'null', ''];
@@ -32,7 +31,7 @@ const WRONG = [
 
 /** How a write is sent: with what a check gives, and in a way that leaves nothing behind. */
 interface Writing {
-  readonly write: (client: ContractClient, call: CallOptions) => Promise<ContractResponse>;
+  readonly write: (client: ContractClient, call: Sent) => Promise<ContractResponse>;
   readonly harmless: (client: ContractClient) => Promise<ContractResponse>;
 }
 
@@ -61,11 +60,11 @@ function rejections(section: string, verb: string, { write, harmless }: Writing)
       }
     }),
     check(`${verb}: a key that only reads gets 403`, async (client) => {
-      const response = await write(client, { body: { name: 'Desk' }, key: client.key('readOnly') });
+      const response = await write(client, { body: { name: 'Desk' }, key: client.keys.readOnly });
       response.expectForbidden();
     }),
     check(`${verb}: over the quota it is 429`, async (client) => {
-      await exhaustQuota(await limited(client), harmless);
+      await client.limited().exhaust(harmless);
     }),
   ];
 }
@@ -159,7 +158,7 @@ export const updating: readonly Check[] = [
   }),
   updateCheck('updatedAt changes, createdAt stays', async (client) => {
     const before = await client.product();
-    await client.target.wait(2000);
+    client.sandbox.clock.advance(2000);
     const after = (await client.update(before.id, { brand: 'Oak & Co' })).record;
     assert.equal(after.createdAt, before.createdAt);
     assert.ok(
@@ -176,7 +175,7 @@ export const updating: readonly Check[] = [
     const before = await client.product({ brand: 'one' });
     await client.update(before.id, { brand: 'two', isInactive: 'perhaps' });
     await client.update(before.id, { brand: 'two' }, { key: null });
-    await client.update(before.id, { brand: 'two' }, { key: client.key('readOnly') });
+    await client.update(before.id, { brand: 'two' }, { key: client.keys.readOnly });
     assert.deepEqual((await client.get('products', before.id)).record, before);
   }),
   ...rejections(UPDATE, 'update', {

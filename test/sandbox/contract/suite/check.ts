@@ -1,5 +1,4 @@
-import { ContractClient } from './contract-client.ts';
-import type { Target } from './target.ts';
+import type { ContractClient } from './client.ts';
 
 /** Checks one statement of the specification against a service. */
 export interface Check {
@@ -19,14 +18,4 @@ export function checksOf(section: string) {
 /** The same checks for each of some collections. */
 export function forEach(segments: readonly string[], make: (segment: string) => Check[]): Check[] {
   return segments.flatMap((segment) => make(segment).map((one) => ({ ...one, segment })));
-}
-
-/** Runs a check and deletes what it created, even if it failed. */
-export async function runCheck({ run }: Check, target: Target): Promise<void> {
-  const client = new ContractClient(target);
-  try {
-    await run(client);
-  } finally {
-    await client.deleteCreated();
-  }
 }
