@@ -30,8 +30,9 @@ function run({ baseUrl, apiKey }) {
   // As Meltano does: of two runs at once, each would delete the records that the other one wrote.
   if (isRunning) return { done: Promise.reject(new Error('The tap is running.')), kill: () => {} };
   isRunning = true;
-  // The option for the case `exactly one page`.
-  writeFileSync(config, JSON.stringify({ baseUrl, apiKey, afterLastPage: 'not_found' }));
+  // The options for the cases `exactly one page` and `a name that is a number`.
+  const options = { afterLastPage: 'not_found', validation: 'off' };
+  writeFileSync(config, JSON.stringify({ baseUrl, apiKey, ...options }));
   writeFileSync(stateFile, JSON.stringify(state));
   const args = [tap, '--config', config, '--state', stateFile];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });

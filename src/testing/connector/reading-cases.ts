@@ -335,6 +335,23 @@ export const readingCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a name that is a number',
+    why: 'PHP can encode every string of digits as a number, so a product whose name is "4711" gets the name 4711.',
+    advice:
+      'Expect a value of another type in any field, and keep the record: one record must not end the run.',
+    nights: [
+      QUIET,
+      {
+        before: (stage) => {
+          changeSome(stage);
+          stage.each((name) => {
+            for (const id of stage.ids(name, 5)) stage.store(name).update(id, { name: 4711 });
+          });
+        },
+      },
+    ],
+  },
+  {
     name: 'long amounts',
     why: 'An amount has up to 18 digits before the point and 8 after it, of which a floating-point number keeps 15.',
     advice: 'Keep amounts as strings, and calculate with decimals.',

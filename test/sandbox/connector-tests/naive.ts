@@ -74,7 +74,7 @@ export function loopByPage(): NaiveConnector {
               `INSERT INTO ${name} VALUES (?, ?, ?, ?) ON CONFLICT (id)
                 DO UPDATE SET name = excluded.name, updatedAt = excluded.updatedAt, body = excluded.body`,
               record.id,
-              record.name,
+              record.name.trim(),
               record.updatedAt,
               JSON.stringify(record),
             );
