@@ -23,6 +23,7 @@ const services: readonly SandboxOptions[] = [
   { problemType: 'absent', idempotency: { replay: 'conflict' } },
   { formats: 'jsonld', listBody: 'member', pageParameter: 'page', relations: 'iri', nullFields: 'omitted' },
   { notFoundBody: 'html', problemType: 'absent', idempotency: { replay: 'ignored' } },
+  { notFoundBody: 'json', problemType: 'absent', problemContentType: 'application/json' },
   { createStatus: 200, updateStatus: 201, deleteStatus: 200 },
   { updateStatus: 204, moneyDigits: 2, unknownFields: 'reject' },
   { idempotency: { differentBody: 'stored' }, moneyDigits: 'as-sent' },

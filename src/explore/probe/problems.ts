@@ -8,7 +8,7 @@ interface ProblemForm {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly typeForm: ProblemTypeForm;
-  /** Whether it has a member of RFC 9457 that the client can read. */
+  /** Whether it has a type, a title or a detail. */
   readonly isProblem: boolean;
 }
 
@@ -17,8 +17,10 @@ export class ProblemReading {
   readonly #forms = new Map<string, ProblemForm>();
 
   seen(error: ApiError, contentType: string | undefined): void {
-    const { status, type } = error;
-    const isProblem = [type, error.title, error.detail].some((member) => member !== undefined);
+    const { status, type, title, detail, extensions } = error;
+    // The reason in a member such as `message` becomes the detail too.
+    const isOwn = detail !== undefined && !JSON.stringify(extensions).includes(JSON.stringify(detail));
+    const isProblem = type !== undefined || title !== undefined || isOwn;
     const form = { status, contentType, typeForm: typeFormOf(type, status), isProblem };
     this.#forms.set(JSON.stringify(form), form);
   }
