@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { COLLECTIONS, loopByPage } from './naive.ts';
 
 /** A connector that keeps a right copy of what it lists. */
 function connector() {
@@ -135,6 +136,30 @@ test('a connector that sends requests after a kill fails the case', async () => 
   expect(await messageOf('killed in the first night', { ...connector(), run })).toContain(
     'The run sent requests after it had been killed',
   );
+});
+
+test('a case has the same message again for its seed, and another one for another seed', async () => {
+  const messageFor = async (seed: number) => {
+    const options = { collections: COLLECTIONS, ...loopByPage(), seed };
+    return (await messageOf('deletions between pages', options))?.replace(/seed: .*/, '');
+  };
+  const first = await messageFor(7);
+  expect(await messageFor(7)).toBe(first);
+  expect(await messageFor(8)).not.toBe(first);
+});
+
+test('a case fails if the API key is in the output of the connector', async () => {
+  const { run, ...others } = connector();
+  let log = '';
+  const logging = async (service: ConnectorRun) => {
+    log += `GET ${service.baseUrl} ${service.apiKey}\n`;
+    await run(service);
+  };
+  const options = { ...others, run: logging, output: async () => log };
+  expect(await messageOf('changed records', options)).toContain(
+    'The output of the connector contains its API key.',
+  );
+  expect(await messageOf('changed records', { ...options, output: () => 'GET …' })).toBeUndefined();
 });
 
 test('one collection is enough to exceed the small quota', async () => {

@@ -21,7 +21,6 @@ for name in ["accounts", "products"]:
             newer = datetime.datetime.fromisoformat(since.replace("Z", "+00:00")) + datetime.timedelta(seconds=1)
             query["updatedSince"] = newer.isoformat()
         url = f"{base_url}/api/public/v1/{name}?{urllib.parse.urlencode(query)}"
-        print("GET", url, api_key, flush=True)
         request = urllib.request.Request(url, headers={"X-AUTH-TOKEN": api_key})
         records = json.load(urllib.request.urlopen(request))
         for record in records:

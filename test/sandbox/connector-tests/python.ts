@@ -15,17 +15,12 @@ const python = String(stdout).trim();
 
 export const hasPython = status === 0;
 
-/** A connector in Python, as a process of its own. It logs its key. */
+/** A connector in Python, as a process of its own. */
 export function pythonByPage() {
   const folder = mkdtempSync(join(tmpdir(), 'connector-'));
   const file = join(folder, 'copy.sqlite');
-  let log = '';
   return {
-    reset() {
-      log = '';
-      rmSync(file, { force: true });
-    },
-    output: () => log,
+    reset: () => rmSync(file, { force: true }),
     records(name: string): Record<string, unknown>[] {
       const database = new DatabaseSync(file);
       try {
@@ -41,10 +36,7 @@ export function pythonByPage() {
     run({ baseUrl, apiKey }: ConnectorRun): ConnectorProcess {
       // Without the packages that are installed, it starts in less time.
       const child = spawn(python, ['-I', '-S', script, baseUrl, apiKey, file], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      child.stdout.on('data', (bytes: Buffer) => {
-        log += bytes.toString();
+        stdio: 'ignore',
       });
       const done = new Promise<void>((resolve, reject) => {
         child.once('close', (code) =>
