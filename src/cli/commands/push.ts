@@ -14,6 +14,7 @@ import { fileStore } from 'accounting-data-sdk/node';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
+import { oneLine } from '../../internal/text.ts';
 import { type CustomFields, candidates, counted, customFields, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
 import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
@@ -243,7 +244,8 @@ function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, resul
   for (const { field, sent, returned, key, index, rows: count } of notStored) {
     const more = count > 1 ? ` (and ${counted(count - 1, 'more row')})` : '';
     const values = `sent ${short(sent)}, returned ${short(returned)}${more}`;
-    io.log(`Warning: ${field} was not stored as sent. ${rowName(file.lineOf(index), key)}: ${values}.`);
+    const row = rowName(file.lineOf(index), key);
+    io.log(oneLine(`Warning: ${field} was not stored as sent. ${row}: ${values}.`));
   }
   const bad = counts.failed + counts.conflict;
   const isDeclined = dryRun && !flags.dryRun;

@@ -39,10 +39,12 @@ export class RowResults {
   get problems(): readonly string[] {
     return [...this.#problems.values()].slice(0, MAX_PRINTED).map(({ text, lines, count }) => {
       const [, ...others] = lines;
-      const more = count - lines.length;
-      return others.length === 0
-        ? text
-        : `${text} Also ${others.length === 1 ? 'line' : 'lines'} ${others.join(', ')}${more === 0 ? '' : ` and ${more} more`}.`;
+      const more = count - 1 - others.length;
+      const where = [
+        others.length > 0 && `${others.length === 1 ? 'line' : 'lines'} ${others.join(', ')}`,
+        more > 0 && `${more} more`,
+      ].filter((part) => part !== false);
+      return where.length === 0 ? text : `${text} Also ${where.join(' and ')}.`;
     });
   }
 
@@ -86,10 +88,9 @@ export class RowResults {
     line: number | undefined,
     badCells: readonly string[],
   ): void {
-    const what =
-      error === undefined
-        ? `conflict: ${reason}.`
-        : `${textOfError(error, badCells)} ${reason ?? ''}`.trimEnd();
+    const said =
+      error === undefined ? `conflict: ${reason}` : `${textOfError(error, badCells)} ${reason ?? ''}`;
+    const what = said.trimEnd().replace(/\.?$/, '.');
     // Rows of one reason differ in numbers and in what is quoted.
     const kind = what.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '');
     const text = oneLine(`${rowName(line, key)}: ${what}`);

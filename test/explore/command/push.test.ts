@@ -182,6 +182,15 @@ test('push prints the first row of each reason why rows failed, with violations,
   ]);
 });
 
+test('push prints one of the missing products that could not be deleted, and counts the others', async () => {
+  const { sandbox, push } = await withFile('productNumber\nA\n', {
+    existing: ['A', 'B', 'C\u001b', 'D'].map((productNumber) => ({ productNumber })),
+  });
+  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
+  const { code, log } = await push('--yes', '--missing', 'delete', '--concurrency', '1');
+  expect([code, log]).toEqual([9, expect.stringMatching(/^B: forbidden: DELETE .*\. Also 2 more\.$/m)]);
+});
+
 test('push counts the rows of reasons that it does not print', async () => {
   const text = 'ean brand model type version remark infoUrl serialNumber labels status hsnCode upcCode'.split(
     ' ',
@@ -197,19 +206,19 @@ test('push counts the rows of reasons that it does not print', async () => {
 });
 
 test('push warns of fields that the service did not store, in the report and the results too', async () => {
-  const text = 'productNumber,name,salePrice,colour\nA, Desk,1.50,red\nB,Chair ,2,blue\n';
+  const text = 'productNumber,name,salePrice,colour\nA\u001bx, Desk,1.50,red\nB,Chair ,2,blue\n';
   const { push, file } = await withFile(text, { text: { fields: ['name'], trim: true } });
   const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
   const { code, log, out } = await push(...args, '--results', file('results'));
   expect(code).toBe(0);
   expect(log.split('\n').filter((line) => line.startsWith('Warning'))).toEqual([
-    'Warning: colour was not stored as sent. line 2, A: sent "red", returned null (and 1 more row).',
-    'Warning: name was not stored as sent. line 2, A: sent " Desk", returned "Desk" (and 1 more row).',
+    'Warning: colour was not stored as sent. line 2, A x: sent "red", returned null (and 1 more row).',
+    'Warning: name was not stored as sent. line 2, A x: sent " Desk", returned "Desk" (and 1 more row).',
   ]);
   expect(JSON.parse(out)).toMatchObject({
     notStored: [
       { field: 'colour', rows: 2 },
-      { field: 'name', key: 'A' },
+      { field: 'name', key: 'A\u001bx' },
     ],
   });
   expect(records(readFileSync(file('results'), 'utf8'))[1]).toMatchObject({
