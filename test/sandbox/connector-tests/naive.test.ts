@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connectorTests } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { failuresOf } from './failures.ts';
@@ -65,8 +67,12 @@ describe.concurrent('a connector fails the cases that the guide says', () => {
     expect([...failures.keys()]).toEqual(writing.failedBy.get(name));
   });
 
-  test.runIf(hasPython)('Python over page numbers', async () => {
-    const failures = await failuresOf(() => connectorTests({ collections: COLLECTIONS, ...pythonByPage() }));
+  test.runIf(hasPython)('Python over page numbers', async ({ onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'connector-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const failures = await failuresOf((lane) =>
+      connectorTests({ collections: COLLECTIONS, ...pythonByPage(join(folder, `copy-${lane}.sqlite`)) }),
+    );
     expect([...failures.keys()]).toEqual(reading.failedBy.get('Python over page numbers'));
   });
 });

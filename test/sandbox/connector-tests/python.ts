@@ -1,11 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import type { ConnectorProcess, ConnectorRun } from 'accounting-data-sdk/testing';
-import { COLLECTIONS } from './naive.ts';
 
 const script = fileURLToPath(new URL('./pull.py', import.meta.url));
 
@@ -15,19 +12,13 @@ const python = String(stdout).trim();
 
 export const hasPython = status === 0;
 
-/** A connector in Python, as a process of its own. */
-export function pythonByPage() {
-  const folder = mkdtempSync(join(tmpdir(), 'connector-'));
-  const file = join(folder, 'copy.sqlite');
+/** A connector in Python, as a process of its own, with its copy in a file. */
+export function pythonByPage(file: string) {
   return {
     reset: () => rmSync(file, { force: true }),
     records(name: string): Record<string, unknown>[] {
       const database = new DatabaseSync(file);
       try {
-        for (const each of COLLECTIONS)
-          database.exec(
-            `create table if not exists ${each} (id text primary key, name text, sale_price real, updated_at text)`,
-          );
         return database.prepare(`select * from ${name}`).all();
       } finally {
         database.close();
