@@ -10,7 +10,7 @@ import {
   verify,
 } from 'accounting-data-sdk';
 import { moneySchema } from 'accounting-data-sdk/schemas';
-import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
@@ -26,6 +26,13 @@ const run = (
   clientOptions: ClientOptions = {},
 ): Promise<SyncReport> =>
   sync(clientOf(sandbox, clientOptions), { tenant: 'acme', target, collections, ...options });
+const verified = (
+  sandbox: Sandbox,
+  { target }: Copy,
+  names: readonly (typeof collections)[number][] = collections,
+) => verify(clientOf(sandbox), { tenant: 'acme', target, collections: names });
+const refreshed = (sandbox: Sandbox, { target }: Copy, ids: readonly string[], options: ClientOptions = {}) =>
+  refresh(clientOf(sandbox, options).products, { tenant: 'acme', target, ids });
 const upstream = ({ store }: Sandbox) =>
   collections.flatMap((name) => store[name].all().map((record) => comparable(name, record))).sort();
 const reportOf = ({ collections }: SyncReport, name: string) =>
@@ -106,6 +113,11 @@ const AMOUNTS: readonly (readonly [unknown, number | null])[] = [
 /** What makes a copy one that people can query, trust and leave. */
 export function testTrust(engine: string, open: () => Promise<Copy>): void {
   const isPostgres = engine === 'PostgreSQL';
+  const synced = async (options: SandboxOptions) => {
+    const [sandbox, copy] = [createSandbox(options), await open()];
+    await run(sandbox, copy);
+    return { sandbox, copy };
+  };
   const utc = (value: unknown) => (value === null ? null : new Date(value as string).toISOString());
 
   describe(`the views of a copy in ${engine}`, () => {
@@ -234,9 +246,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('say when a row was last written, not when it was last seen', async () => {
-      const sandbox = createSandbox({ records: { accounts: 2, products: 0 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 2, products: 0 } });
       const times = async () =>
         (await copy.query(`SELECT synced_at FROM ${copy.views}accounts ORDER BY id`)).map((row) =>
           utc(row.synced_at),
@@ -305,9 +315,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('says that the key of another company was rejected, until a sync succeeds', async () => {
-      const sandbox = createSandbox({ records: { accounts: 5, products: 0 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 5, products: 0 } });
       const before = await statusOf(copy);
       const error = await caught(run(sandbox, copy, {}, { apiKey: sandbox.keys.otherCompany }));
       expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
@@ -367,8 +375,13 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       sandbox.store.products.insert(odd as never);
       sandbox.store.products.insert({ name: 'Right', isSaleItem: true });
       const copy = await open();
-      const report = await run(sandbox, copy, { collections: ['products'] }, { schemas } as ClientOptions);
-      expect(reportOf(report, 'products')).toMatchObject({
+      const read = async (options = {}) => {
+        const report = await run(sandbox, copy, { collections: ['products'], ...options }, {
+          schemas,
+        } as ClientOptions);
+        return reportOf(report, 'products');
+      };
+      expect(await read()).toMatchObject({
         status: 'done',
         records: 1,
         invalid: 1,
@@ -385,14 +398,9 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect([Number(status?.records), Number(status?.invalid)]).toEqual([2, 1]);
 
       // Corrected, it is no longer invalid, and a full read does not take it for deleted.
-      expect(
-        reportOf(
-          await run(sandbox, copy, { collections: ['products'], mode: 'full' }, { schemas } as ClientOptions),
-          'products',
-        ),
-      ).toMatchObject({ unchanged: 2, deletions: { candidates: 0 } });
+      expect(await read({ mode: 'full' })).toMatchObject({ unchanged: 2, deletions: { candidates: 0 } });
       sandbox.store.products.update('1', { isSaleItem: true });
-      await run(sandbox, copy, { collections: ['products'] }, { schemas } as ClientOptions);
+      await read();
       const [again] = await copy.query(`SELECT invalid FROM ${copy.views}sync_status`);
       expect(Number(again?.invalid)).toBe(0);
     });
@@ -454,9 +462,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('finds deletions with stopAfter, over any number of runs', async () => {
-      const sandbox = createSandbox({ records: { accounts: 300, products: 40 }, pageSize: 20 });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 300, products: 40 }, pageSize: 20 });
       for (const id of ['3', '150', '299']) sandbox.store.accounts.delete(id);
       let runs = 0;
       let deleted = 0;
@@ -472,9 +478,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('finds deletions in an incremental run that ends an interrupted full read', async () => {
-      const sandbox = createSandbox({ records: { accounts: 100, products: 0 }, pageSize: 20 });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 100, products: 0 }, pageSize: 20 });
       sandbox.store.accounts.delete('1');
       const stop = new AbortController();
       const onProgress = ({ pages }: { pages: number }) => pages === 2 && stop.abort(new Error('stop'));
@@ -509,9 +513,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       const report = reportOf(await run(acme, copy, { mode: 'full' }), 'accounts');
       expect(report?.deletions).toMatchObject({ local: 20, candidates: 1, deleted: 1 });
       expect(await copied(copy, 'bolt')).toHaveLength(400);
-      expect(
-        await verify(clientOf(acme), { tenant: 'acme', target: copy.target, collections }),
-      ).toMatchObject({ equal: true });
+      expect(await verified(acme, copy)).toMatchObject({ equal: true });
     });
 
     test('of more than 10,000 records is checked to its end', { timeout: 60_000 }, async () => {
@@ -520,11 +522,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       await run(sandbox, copy, { collections: ['accounts'] });
       for (const id of ['9999', '10050']) sandbox.store.accounts.delete(id);
       // By its text, 9999 is the last id: on the second page of 10,000.
-      const stale = await verify(clientOf(sandbox), {
-        tenant: 'acme',
-        target: copy.target,
-        collections: ['accounts'],
-      });
+      const stale = await verified(sandbox, copy, ['accounts']);
       expect(stale.collections[0]?.extra).toEqual(['9999', '10050']);
       const report = await run(sandbox, copy, { collections: ['accounts'], mode: 'full' });
       expect(reportOf(report, 'accounts')?.deletions).toMatchObject({
@@ -533,11 +531,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         deleted: 2,
       });
       await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '998'`);
-      const found = await verify(clientOf(sandbox), {
-        tenant: 'acme',
-        target: copy.target,
-        collections: ['accounts'],
-      });
+      const found = await verified(sandbox, copy, ['accounts']);
       expect(found.collections[0]).toMatchObject({
         records: 10_048,
         missing: ['998'],
@@ -549,10 +543,8 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
 
   describe(`verify of a copy in ${engine}`, () => {
     test('names what is missing, different and extra, and writes nothing', async () => {
-      const sandbox = createSandbox({ records: { accounts: 60, products: 5 } });
-      const copy = await open();
-      await run(sandbox, copy);
-      const check = () => verify(clientOf(sandbox), { tenant: 'acme', target: copy.target, collections });
+      const { sandbox, copy } = await synced({ records: { accounts: 60, products: 5 } });
+      const check = () => verified(sandbox, copy);
       expect(await check()).toMatchObject({ equal: true });
       // Upstream, but not since the watermark less the lookback: the copy is wrong.
       sandbox.clock.advance(3_600_000);
@@ -584,95 +576,75 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('takes no change since the last sync for a difference', async () => {
-      const sandbox = createSandbox({ records: { accounts: 30, products: 5 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 30, products: 5 } });
       sandbox.clock.advance(3_600_000);
       await run(sandbox, copy);
       sandbox.store.accounts.update('4', { name: 'Later' });
       const { id } = sandbox.store.accounts.insert({ name: 'New' });
-      const report = await verify(clientOf(sandbox), { tenant: 'acme', target: copy.target, collections });
+      const report = await verified(sandbox, copy);
       expect(report).toMatchObject({ equal: true });
       expect([...(report.collections[0]?.changedSince ?? [])].sort()).toEqual(['4', id].sort());
     });
   });
 
   describe(`refresh of a copy in ${engine}`, () => {
+    /** Makes a change that a sync writes while the first response is under way. */
+    const synchronized = (sandbox: Sandbox, copy: Copy, change: () => unknown) => {
+      let requests = 0;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await sandbox.fetch(input, init);
+        requests += 1;
+        if (requests > 1) return response;
+        change();
+        await run(sandbox, copy);
+        return response;
+      };
+      return { fetch, requests: () => requests };
+    };
+
     test('writes and removes single records without moving a checkpoint', async () => {
-      const sandbox = createSandbox({ records: { accounts: 0, products: 10 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 10 } });
       const keys = () => copy.query(`SELECT value FROM ${copy.tables}checkpoint ORDER BY key`);
       const before = await keys();
       sandbox.store.products.update('2', { name: 'Renamed' });
       sandbox.store.products.delete('3');
       const { id } = sandbox.store.products.insert({ name: 'New', isSaleItem: 'yes' } as never);
-      const { products } = clientOf(sandbox);
-      const ids = ['1', '2', '3', id, '999'];
-      const report = await refresh(products, { tenant: 'acme', target: copy.target, ids });
+      const report = await refreshed(sandbox, copy, ['1', '2', '3', id, '999']);
       expect(report).toEqual({ collection: 'products', added: 1, changed: 1, unchanged: 2, deleted: 1 });
       expect(await copied(copy)).toEqual(upstream(sandbox));
       expect(await keys()).toEqual(before);
     });
 
     test('reads a record again that a sync wrote while it was requested', async () => {
-      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
       sandbox.store.products.update('1', { name: 'First' });
-      let gets = 0;
-      const fetch: typeof globalThis.fetch = async (input, init) => {
-        const response = await sandbox.fetch(input, init);
-        if (++gets === 1) {
-          sandbox.store.products.update('1', { name: 'Second' });
-          await run(sandbox, copy);
-        }
-        return response;
-      };
-      const report = await refresh(clientOf(sandbox, { fetch }).products, {
-        tenant: 'acme',
-        target: copy.target,
-        ids: ['1'],
-      });
-      expect([gets, report.unchanged]).toEqual([2, 1]);
+      const { fetch, requests } = synchronized(sandbox, copy, () =>
+        sandbox.store.products.update('1', { name: 'Second' }),
+      );
+      const report = await refreshed(sandbox, copy, ['1'], { fetch });
+      expect([requests(), report.unchanged]).toEqual([2, 1]);
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
     test('does not remove a record that a sync wrote after it was not found', async () => {
-      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
       sandbox.store.products.delete('1');
-      let gets = 0;
-      const fetch: typeof globalThis.fetch = async (input, init) => {
-        const response = await sandbox.fetch(input, init);
-        if (response.status === 404 && ++gets === 1) {
-          sandbox.store.products.insert({ id: '1', name: 'Back' });
-          await run(sandbox, copy);
-        }
-        return response;
-      };
-      const report = await refresh(clientOf(sandbox, { fetch }).products, {
-        tenant: 'acme',
-        target: copy.target,
-        ids: ['1'],
-      });
+      const { fetch } = synchronized(sandbox, copy, () =>
+        sandbox.store.products.insert({ id: '1', name: 'Back' }),
+      );
+      const report = await refreshed(sandbox, copy, ['1'], { fetch });
       expect(report).toMatchObject({ deleted: 0, unchanged: 1 });
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
     test('removes nothing if no record of the copy is found', async () => {
-      const sandbox = createSandbox({ records: { accounts: 0, products: 3 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
       const fetch = async () =>
         new Response(JSON.stringify({ type: '/errors/404', title: 'Not found', status: 404 }), {
           status: 404,
           headers: { 'content-type': 'application/problem+json' },
         });
-      const error = await caught(
-        refresh(clientOf(sandbox, { fetch }).products, { tenant: 'acme', target: copy.target, ids: ['1'] }),
-      );
+      const error = await caught(refreshed(sandbox, copy, ['1'], { fetch }));
       expect(error).toMatchObject({ code: 'reconcile_aborted' });
       expect(await copied(copy)).toHaveLength(3);
     });
@@ -774,9 +746,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
 
     test('admits a new key of the same company by a record that is the same', async () => {
-      const sandbox = createSandbox({ records });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records });
       const rotated = clientOf(sandbox, { apiKey: sandbox.keys.readOnly });
       sandbox.store.products.update('1', { name: 'Changed since' });
       const requests = async () => {
@@ -827,9 +797,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       ['later', 1, true],
       ['never', 1, false],
     ] as const)('that is %s ends a batch as retryable or not', async (kind, times, retryable) => {
-      const sandbox = createSandbox({ records: { accounts: 3, products: 0 } });
-      const copy = await open();
-      await run(sandbox, copy);
+      const { sandbox, copy } = await synced({ records: { accounts: 3, products: 0 } });
       sandbox.store.accounts.update('1', { name: 'Changed' });
       const { target, fail } = openedAt(copy);
       sandbox.onRequest(() => fail(kind, times));
