@@ -247,6 +247,8 @@ function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, resul
     const row = rowName(file.lineOf(index), key);
     io.log(oneLine(`Warning: ${field} was not stored as sent. ${row}: ${values}.`));
   }
+  if (flags.missing !== 'keep' && results.lacksKey)
+    io.log('Products that no row has were kept, because a row has no key.');
   const bad = counts.failed + counts.conflict;
   const isDeclined = dryRun && !flags.dryRun;
   if (bad === 0 && !isDeclined) return;

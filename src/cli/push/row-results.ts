@@ -24,6 +24,8 @@ export class RowResults {
   readonly #path: string | undefined;
   readonly #file: number | undefined;
   #error: Error | undefined;
+  /** Whether a row has no key: then no product counts as missing. */
+  lacksKey = false;
 
   /** Without a path, no file is written. */
   constructor(path: string | undefined) {
@@ -55,6 +57,7 @@ export class RowResults {
 
   add(result: PushResult, line: number | undefined, badCells: readonly string[] = []): void {
     const { key, action, id, ids, fields, notStored, reason, error } = result;
+    if (key === undefined) this.lacksKey = true;
     if (action === 'failed' || action === 'conflict') this.#addProblem(result, line, badCells);
     const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
     const content = {

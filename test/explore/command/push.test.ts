@@ -429,6 +429,16 @@ test('push prints the violations of a row once, and no UUIDs of constraints', as
   expect(line).not.toMatch(/[\da-f]{8}-[\da-f]{4}/);
 });
 
+test('push --missing delete says that it kept the missing products because a row has no key', async () => {
+  const { sandbox, push } = await withFile('productNumber,name\nA,x\n,y\n', {
+    existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
+  });
+  const said = 'Products that no row has were kept, because a row has no key.';
+  expect((await push('--yes', '--missing', 'delete')).log).toContain(said);
+  expect((await push('--yes')).log).not.toContain(said);
+  expect(products(sandbox)).toHaveLength(2);
+});
+
 test('push --missing delete deletes nothing if more products are missing than --max-candidates', async () => {
   const { sandbox, push } = await withFile('productNumber\nA\n', {
     existing: ['A', 'B', 'C'].map((productNumber) => ({ productNumber })),
