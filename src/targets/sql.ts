@@ -75,8 +75,8 @@ export function statementsIn(dialect: Dialect) {
       SELECT ${p(1)}, ${p(2)}, ${id}, ${cast(body, 'json')}, ${cast(invalid, 'flag')}, ${now} ${from}
       ON CONFLICT (collection, tenant, id) DO UPDATE
       SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
-  const hasCompany = (key: string) =>
-    `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${key})`;
+  const hasCheckpoint = (tenant: string, key: string) =>
+    `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
     AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
@@ -138,7 +138,7 @@ export function statementsIn(dialect: Dialect) {
     moveCheckpoint: (tenant: string, key: string, value: string, before: string, company: string) =>
       `INSERT INTO ${checkpoint} AS c (tenant, key, value)
       SELECT ${tenant}, ${key}, ${value} FROM ${checkpoint} AS g WHERE g.tenant = ${tenant} AND g.key = ${company}
-        AND (${before} = '' OR EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})) ${dialect.share}
+        AND (${before} = '' OR ${hasCheckpoint(tenant, key)}) ${dialect.share}
       ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${value})`,
     /** tenant, collection, and what `rows` names. A row that is equal to the copy's is not written. */
     writeRecords: (rows: RowSource) =>
@@ -153,7 +153,7 @@ export function statementsIn(dialect: Dialect) {
         id: p(3),
         body: p(4),
         invalid: p(5),
-        from: `WHERE ${hasCompany(p(7))}
+        from: `WHERE ${hasCheckpoint(p(1), p(7))}
         AND (${p(6)} = '' OR EXISTS (SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))`,
       },
       `r.synced_at = ${cast(`nullif(${p(6)}, '')`, 'time')}`,
@@ -182,7 +182,7 @@ export function statementsIn(dialect: Dialect) {
           return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
-      FROM ${dialect.items(p(2))} WHERE ${p(3)} = '' OR ${hasCompany(p(3))}
+      FROM ${dialect.items(p(2))} WHERE ${p(3)} = '' OR ${hasCheckpoint(p(1), p(3))}
       ON CONFLICT (collection, tenant) DO UPDATE
       SET ${statusColumns.map((name) => `${name} = coalesce(excluded.${name}, s.${name})`).join(', ')}`,
     /** Of a tenant. The guard first: without it no run of the tenant can write any more. */

@@ -111,26 +111,33 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
   if (purpose !== 'sync' && !fileExists(name))
     throw new InvalidInputError('target', `${name} does not exist`);
   const database = openFile(name);
-  let unlock: (() => void) | undefined = () => {};
   try {
-    if (purpose === 'sync' || purpose === 'forget') unlock = lockFile(`${name}-lock-${tenant}`);
+    const unlock = purpose === 'sync' || purpose === 'forget' ? lockTenant(name, tenant) : undefined;
+    const close = () => {
+      database.close();
+      unlock?.();
+    };
+    return { database, close, file: { name, inode: inodeOf(name) } };
   } catch (error) {
     database.close();
+    throw error;
+  }
+}
+
+/** Returns what releases the lock. */
+function lockTenant(name: string, tenant: string): () => void {
+  let unlock: (() => void) | undefined;
+  try {
+    unlock = lockFile(`${name}-lock-${tenant}`);
+  } catch (error) {
     if (failureKind(error) === 'away') throw error;
     throw new InvalidInputError('target', (error as Error).message, {}, { cause: error });
   }
-  if (unlock === undefined) {
-    database.close();
-    throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {
-      retryable: true,
-      hint: 'Run one at a time; other tenants can be synced at the same time.',
-    });
-  }
-  const close = () => {
-    database.close();
-    unlock();
-  };
-  return { database, close, file: { name, inode: inodeOf(name) } };
+  if (unlock !== undefined) return unlock;
+  throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {
+    retryable: true,
+    hint: 'Run one at a time; other tenants can be synced at the same time.',
+  });
 }
 
 /** A database of the caller, or a file of this run. */

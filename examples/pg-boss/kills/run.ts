@@ -45,6 +45,12 @@ await writeFile(file, JSON.stringify(services.companies));
 const tenants = [...services.sandboxes.keys()];
 const boss = await startQueue(database.queue);
 const startedAt = performance.now();
+const phases: string[] = [];
+let phaseAt = startedAt;
+const endPhase = (name: string) => {
+  phases.push(`${name} ${Math.round((performance.now() - phaseAt) / 1_000)} s`);
+  phaseAt = performance.now();
+};
 const processes = new Processes(count, { args: [file, `${slice * 1_000}`], url: database.url });
 
 const planAll = async (mode: Mode) => {
@@ -76,9 +82,11 @@ for (let kill = 0; kill < kills; kill += 1) {
 isOver = true;
 await Promise.all([changes, plans]);
 services.endFaults();
-while (!(await isIdle())) await wait(200);
+endPhase('kills');
+// A job whose process was killed is retried after half a minute without a heartbeat: the others need not wait for it.
 await planAll('full');
 while (!(await isIdle())) await wait(200);
+endPhase('a full read of each company');
 const codes = await processes.stop();
 
 const [transactions] = await database.query<{ count: unknown }>(
@@ -102,6 +110,7 @@ const compare = async () => {
 };
 const { requests, rateLimited } = services;
 await Promise.all([compare(), compare(), compare(), compare()]);
+endPhase('verify');
 for (const line of wrong) console.log(line);
 
 const statuses = [...processes.statuses].map(([status, number]) => `${number} ${status}`);
@@ -115,7 +124,7 @@ console.log(
 console.log(`memory of a process: at most ${Math.round(processes.memory / 2 ** 20)} MB`);
 console.log(`dead letters: ${dead?.count}; exit codes after SIGTERM: ${codes.join(', ')}`);
 console.log(`copies that differ from their service: ${wrong.length} of ${companies}`);
-console.log(`${Math.round((performance.now() - startedAt) / 1_000)} s`);
+console.log(`${Math.round((performance.now() - startedAt) / 1_000)} s: ${phases.join(', ')}`);
 
 await boss.stop({ graceful: false });
 await database.close();
