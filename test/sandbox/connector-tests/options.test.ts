@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { COLLECTIONS, loopByPage } from './naive.ts';
+import { COLLECTIONS, deletionByAbsence, loopByPage } from './naive.ts';
 
 /** A connector that keeps a right copy of what it lists. */
 function connector() {
@@ -106,6 +106,18 @@ test('the message of a run that destroyed something names the fault, and the err
   );
 });
 
+test('the message of a missing record says that its page was cut, or that the collection was not listed', async () => {
+  const careless = { collections: COLLECTIONS, ...deletionByAbsence() };
+  expect(await messageOf('cut bodies', careless)).toContain(
+    "No response of the run contained record 21; request 3 met the fault 'disconnect'.",
+  );
+  const getOne = ({ baseUrl, apiKey }: ConnectorRun) =>
+    fetch(`${baseUrl}/api/public/v1/accounts/1`, { headers: { 'X-AUTH-TOKEN': apiKey } });
+  expect(await messageOf('ties', { ...connector(), run: getOne })).toContain(
+    '45 of 45 accounts are missing from the copy (ids 1, 2, 3, 4, 5, …). The run did not list the collection.',
+  );
+});
+
 test('a copy in which stale records could not be seen is rejected, and one that is not empty at first', async () => {
   const nameless = { ...connector(), records: () => [{ id: '1' }] };
   expect(await messageOf('ties', nameless)).toContain('name is missing');
@@ -173,6 +185,21 @@ test('one collection is enough to exceed the small quota', async () => {
     }
   };
   expect(await messageOf('a small quota', { ...others, run })).toContain('The run rejected: page 3: 429.');
+});
+
+test('a pause ends the 429 without headers', async () => {
+  const { run, ...others } = connector();
+  const statuses: number[] = [];
+  const patient = async (service: ConnectorRun) => {
+    for (let status = 429; status === 429; await wait(status === 429 ? 500 : 0)) {
+      const headers = { 'X-AUTH-TOKEN': service.apiKey };
+      status = (await fetch(`${service.baseUrl}/api/public/v1/accounts`, { headers })).status;
+      statuses.push(status);
+    }
+    await run(service);
+  };
+  expect(await messageOf('429 without headers', { ...others, run: patient })).toBeUndefined();
+  expect(statuses).toEqual([429, 200, 200]);
 });
 
 test('a connector that ignores 429 fails the case that counts them', async () => {
