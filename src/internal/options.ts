@@ -136,7 +136,7 @@ export const is = {
   numberFrom: (least: number) =>
     check<number>(`a number of at least ${least}`, (value) => typeof value === 'number' && value >= least),
   /** Infinity stands for no limit. */
-  durationFrom: (least: number) => ({
+  durationFrom: (least: number): Check<number> => ({
     ...is.numberFrom(least),
     expected: `a number of milliseconds, at least ${least}`,
   }),
