@@ -95,7 +95,8 @@ export interface OpenTarget {
   rows?(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]>;
   /**
    * Writes one record, or removes it if `row` is undefined, unless the copy has another version of it than this one
-   * (undefined: none). Resolves with whether it did: for `refresh`.
+   * (undefined: none). Resolves with whether it did: for `refresh`. A sync that runs may have requested a page with a
+   * removed record earlier: its `onBatch` must not write that record.
    */
   replace?(
     collection: string,

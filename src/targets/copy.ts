@@ -143,7 +143,11 @@ export class Copy implements OpenTarget {
   ): Promise<boolean> {
     const { sql } = this.#engine;
     const address = [this.#tenant, collection, id];
-    if (row === undefined) return (await this.#query(sql.removeRecord, [...address, version])).length > 0;
+    if (row === undefined) {
+      // First, so that no page that a sync requested earlier brings it back.
+      await this.#query(sql.noteGone, [...address, this.#guard]);
+      return (await this.#query(sql.removeRecord, [...address, version])).length > 0;
+    }
 
     const content = [storedJson(collection, id, row.body), `${row.invalid}`, version, this.#guard];
     const written = await this.#repeat(async () => {
@@ -199,6 +203,10 @@ export class Copy implements OpenTarget {
     if (this.#checkpoints === undefined) {
       const rows = await this.#query(this.#engine.sql.checkpoints, [this.#tenant]);
       const entries = rows as readonly { key: string; value: string }[];
+      // Every page of this run is requested later than what was removed until now.
+      if (this.#context.purpose === 'sync' && entries.some(({ key }) => key.startsWith('gone '))) {
+        await this.#query(this.#engine.sql.clearGone, [this.#tenant]);
+      }
       this.#checkpoints ??= new Map(entries.map(({ key, value }) => [key, value]));
       this.#isAdmitted ||= this.#checkpoints.has(this.#guard);
     }

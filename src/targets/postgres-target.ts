@@ -152,12 +152,15 @@ class PostgresEngine implements Engine {
  * Moves the checkpoint of a batch and, if that could be moved, writes its records and marks them. The last SELECT sees the
  * records as they were before: `xmax`, which tells new rows too, cannot be read from a table in partitions.
  */
-function writeStatement({ moveCheckpoint, writeRecords, mark }: Statements, dialect: Dialect): string {
+function writeStatement(
+  { moveCheckpoint, writeRecords, mark, goneIds }: Statements,
+  dialect: Dialect,
+): string {
   const [tenant, collection, rows, key, checkpoint, before, guard, read] = Array.from(
     { length: 8 },
     (_, at) => dialect.param(at + 1),
   ) as [string, string, string, string, string, string, string, string];
-  const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved)`;
+  const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved) AND item.value ->> 0 NOT IN (${goneIds})`;
   const source = { id: 'item.value ->> 0', body: 'item.value ->> 1', invalid: 'item.value ->> 2', from };
   return `
 WITH moved AS (

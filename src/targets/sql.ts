@@ -77,6 +77,7 @@ export function statementsIn(dialect: Dialect) {
       SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
   const hasCheckpoint = (tenant: string, key: string) =>
     `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})`;
+  const gone = `'gone ' || ${p(2)} || ' '`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
     AND s.id = r.id) IS DISTINCT FROM CAST(${p(3)} AS integer)`;
@@ -158,6 +159,14 @@ export function statementsIn(dialect: Dialect) {
       },
       `r.synced_at = ${cast(`nullif(${p(6)}, '')`, 'time')}`,
     )} RETURNING id`,
+    /** tenant, collection, id, key of the company */
+    noteGone: `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${p(1)}, ${gone} || ${p(3)}, '' WHERE ${hasCheckpoint(p(1), p(4))}
+      ON CONFLICT (tenant, key) DO NOTHING`,
+    /** tenant, collection. A page that was requested earlier may still list them. */
+    goneIds: `SELECT substr(key, length(${gone}) + 1) AS id FROM ${checkpoint}
+      WHERE tenant = ${p(1)} AND substr(key, 1, length(${gone})) = ${gone}`,
+    /** tenant */
+    clearGone: `DELETE FROM ${checkpoint} WHERE tenant = ${p(1)} AND substr(key, 1, 5) = 'gone '`,
     /** tenant, collection, id, time of the last write */
     removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${cast(p(4), 'time')} RETURNING id`,
     /** tenant, collection, ids */

@@ -192,11 +192,14 @@ class SqliteEngine implements Engine {
     return `Run DROP VIEW ${view}, then a sync.`;
   }
 
-  async write({ tenant, collection, rows, read, ...more }: Write): ReturnType<Engine['write']> {
+  async write({ tenant, collection, rows: all, read, ...more }: Write): ReturnType<Engine['write']> {
     const { key, checkpoint, before = '', guard } = more;
     const { move, put, mark } = this.#write;
     return this.#inTransaction(() => {
       if (this.#run(move, tenant, key, checkpoint, before, guard) === 0) return undefined;
+      const gone = this.#prepare(this.sql.goneIds).all(tenant, collection) as { id: string }[];
+      const goneIds = new Set(gone.map(({ id }) => id));
+      const rows = all.filter(({ id }) => !goneIds.has(id));
       const ids = JSON.stringify(rows.map(({ id }) => id));
       const known = this.#prepare(this.sql.countRecords).get(tenant, collection, ids) as { count: number };
       let written = 0;
