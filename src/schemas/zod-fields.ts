@@ -10,6 +10,8 @@ interface ZodDef {
   /** Of a string or number, or of a check. */
   readonly format?: string;
   readonly pattern?: RegExp;
+  /** Of a datetime: whether a time without a zone is valid. */
+  readonly local?: boolean;
 }
 
 /** The fields that a Zod object names; undefined for another schema. */
@@ -33,7 +35,7 @@ export function kindOfSchema(schema: unknown): FieldKind | undefined {
   const hasFormat = (name: string) => all.some((each) => each?.format?.includes(name));
   switch (def?.type) {
     case 'string':
-      if (hasFormat('datetime')) return 'timestamp';
+      if (hasFormat('datetime')) return all.some((each) => each?.local) ? 'string' : 'timestamp';
       return (
         PATTERNS.find(([source]) => all.some((each) => each?.pattern?.source === source))?.[1] ?? 'string'
       );

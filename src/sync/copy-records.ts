@@ -14,8 +14,8 @@ export function copyRow(found: LookUp<{ id: string }>): CopyRow | undefined {
 }
 
 /** Whether a row of a copy has this content. A database may have replaced characters that it cannot store. */
-export function isStored({ body }: CopyRow, stored: StoredRow): boolean {
-  return canonicalText(body) === canonicalText(stored.body);
+export function isStored({ body, invalid }: CopyRow, stored: StoredRow): boolean {
+  return (stored.invalid ?? invalid) === invalid && canonicalText(body) === canonicalText(stored.body);
 }
 
 function canonicalText(value: unknown): string {

@@ -18,7 +18,7 @@ export interface ForgetOptions extends OptionInputs<typeof forgetOptions> {}
 
 /**
  * Removes one company from a copy, in one transaction: its records, marks, checkpoints and status. The next sync of the
- * tenant reads everything again.
+ * tenant reads everything again. Resolves with whether the copy had anything of the tenant.
  *
  * ```ts
  * await forget({ tenant: 'acme', target });
@@ -28,11 +28,11 @@ export interface ForgetOptions extends OptionInputs<typeof forgetOptions> {}
  *
  * @throws ConcurrentRunError; InvalidInputError if there is no copy; CheckpointError if the database fails.
  */
-export async function forget(options: ForgetOptions): Promise<void> {
+export async function forget(options: ForgetOptions): Promise<boolean> {
   const { tenant, target, signal } = resolved(forgetOptions, options, { of: 'forget' });
   const context = targetContext('forget', {}, [], { tenant, signal, read: {} });
-  await withTarget(target, context, async (opened) => {
+  return await withTarget(target, context, async (opened) => {
     checkTargetMethods(opened, 'forget', ['forget']);
-    await opened.forget?.();
+    return (await opened.forget?.()) !== false;
   });
 }

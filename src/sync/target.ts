@@ -50,6 +50,8 @@ export interface StoredRow {
   readonly id: string;
   /** As it would be sent. */
   readonly body: unknown;
+  /** Whether it was written as an invalid record, if the copy knows. */
+  readonly invalid?: boolean;
   /** Changes with each write of the record. */
   readonly version: string;
 }
@@ -106,7 +108,7 @@ export interface OpenTarget {
   ): Promise<boolean>;
   /** Called at the end of a run with the result of each collection. */
   onEnd?(ends: readonly CollectionEnd[]): unknown;
-  /** Removes everything of the tenant in one transaction: for `forget`. */
+  /** Removes everything of the tenant in one transaction: for `forget`. Resolves with `false` if there was nothing. */
   forget?(): Promise<unknown>;
   /** Called once at the end of the run, even if it fails or is stopped. */
   close?(): void | Promise<void>;

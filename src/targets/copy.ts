@@ -59,6 +59,10 @@ export class Copy implements OpenTarget {
       await this.#engine.query(sql.shape);
     }
     if (isSync) await this.#views.setUp();
+    // Its rows would have no line in the view of the status.
+    if (this.#context.purpose === 'refresh' && (await this.#ownCheckpoints()).size === 0) {
+      throw new InvalidInputError('tenant', `has no copy: nothing of ${this.#tenant} was synced`);
+    }
   }
 
   readonly store = {
@@ -129,8 +133,8 @@ export class Copy implements OpenTarget {
   async rows(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]> {
     const values = [this.#tenant, collection, JSON.stringify(ids)];
     const rows = await this.#query(this.#engine.sql.rows, values);
-    return (rows as readonly { id: string; body: string; version: string }[]).map(({ body, ...row }) => {
-      return { ...row, body: JSON.parse(body) as unknown };
+    return (rows as readonly { id: string; body: string; invalid: unknown; version: string }[]).map((row) => {
+      return { ...row, body: JSON.parse(row.body) as unknown, invalid: Number(row.invalid) === 1 };
     });
   }
 
@@ -175,9 +179,11 @@ export class Copy implements OpenTarget {
     await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), guard]);
   }
 
-  /** Removes everything of the tenant. */
-  async forget(): Promise<void> {
+  /** Removes everything of the tenant. Returns whether there was anything. */
+  async forget(): Promise<boolean> {
+    const isKnown = (await this.#ownCheckpoints()).size > 0;
     await this.#repeat(() => this.#engine.script(this.#engine.sql.forget(this.#tenant, this.#guard)));
+    return isKnown;
   }
 
   close(): void {

@@ -172,7 +172,7 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, ids */
     removeRecords: `DELETE FROM ${record} WHERE ${amongIds} RETURNING id`,
     countRecords: `SELECT count(*) AS count FROM ${record} WHERE ${amongIds}`,
-    rows: `SELECT id, CAST(body AS text) AS body, CAST(synced_at AS text) AS version FROM ${record} WHERE ${amongIds}`,
+    rows: `SELECT id, CAST(body AS text) AS body, CASE WHEN invalid THEN 1 ELSE 0 END AS invalid, CAST(synced_at AS text) AS version FROM ${record} WHERE ${amongIds}`,
     /** tenant, collection, the last id of the page before */
     ids: ids(p(3), ''),
     /** tenant, collection, read, the last id of the page before */

@@ -44,6 +44,8 @@ export function openFile(file: string): SqliteDatabase {
     database.exec('PRAGMA journal_mode = WAL');
     // A loss of power may undo the last transactions, whole: rows together with their checkpoint.
     database.exec('PRAGMA synchronous = NORMAL');
+    // What is removed or replaced is overwritten in the file too.
+    database.exec('PRAGMA secure_delete = ON');
     return database;
   } catch (error) {
     database?.close();

@@ -54,7 +54,13 @@ export async function pullIntoDatabase(
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
     if (flags.forget) {
       await confirmForget(tenant, flags, io);
-      await forget({ tenant, target: database.target, signal: io.signal });
+      const found = await forget({ tenant, target: database.target, signal: io.signal });
+      if (!found) {
+        throw new CommandFailure(`Nothing of ${tenant} is in ${flags.to}.`, {
+          advice: 'Check --tenant.',
+          exitCode: EXIT.usage,
+        });
+      }
       progress.log(`${tenant} was removed from ${flags.to}.`);
       return;
     }

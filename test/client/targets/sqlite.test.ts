@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
+import { createClient, forget, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
@@ -243,6 +243,22 @@ test('a SQLite file that is deleted during a sync is an error', async () => {
   const error = await caught(sync(createClient(sandbox.clientOptions), options as never));
   expect(error).toMatchObject({ code: 'sync_failed' });
   expect(`${error}`).toContain('was deleted or replaced');
+});
+
+test('forget leaves nothing of a company in a SQLite file', async () => {
+  const sandbox = createSandbox({ records: { accounts: 50 } });
+  const copy = openSqlite();
+  const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+  for (const name of ['Very secret name', 'Shorter']) {
+    for (const { id } of sandbox.store.accounts.all())
+      sandbox.store.accounts.update(id, { name: `${name} ${id}` });
+    sandbox.clock.advance(60_000);
+    await sync(createClient(sandbox.clientOptions), options);
+  }
+  expect(readFileSync(copy.file).includes('Shorter 7')).toBe(true);
+  expect(readFileSync(copy.file).includes('Very secret')).toBe(false);
+  await forget({ tenant: 'acme', target: copy.target });
+  expect(readFileSync(copy.file).includes('Shorter')).toBe(false);
 });
 
 test('a file of the user under the name of the lock is left as it is', async () => {

@@ -618,6 +618,21 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await keys()).toEqual(before);
     });
 
+    test('corrects whether a record is invalid after the schema has changed', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 0 } });
+      sandbox.store.products.insert({ name: 'Oak' });
+      const copy = await open();
+      const schema = (length: number) => ({
+        products: z.object({ id: z.string(), name: z.string().min(length) }),
+      });
+      await run(sandbox, copy, {}, { schemas: schema(5) });
+      expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'Oak' }, invalid: true });
+      const { products } = clientOf(sandbox, { schemas: schema(2) });
+      const refreshed = () => refresh(products, { tenant: 'acme', target: copy.target, ids: ['1'] });
+      expect([await refreshed(), await refreshed()]).toMatchObject([{ changed: 1 }, { unchanged: 1 }]);
+      expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'Oak' }, invalid: false });
+    });
+
     test('reads a record again that a sync wrote while it was requested', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
       sandbox.store.products.update('1', { name: 'First' });
@@ -749,7 +764,9 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
           forgotten ??= forget({ tenant: 'acme', target: copy.target }).catch((error) => error);
       };
       const synced = await run(sandbox, copy, { onProgress }).catch((error) => error);
-      const failure = (await forgotten) ?? (synced.errors?.[0]?.error as unknown);
+      const failure =
+        [await forgotten].find((ended) => typeof ended !== 'boolean') ??
+        (synced.errors?.[0]?.error as unknown);
       expect(isAccountingError(failure, 'concurrent_run')).toBe(true);
       const left = await copied(copy);
       expect(left.length === 0 || left.length === 100).toBe(true);
@@ -757,6 +774,19 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         expect(await copy.query(`SELECT tenant FROM ${copy.tables}${table}`)).toEqual([]);
       }
     });
+  });
+
+  test(`forget and refresh of a copy in ${engine} do not take an unknown tenant for a success`, async () => {
+    const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
+    const copy = await open();
+    await run(sandbox, copy);
+    const options = { tenant: 'acmee', target: copy.target };
+    expect(await forget(options)).toBe(false);
+    const error = await caught(refresh(clientOf(sandbox).products, { ...options, ids: ['1'] }));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+    expect(await copied(copy, 'acmee')).toEqual([]);
+    expect(await copied(copy)).toEqual(upstream(sandbox));
+    expect(await forget({ ...options, tenant: 'acme' })).toBe(true);
   });
 
   describe(`the guard of a copy in ${engine}`, () => {

@@ -222,4 +222,6 @@ test('pull --verify prints each difference and ends with 8, and --forget removes
   expect(copied(file).length).toBeGreaterThan(0);
   expect((await run(env, [...forget, '--yes'])).code).toBe(0);
   expect(copied(file)).toEqual([]);
+  const nothing = await run(env, [...forget, '--yes']);
+  expect([nothing.code, nothing.log]).toEqual([2, expect.stringContaining('Nothing of acme is in')]);
 });
