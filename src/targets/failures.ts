@@ -8,7 +8,7 @@ import { causeText, sentence } from '../internal/text.ts';
  * What the failure of a database means:
  * - `away`: it restarts, is locked or has no connection left, so the same statement is sent again.
  * - `later`: waiting for it is useless, but a later run may succeed: a full disk.
- * - `never`: rights, a table of another shape, a damaged file: somebody has to change something.
+ * - `never`: rights, a table of another shape, a damaged file: it fails again until that is changed.
  */
 export type FailureKind = 'away' | 'later' | 'never';
 
@@ -55,10 +55,10 @@ export function failed(error: unknown): AccountingError {
   if (error instanceof AccountingError) return error;
   const reason = causeText(error) || 'something other than an error';
   return new CheckpointError(
-    `${sentence(`The copy could not be read or written: ${reason}`)} A batch is written with its checkpoint or not at all, so the next run resumes there.`,
+    sentence(`The copy could not be read or written: ${reason}`),
     {
       retryable: failureKind(error) !== 'never',
-      hint: 'When the cause is gone, run it again: it resumes there.',
+      hint: 'When the cause is gone, run it again: each batch is written with its checkpoint or not at all.',
     },
     { cause: error },
   );

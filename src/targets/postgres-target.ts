@@ -110,7 +110,8 @@ class PostgresEngine implements Engine {
    * which no character can end a literal, or the block.
    */
   async script(statements: readonly string[]): Promise<void> {
-    const lines = [this.#lock, ...statements].map(
+    // Otherwise a backslash in a name could end its literal.
+    const lines = ['SET LOCAL standard_conforming_strings = on', this.#lock, ...statements].map(
       (sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`,
     );
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);

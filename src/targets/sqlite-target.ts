@@ -76,7 +76,7 @@ function checkDatabase(database: string | SqliteDatabase): void {
     if (database !== ':memory:') return;
     throw new InvalidInputError(
       'database',
-      'must not be ":memory:", of which nothing is kept after the sync. Pass new DatabaseSync(":memory:"), which you close',
+      'must not be ":memory:": nothing would be left after the sync. Pass a DatabaseSync of ":memory:" and close it yourself',
     );
   }
   if (typeof database?.prepare !== 'function') {

@@ -2,10 +2,10 @@ import type { PGlite } from '@electric-sql/pglite';
 import { createClient, sync, verify } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
-import { batch, newSchema, openPostgres, openTarget, sharedPglite } from './engines.ts';
+import { batch, newSchema, openPostgres, openTarget, sharedPglite, write } from './engines.ts';
 import { testTrust } from './trust.ts';
 
 testCopy('PostgreSQL', openPostgres);
@@ -262,6 +262,14 @@ test('a copy in PostgreSQL can have a table of records in partitions', async () 
   }
   const parts = await rowsOf(`SELECT DISTINCT CAST(tableoid AS text) FROM ${schema}.record`);
   expect(parts).toHaveLength(2);
+});
+
+test('a copy in PostgreSQL needs no standard_conforming_strings', async () => {
+  const copy = await openPostgres();
+  await database.query('SET standard_conforming_strings = off');
+  onTestFinished(async () => void (await database.query('RESET standard_conforming_strings')));
+  await write(copy, batch([{ id: '1', 'x\\': 'yes' }]));
+  expect(await copy.query(`SELECT "x\\" AS x FROM ${copy.views}accounts`)).toEqual([{ x: 'yes' }]);
 });
 
 test('postgresTarget takes a connection that resolves to an array of rows', async () => {

@@ -148,7 +148,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       },
     );
 
-    test('compare, sort and add amounts as numbers, and show null for what is none', async () => {
+    test('compare, sort and add amounts as numbers, and show null for anything else', async () => {
       const copy = await open();
       const records = AMOUNTS.map(([salePrice], index) => ({ id: `${index}`, salePrice }));
       await write(copy, batch(records, { collection: 'products' }));
@@ -494,7 +494,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
-    test('takes no mark of an earlier full read for one of this read', async () => {
+    test('ignores the marks of an earlier full read', async () => {
       const sandbox = createSandbox({ records: { accounts: 30, products: 0 } });
       const copy = await open();
       await run(sandbox, copy, { mode: 'full' });
@@ -577,7 +577,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       });
     });
 
-    test('takes no change since the last sync for a difference', async () => {
+    test('does not report a change since the last sync as a difference', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 30, products: 5 } });
       sandbox.clock.advance(3_600_000);
       await run(sandbox, copy);
@@ -837,7 +837,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(`${row?.value}`).not.toContain(sandbox.keys.full);
     });
 
-    test('takes equal records without a timestamp for no proof', async () => {
+    test('does not accept equal records without a timestamp as proof', async () => {
       const sandbox = createSandbox({ records });
       const schemas = { accounts: z.object({ id: z.string() }) };
       const [acme, bolt] = [sandbox.keys.full, sandbox.keys.otherCompany].map((apiKey) =>

@@ -156,7 +156,7 @@ test.each([
   [
     'a table that rejects a record',
     `CREATE TRIGGER t BEFORE INSERT ON accounting_record BEGIN SELECT RAISE(ABORT, 'no room'); END`,
-    /^When the cause is gone, run it again: it resumes there\.$/m,
+    /^When the cause is gone, run it again: each batch is written with its checkpoint or not at all\.$/m,
   ],
 ])('pull --to names what to do about %s', async (_, sql, advice) => {
   const { sandbox, env } = await listening({ records: { accounts: 5 } });
