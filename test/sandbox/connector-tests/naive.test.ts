@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectorTests } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import { NO_HURRY } from '../../support/seeds.ts';
 import { failuresOf } from './failures.ts';
 import {
   COLLECTIONS,
@@ -52,7 +53,7 @@ const reading = tableOf('reading');
 const writing = tableOf('writing');
 
 // At once: most of the time of a connector is waits.
-describe.concurrent('a connector fails the cases that the guide says', () => {
+describe.concurrent('a connector fails the cases that the guide says', NO_HURRY, () => {
   test.each(Object.entries(READERS))('%s', async (name, make) => {
     const options = () => ({ collections: COLLECTIONS, ...make() });
     const failures = await failuresOf(() => connectorTests(options()));

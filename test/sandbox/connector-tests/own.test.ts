@@ -18,6 +18,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { writeCodeBlocks } from '../../package/docs/code-blocks.ts';
 import { startPglite } from '../../support/pglite.ts';
+import { NO_HURRY } from '../../support/seeds.ts';
 import { failuresOf } from './failures.ts';
 
 const collections = ['accounts', 'products'] as const;
@@ -145,7 +146,7 @@ async function ofTheGuide(text: string, lane: number): Promise<ConnectorTest[]> 
 }
 
 // At once: most of the time of a connector is waits.
-describe.concurrent('every case is passed by', () => {
+describe.concurrent('every case is passed by', NO_HURRY, () => {
   test.each<[string, Parameters<typeof failuresOf>[0], lanes?: number]>([
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane)],
