@@ -75,3 +75,8 @@ export function isApiError<C extends ApiErrorCode>(
 export function isApiError(error: unknown, code?: string): boolean {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
+
+/** Whether the key may not do something. */
+export function isForbidden(error: unknown): boolean {
+  return isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
+}

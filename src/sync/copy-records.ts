@@ -1,4 +1,4 @@
-import { isAccountingError } from '../errors/guards.ts';
+import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { jsonText } from '../internal/json-text.ts';
 import type { CompanyMatch } from '../reading/company.ts';
@@ -62,7 +62,7 @@ export async function compareCompany(
 
 function deniedOr(error: unknown): 'unauthenticated' | 'forbidden' {
   if (isAccountingError(error, 'unauthenticated')) return 'unauthenticated';
-  if (isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required')) return 'forbidden';
+  if (isForbidden(error)) return 'forbidden';
   throw error;
 }
 

@@ -1,4 +1,4 @@
-import { isAccountingError } from '../errors/guards.ts';
+import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
@@ -118,17 +118,17 @@ export class TenantRun {
   /** Why the sync fails; undefined if it succeeds. */
   #failure(): SyncFailure | undefined {
     const { onForbidden } = this.#context.options;
-    const isForbidden = ({ status }: AnyCollectionRun) => status === 'forbidden';
-    const reportsForbidden = onForbidden === 'report' && !this.#runs.every(isForbidden);
+    const mayNotRead = ({ status }: AnyCollectionRun) => status === 'forbidden';
+    const reportsForbidden = onForbidden === 'report' && !this.#runs.every(mayNotRead);
     const failed = this.#runs.filter(
-      (run) => this.#errors.has(run) && !(reportsForbidden && isForbidden(run) && !run.couldRead),
+      (run) => this.#errors.has(run) && !(reportsForbidden && mayNotRead(run) && !run.couldRead),
     );
     if (failed.length === 0) return undefined;
 
     return {
       errors: failed.map((run) => ({ collection: run.collection, error: this.#errors.get(run) })),
       stop: this.#stopped,
-      revoked: failed.filter((run) => isForbidden(run) && run.couldRead).map(({ collection }) => collection),
+      revoked: failed.filter((run) => mayNotRead(run) && run.couldRead).map(({ collection }) => collection),
     };
   }
 
@@ -216,8 +216,7 @@ export class TenantRun {
     run.status = 'failed';
     if (isOfConsumer) return;
 
-    const isForbidden = isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
-    if (isForbidden) run.status = 'forbidden';
+    if (isForbidden(error)) run.status = 'forbidden';
     if (reason === undefined) return;
     this.#stopped = { reason, error };
     this.#stop.abort(error);

@@ -1,3 +1,4 @@
+import { isForbidden } from '../errors/guards.ts';
 import { checkObject, resolved } from '../input/checks.ts';
 import { copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, optional, required } from '../internal/options.ts';
@@ -57,6 +58,8 @@ export interface VerifyReport {
   readonly endedAt: Date;
   /** Whether there is no difference: `missing`, `different` and `extra` of each collection are empty. */
   readonly equal: boolean;
+  /** Collections that the key may not read, of which no sync has read anything: not compared. */
+  readonly forbidden: readonly string[];
   readonly collections: readonly CollectionDifferences[];
 }
 
@@ -69,8 +72,8 @@ export interface VerifyReport {
  * It uses the same client, with the same schemas, as the sync. A record that changed since the last sync is in
  * `changedSince`. Run it while no sync of the tenant runs.
  *
- * @throws What a list throws, such as ForbiddenError for a collection that the key may not read; InvalidInputError if
- * there is no copy; CheckpointError if the copy cannot be read; the signal's own reason.
+ * @throws What a list throws, such as ForbiddenError for a collection that the copy has and the key may not read, or if
+ * it may read none; InvalidInputError if there is no copy; CheckpointError if the copy cannot be read; the signal's own reason.
  */
 export async function verify<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
@@ -87,17 +90,23 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   return await withTarget(target, context, async (opened) => {
     checkTargetMethods(opened, 'verify', ['rows', 'localIds']);
     const collections: CollectionDifferences[] = [];
+    const forbidden: string[] = [];
     for (const name of names) {
       const source = runSource(sources[name] as Parameters<typeof runSource>[0]);
       const key = stateKey({ prefix, tenant, collection: name });
       const state = decodeState(await readStore(opened.store, key, signal), key);
       const since = state?.watermark && sinceOf(state.watermark, lookbackMs);
-      collections.push(await differencesOf(opened as Readable, { name, source, settings, since }));
+      try {
+        collections.push(await differencesOf(opened as Readable, { name, source, settings, since }));
+      } catch (error) {
+        if (!isForbidden(error) || state !== undefined || forbidden.length === names.length - 1) throw error;
+        forbidden.push(name);
+      }
     }
     const equal = collections.every(
       ({ missing, different, extra }) => missing.length + different.length + extra.length === 0,
     );
-    return { tenant, startedAt, endedAt: new Date(), equal, collections };
+    return { tenant, startedAt, endedAt: new Date(), equal, forbidden, collections };
   });
 }
 

@@ -163,7 +163,9 @@ export class Copy implements OpenTarget {
 
   /** Notes how far the copy of each collection is, or why its run failed. */
   async onEnd(ends: readonly CollectionEnd[]): Promise<void> {
-    const statuses = ends.map(({ report, endedAt, error }) => {
+    // What the key may not read by design has no status: a dashboard would warn of it for ever.
+    const known = ends.filter(({ report, error }) => report.status !== 'forbidden' || error !== undefined);
+    const statuses = known.map(({ report, endedAt, error }) => {
       const { collection, status, watermark, lastFullRead, complete, deletions } = report;
       const finishedAt = status === 'done' ? endedAt : undefined;
       const isChecked = deletions !== undefined && deletions.skipped === undefined;

@@ -136,9 +136,21 @@ class PostgresEngine implements Engine {
 
   async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
     const bodies = rows.map((row) => storable(row.body));
-    const items = rows.map(({ id, invalid }, at) => [id, bodies[at], `${invalid}`]);
+    // Two ids can be one when NUL is replaced: the last row counts.
+    const items = new Map(
+      rows.map(({ id, invalid }, at) => [storable(id), [storable(id), bodies[at], `${invalid}`]] as const),
+    );
     const { key, checkpoint, before = '', guard, read = '' } = more;
-    const values = [tenant, collection, JSON.stringify(items), key, checkpoint, before, guard, `${read}`];
+    const values = [
+      tenant,
+      collection,
+      JSON.stringify([...items.values()]),
+      key,
+      checkpoint,
+      before,
+      guard,
+      `${read}`,
+    ];
     const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
     if (Number(row?.moved) !== 1) return undefined;
     const replaced = rows.filter(({ body }, at) => bodies[at] !== body).map(({ id }) => id);

@@ -139,7 +139,7 @@ function printDifferences(
   io: Io,
   progress: PullProgress,
 ): void {
-  const { equal, collections, tenant } = report;
+  const { equal, collections, forbidden, tenant } = report;
   if (json) io.out(JSON.stringify(report, undefined, 2));
   let count = 0;
   for (const { collection, changedSince, ...differences } of collections) {
@@ -155,6 +155,7 @@ function printDifferences(
     if (differences.withoutId > 0)
       progress.log(`${collection}: ${many(differences.withoutId, 'row')} without an id.`);
   }
+  for (const name of forbidden) progress.log(`${name}: not compared, the key may not read it.`);
   const read = collections.reduce((sum, { records }) => sum + records, 0);
   if (equal) {
     progress.log(`${many(read, 'record')} of ${tenant} compared with ${to}: equal.`);

@@ -45,6 +45,16 @@ test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, a
   expect(await verify(client, { tenant: 'acme', target, collections })).toMatchObject({ equal: true });
 });
 
+test('a copy in PostgreSQL is not stopped by two ids that differ only in what it cannot store', async () => {
+  const { schema, copy } = await opened();
+  const written = await copy.onBatch(batch([{ id: 'a\0' }, { id: 'b' }, { id: 'a\ufffd', name: 'Last' }]));
+  expect(written).toMatchObject({ added: 2, replaced: ['a\0'] });
+  expect(await rowsOf(`SELECT id, name FROM ${schema}.accounts ORDER BY id`)).toEqual([
+    { id: 'a\ufffd', name: 'Last' },
+    { id: 'b', name: null },
+  ]);
+});
+
 test('a copy in PostgreSQL keeps the types and digits of amounts', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', salePrice: '12345678901234567.8901' }], { collection: 'products' }));

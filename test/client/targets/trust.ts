@@ -776,6 +776,29 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     });
   });
 
+  test(`sync_status and verify of a copy in ${engine} leave out what the key may not read`, async () => {
+    const sandbox = createSandbox({ records: { accounts: 3, products: 3 } });
+    const copy = await open();
+    const productsOnly = { apiKey: sandbox.keys.productsOnly };
+    await run(sandbox, copy, {}, productsOnly);
+    const statuses = () => copy.query(`SELECT collection, last_error FROM ${copy.views}sync_status`);
+    expect(await statuses()).toEqual([{ collection: 'products', last_error: null }]);
+    const check = (options: ClientOptions) =>
+      verify(clientOf(sandbox, options), { tenant: 'acme', target: copy.target, collections });
+    expect(await check(productsOnly)).toMatchObject({ equal: true, forbidden: ['accounts'] });
+    expect(await check({})).toMatchObject({ equal: false, forbidden: [] });
+
+    // Once the copy has a collection, a key that may not read it is a failure.
+    const other = { tenant: 'acme', target: copy.target, collections, sameCompany: true };
+    await run(sandbox, copy, other);
+    expect(await caught(run(sandbox, copy, other, productsOnly))).toMatchObject({ code: 'sync_failed' });
+    const [accounts] = await copy.query(
+      `SELECT last_error FROM ${copy.views}sync_status WHERE collection = 'accounts'`,
+    );
+    expect(accounts?.last_error).toEqual(expect.any(String));
+    expect(await caught(check(productsOnly))).toMatchObject({ code: 'scope_required' });
+  });
+
   test(`forget and refresh of a copy in ${engine} do not take an unknown tenant for a success`, async () => {
     const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
     const copy = await open();
