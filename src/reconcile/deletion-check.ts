@@ -267,7 +267,7 @@ export class DeletionCheck<T extends { id: string }> {
     const reasons: Readonly<Record<ReconcileAbortReason, readonly [what: string, hint: string]>> = {
       empty_read: [
         `the service listed no record, but the local copy has ${local}; nothing was deleted.`,
-        'Check that the API key belongs to the company of these records and may read them. If the company really has none, delete the local records yourself.',
+        'Check that the API key belongs to the company of these records and may read them. If the company really has none, remove them yourself; from a copy in a database with forget, and sync again.',
       ],
       few_local_ids_seen: [
         `${local - candidates} of ${local} local records were found upstream, and ${missing} of the ${seen} records there are not in the local copy; nothing was deleted.`,

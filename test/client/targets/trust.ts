@@ -755,6 +755,23 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
+    test('and another sync empty a collection whose records are all gone', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } });
+      for (const { id } of sandbox.store.products.all()) sandbox.store.products.delete(id);
+      const error = await caught(
+        run(sandbox, copy, { mode: 'full', maxCandidates: Number.POSITIVE_INFINITY }),
+      );
+      expect(isAccountingError(error, 'sync_failed') && error.errors[0]?.error).toMatchObject({
+        code: 'reconcile_aborted',
+        reason: 'empty_read',
+        hint: expect.stringContaining('with forget, and sync again'),
+      });
+      expect(await copied(copy)).toHaveLength(6);
+      await forget({ tenant: 'acme', target: copy.target });
+      await run(sandbox, copy);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
     test('during a sync of the tenant ends one of them with concurrent_run, and leaves no part of the company', async () => {
       const sandbox = createSandbox({ records: { accounts: 100, products: 0 }, pageSize: 20 });
       const copy = await open();
