@@ -83,7 +83,9 @@ isOver = true;
 await Promise.all([changes, plans]);
 services.endFaults();
 endPhase('kills');
-// A job whose process was killed is retried after half a minute without a heartbeat: the others need not wait for it.
+while (!(await isIdle())) await wait(200);
+endPhase('the jobs that were left');
+// Not before: in a round that an incremental sync has begun, a full one looks for no deletions of what was read in it.
 await planAll('full');
 while (!(await isIdle())) await wait(200);
 endPhase('a full read of each company');
