@@ -6,6 +6,8 @@ interface ZodDef {
   readonly type: string;
   readonly shape?: Readonly<Record<string, unknown>>;
   readonly innerType?: unknown;
+  /** Of a pipe: the schema of what it returns. */
+  readonly out?: unknown;
   readonly checks?: readonly unknown[];
   /** Of a string or number, or of a check. */
   readonly format?: string;
@@ -31,6 +33,7 @@ const PATTERNS = Object.entries<FieldKindFacts>(fieldKinds).flatMap(([kind, { pa
 export function kindOfSchema(schema: unknown): FieldKind | undefined {
   const def = defOf(schema);
   if (def?.innerType !== undefined) return kindOfSchema(def.innerType);
+  if (def?.out !== undefined) return kindOfSchema(def.out);
   const all = [def, ...(def?.checks ?? []).map(defOf)];
   const hasFormat = (name: string) => all.some((each) => each?.format?.includes(name));
   switch (def?.type) {

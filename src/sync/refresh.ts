@@ -47,8 +47,8 @@ export interface RefreshReport {
 /** A row that another run writes each time before this one has read it again. */
 const MOST_ATTEMPTS = 10;
 
-/** Records of the copy, of which one must be found before a 404 of another one counts. */
-const WITNESSES = 3;
+/** The first records of the copy, of which one must be found before a 404 of another one counts. Then some of the others. */
+const WITNESSES = 10;
 
 /**
  * Brings single records of a copy up to date now: after a write, a webhook or a click. Gets each record and writes it, or
@@ -104,13 +104,13 @@ class Refresh {
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
     for (const id of ids) {
       this.#context.settings.signal?.throwIfAborted();
-      counts[await this.#one(id, ids)] += 1;
+      counts[await this.#one(id)] += 1;
     }
     return { collection: this.#context.name, ...counts };
   }
 
   /** Reads a record again if another run wrote its row meanwhile: which of the two is newer is not known. */
-  async #one(id: string, ids: readonly string[]): Promise<keyof Omit<RefreshReport, 'collection'>> {
+  async #one(id: string): Promise<keyof Omit<RefreshReport, 'collection'>> {
     const { name, source, settings, remember } = this.#context;
     for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
       const [before] = await this.#target.rows(name, [id]);
@@ -118,8 +118,9 @@ class Refresh {
       const row = copyRow(found);
       if (row === undefined) {
         if (before === undefined) return 'unchanged';
-        await this.#prove404(ids);
+        await this.#prove404(id);
       }
+      if (row !== undefined && before !== undefined) this.#is404Proven = true;
       await remember();
       if (row !== undefined && before !== undefined && isStored(row, before)) {
         const [now] = await this.#target.rows(name, [id]);
@@ -136,19 +137,22 @@ class Refresh {
   }
 
   /** With the API key of another company every record is a 404. One of the copy must be found. */
-  async #prove404(ids: readonly string[]): Promise<void> {
+  async #prove404(missing: string): Promise<void> {
     if (this.#is404Proven) return;
     const { name, source, settings, startedAt } = this.#context;
-    let tried = 0;
+    let [position, tried] = [0, 0];
     for await (const id of this.#target.localIds(name)) {
-      if (ids.includes(id)) continue;
+      if (id === missing) continue;
+      position += 1;
+      // Records that were added together may have been deleted together.
+      if (position > WITNESSES && !Number.isInteger(Math.log2(position))) continue;
+      tried += 1;
       if (copyRow(await source.lookUp(id, settings)) !== undefined) {
         this.#is404Proven = true;
         return;
       }
-      if (++tried === WITNESSES) break;
     }
-    const count = { local: tried, seen: 0, missing: 0, candidates: ids.length, deleted: 0, repaired: 0 };
+    const count = { local: tried, seen: 0, missing: 0, candidates: 1, deleted: 0, repaired: 0 };
     throw new ReconcileAbortedError(
       `The refresh of ${name} was aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
       {

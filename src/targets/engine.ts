@@ -14,8 +14,8 @@ export interface Engine {
   query(sql: string, values?: readonly string[]): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. */
   script(statements: readonly string[]): Promise<void>;
-  /** Creates a view, or replaces that of this name. `mark` is in its definition too. */
-  replaceView(view: string, definition: string, mark: string): Promise<void>;
+  /** Creates a view of a SELECT that ends with a condition, or replaces that of this name. Its definition contains `mark`. */
+  replaceView(view: string, select: string, mark: string): Promise<void>;
   /** What to do about a view that cannot be replaced. */
   viewAdvice(view: string, error: unknown): string;
   /** Writes all or nothing; undefined if the checkpoint is that of another run, or the guard is gone. */

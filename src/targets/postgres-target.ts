@@ -95,7 +95,7 @@ class PostgresEngine implements Engine {
     this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended('accounting-data-sdk ${schema}', 0))`;
     this.objectsNamed = `SELECT relname AS name,
       CASE relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
-      obj_description(oid, 'pg_class') AS definition FROM pg_class WHERE relnamespace = to_regnamespace('"${schema}"')
+      CASE relkind WHEN 'v' THEN substring(pg_get_viewdef(oid) FROM '/[*] accounting-data-sdk [^*]*[*]/') END AS definition FROM pg_class WHERE relnamespace = to_regnamespace('"${schema}"')
       AND relname IN (SELECT ${dialect.itemText} FROM ${dialect.items(dialect.param(1))})`;
     this.#write = writeStatement(this.sql, dialect);
   }
@@ -117,14 +117,16 @@ class PostgresEngine implements Engine {
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
   }
 
-  async replaceView(view: string, definition: string, mark: string): Promise<void> {
-    const comment = `COMMENT ON VIEW ${view} IS ${literal(mark)}`;
+  async replaceView(view: string, select: string, mark: string): Promise<void> {
+    // PostgreSQL keeps no SQL comments, and a COMMENT is the user's.
+    const definition = `VIEW ${view} AS ${select} AND ${literal(mark)} <> ''`;
     try {
       // Keeps the rights on the view, and views that the user made of it.
-      await this.script([`CREATE OR REPLACE ${definition}`, comment]);
+      await this.script([`CREATE OR REPLACE ${definition}`]);
     } catch (error) {
       if (codeOf(error) !== '42P16') throw error;
-      await this.script([`DROP VIEW ${view}`, `CREATE ${definition}`, comment]);
+      const kept = (await this.query(keptWithView(view))) as { sql: string }[];
+      await this.script([`DROP VIEW ${view}`, `CREATE ${definition}`, ...kept.map(({ sql }) => sql)]);
     }
   }
 
@@ -186,6 +188,22 @@ WITH moved AS (
 SELECT (SELECT count(*) FROM moved) AS moved, count(*) - count(earlier.id) AS added, count(earlier.id) AS changed
 FROM written LEFT JOIN ${dialect.table('record')} AS earlier
   ON earlier.collection = ${collection} AND earlier.tenant = ${tenant} AND earlier.id = written.id`;
+}
+
+/** Statements that give a view, when it was created again, the owner, rights and comment that it has. */
+function keptWithView(view: string): string {
+  const given = (privilege: string) => `format('GRANT %s ON %s TO %s%s', ${privilege}, ${literal(view)},
+    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
+    CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)`;
+  const old = `to_regclass(${literal(view)})`;
+  return `SELECT format('ALTER VIEW %s OWNER TO %I', ${literal(view)}, pg_get_userbyid(relowner)) AS sql
+    FROM pg_class WHERE oid = ${old} AND pg_get_userbyid(relowner) <> current_user
+  UNION ALL SELECT ${given('privilege_type')} FROM pg_class, aclexplode(relacl)
+    WHERE oid = ${old} AND grantee <> relowner
+  UNION ALL SELECT ${given(`privilege_type || ' (' || quote_ident(attname) || ')'`)} FROM pg_attribute, aclexplode(attacl)
+    WHERE attrelid = ${old}
+  UNION ALL SELECT format('COMMENT ON VIEW %s IS %L', ${literal(view)}, obj_description(${old}, 'pg_class'))
+    WHERE obj_description(${old}, 'pg_class') IS NOT NULL`;
 }
 
 /** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */

@@ -184,8 +184,8 @@ class SqliteEngine implements Engine {
     });
   }
 
-  async replaceView(view: string, definition: string): Promise<void> {
-    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE ${definition}`]);
+  async replaceView(view: string, select: string, mark: string): Promise<void> {
+    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE VIEW ${view} AS ${mark} ${select}`]);
   }
 
   viewAdvice(view: string): string {

@@ -75,9 +75,9 @@ export class Views {
     const declared = new Map<string, FieldKind | undefined>(Object.entries(documented));
     for (const [name, kind] of Object.entries(this.#context.fieldsOf(collection))) {
       const known = declared.get(name) ?? COMMON_FIELDS.get(name);
-      // The documentation may know more: an amount is a string.
-      const isSame = known && kind && fieldKinds[known].json === fieldKinds[kind].json;
-      declared.set(name, isSame ? known : kind);
+      // The documentation may know more: an amount is a string, and what a transform returns is unknown.
+      const isKnown = known && (kind === undefined || fieldKinds[known].json === fieldKinds[kind].json);
+      declared.set(name, isKnown ? known : kind);
     }
     return declared;
   }
@@ -101,7 +101,7 @@ export class Views {
     for (const object of objects as readonly DatabaseObject[]) this.#objects.set(object.name, object);
   }
 
-  /** Begins the definition of a view that shows this content. */
+  /** A part of the definition of a view that shows this content. */
   #mark(content: string): string {
     return `/* accounting-data-sdk ${VERSION} for ${this.#engine.owner}${content} */`;
   }
@@ -130,7 +130,7 @@ export class Views {
     }
     const [view, mark] = [sql.view(name), this.#mark(content)];
     try {
-      await this.#engine.replaceView(view, `VIEW ${view} AS ${mark} ${select()}`, mark);
+      await this.#engine.replaceView(view, select(), mark);
     } catch (error) {
       if (failureKind(error) !== 'never') throw error;
       this.#warn(

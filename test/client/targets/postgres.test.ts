@@ -77,6 +77,50 @@ test('a copy in PostgreSQL adds a column without dropping what depends on the vi
   expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
 });
 
+test('a view in PostgreSQL keeps its rights and comment when a column gets another type', async () => {
+  const { schema, copy } = await opened();
+  await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
+  await rowsOf(`CREATE ROLE ${schema}_analyst`);
+  await rowsOf(`GRANT SELECT ON ${schema}.accounts TO ${schema}_analyst WITH GRANT OPTION`);
+  await rowsOf(`GRANT UPDATE (balance) ON ${schema}.accounts TO ${schema}_analyst`);
+  await rowsOf(`COMMENT ON VIEW ${schema}.accounts IS 'See the wiki''s page'`);
+  const rights = () =>
+    rowsOf(`SELECT relacl::text, obj_description(c.oid) AS comment, attacl::text, pg_typeof(relowner), relowner
+      FROM pg_class AS c JOIN pg_attribute ON attrelid = c.oid AND attname = 'balance'
+      WHERE c.oid = '${schema}.accounts'::regclass`);
+  const before = await rights();
+  const warnings: string[] = [];
+  const next = await postgresTarget(database, { schema }).open('acme', {
+    purpose: 'sync',
+    collections: ['accounts'],
+    signal: undefined,
+    maxOutageMs: 0,
+    fieldsOf: () => ({ balance: 'money' as const }),
+    warn: (text: string) => void warnings.push(text),
+  });
+  await next.store.get('accounting-data-sdk:acme:accounts');
+  await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
+  expect(warnings).toEqual([]);
+  expect(await rowsOf(`SELECT sum(balance)::text AS sum FROM ${schema}.accounts`)).toEqual([
+    { sum: '12.00' },
+  ]);
+  expect(await rights()).toEqual(before);
+});
+
+test('a comment of the user on a view in PostgreSQL stays, and stops no sync', async () => {
+  const { schema, copy } = await opened();
+  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
+  for (const view of ['accounts', 'sync_status']) {
+    await rowsOf(`COMMENT ON VIEW ${schema}.${view} IS 'Mine'`);
+  }
+  const again = (await opened(schema)).copy;
+  await again.store.get('accounting-data-sdk:acme:accounts');
+  await again.onBatch(batch([{ id: '2', iban: 'NL00' }], { checkpoint: '{"n":2}' }));
+  expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
+  const comment = `SELECT obj_description('${schema}.accounts'::regclass) AS comment`;
+  expect(await rowsOf(comment)).toEqual([{ comment: 'Mine' }]);
+});
+
 test('a copy in PostgreSQL writes records even if a view of the user prevents a new type of a column', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));

@@ -11,7 +11,7 @@ import {
   sync,
   verify,
 } from 'accounting-data-sdk';
-import { moneySchema } from 'accounting-data-sdk/schemas';
+import { moneySchema, productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -229,6 +229,27 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(warnings.filter((text) => text.includes('balance of accounts is boolean'))).toHaveLength(1);
       const kinds = await copy.query(`SELECT kind FROM ${copy.tables}field WHERE name = 'balance'`);
       expect(kinds).toEqual([{ kind: 'money' }]);
+    });
+
+    test('keep the documented type of a field whose schema has an unknown one, and take that of a pipe', async () => {
+      const sandbox = createSandbox({ records: { products: 3 } });
+      sandbox.store.products.update('1', { salePrice: '5.00' });
+      sandbox.store.products.update('2', { salePrice: '1200.00' });
+      sandbox.store.products.update('3', { salePrice: null });
+      const copy = await open();
+      const products = productSchema.extend({
+        salePrice: moneySchema.nullish().transform((price) => price ?? '0'),
+        updatedAt: z.string().transform((text) => text),
+        stock: z.preprocess((value) => value ?? 7, z.number()),
+        seenAt: z.iso.datetime({ local: true }).default('2026-01-31T12:00:00'),
+      });
+      await run(sandbox, copy, { collections: ['products'] }, { schemas: { products } });
+      const rows = await copy.query(
+        `SELECT id, "seenAt" FROM ${copy.views}products WHERE "salePrice" > 100 AND stock > 1`,
+      );
+      expect(rows).toEqual([{ id: '2', seenAt: '2026-01-31T12:00:00' }]);
+      const kinds = await copy.query(`SELECT kind FROM ${copy.tables}field WHERE name = 'updatedAt'`);
+      expect(kinds).toEqual([{ kind: 'timestamp' }]);
     });
 
     test('give names that a database renames a suffix, and a name with NUL its place', async () => {
@@ -697,6 +718,22 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
       },
     );
+
+    test.each([
+      ['1', '2', '3'],
+      ['2', '3', '1'],
+    ])('removes a deleted record if another one of the call exists: %s, %s, %s', async (...ids) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
+      sandbox.store.products.delete('1');
+      expect(await refreshed(sandbox, copy, ids)).toMatchObject({ deleted: 1, unchanged: 2 });
+    });
+
+    test('removes a deleted record even if the first others of the copy were deleted too', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 120 } });
+      const all = sandbox.store.products.all().map(({ id }) => id);
+      for (const id of ['55', ...all.toSorted().slice(0, 12)]) sandbox.store.products.delete(id);
+      expect(await refreshed(sandbox, copy, ['55'])).toMatchObject({ deleted: 1 });
+    });
 
     test('removes nothing if no record of the copy is found', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
