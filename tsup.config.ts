@@ -154,7 +154,8 @@ const types: Options = {
   ...shared,
   format: ['esm', 'cjs'],
   entry: { ...main, ...others },
-  dts: { only: true },
+  // Otherwise the members of a union are in the order in which the compiler met them, which is another one in each build.
+  dts: { only: true, compilerOptions: { stableTypeOrdering: true } },
 };
 
 /** A build with the licenses of the packages that become part of its files: they ask to be passed on with them. */

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { expect, inject, test } from 'vitest';
 
 const { project } = inject('installed');
@@ -32,16 +31,8 @@ function publicTypes(): string {
   return `${[...exported, ...new Set(declared.toSorted())].join('\n\n')}\n`;
 }
 
-/** The words of each statement. The compiler writes the members of a union in the order in which it has met them. */
-function wordsOf(types: string): string[] {
-  const words = types.split('\n\n').map((statement) => (statement.match(/[\w$]+|[^\s\w]/g) ?? []).toSorted());
-  return words.map((each) => each.join(' ')).toSorted();
-}
-
 test('the public types are those of public-types.txt: update it with `npm run test:package -- -u`', async () => {
   const types = publicTypes();
   expect(types).toContain('declare function createClient');
-  const stored = readFileSync(new URL('public-types.txt', import.meta.url), 'utf8');
-  if (isDeepStrictEqual(wordsOf(types), wordsOf(stored))) return;
   await expect(types).toMatchFileSnapshot('public-types.txt');
 });
