@@ -28,6 +28,8 @@ export interface SyncState {
   readonly watermark?: string | undefined;
   /** The watermark of the last full read that ended. */
   readonly full?: string | undefined;
+  /** That of the last full read that a sync in mode `full` asked for. A first read does not look for deletions. */
+  readonly checked?: string | undefined;
   /**
    * The lowest UTC offset, in minutes, that the rows of this collection showed; `Z` if the service rejects bounds with an
    * offset. Absent: none, or one that is lower than the last run's bound allowed for. Then the next bound is in -12:00.
@@ -46,6 +48,7 @@ export function encodeState({
   by,
   watermark,
   full,
+  checked,
   offset,
   round,
   run,
@@ -58,6 +61,7 @@ export function encodeState({
     by,
     watermark,
     full,
+    checked,
     offset,
     round,
     run: run && {
@@ -74,7 +78,7 @@ export function encodeState({
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
-  const { v, scope, parameters, by, watermark, full, offset, round, run } = content;
+  const { v, scope, parameters, by, watermark, full, checked, offset, round, run } = content;
   if (typeof v === 'number' && v > STATE_VERSION) {
     throw new CheckpointError(`The state under ${key} was written by a later version of this package.`, {
       hint: 'Update this package here too.',
@@ -87,6 +91,7 @@ export function decodeState(stored: unknown, key: string): SyncState | undefined
     typeof by === 'string' &&
     isOptional(watermark, isStoredTimestamp) &&
     isOptional(full, isStoredTimestamp) &&
+    isOptional(checked, isStoredTimestamp) &&
     isOptional(offset, isOffset) &&
     isOptional(round, (value) => Number.isSafeInteger(value)) &&
     isOptional(run, isRun);

@@ -161,7 +161,7 @@ export class CollectionRun<T extends { id: string }> {
     }
     if (deletions !== undefined) yield* this.#confirm(deletions);
     this.#pause.batch();
-    const end = finish(this.#state);
+    const end = finish(this.#state, this.#context.options.mode);
     yield { ...this.#batch(NOTHING, end), last: true };
     this.#stored = end;
   }

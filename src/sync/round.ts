@@ -23,7 +23,7 @@ export async function planRound(
   const isDone = (run: AnyCollectionRun) => {
     const state = states.get(run);
     if (state?.watermark === undefined || state.run !== undefined) return false;
-    return (state.round ?? 0) === latest && (mode !== 'full' || state.full === state.watermark);
+    return (state.round ?? 0) === latest && (mode !== 'full' || state.checked === state.watermark);
   };
   const done = levels.map((level) => level.filter(isDone));
   const left = levels.map((level) => level.filter((run) => !isDone(run)));

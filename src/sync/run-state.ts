@@ -193,12 +193,14 @@ export function abandoned({ base }: RunState): SyncState {
 }
 
 /** The state to write at the end of the read. The watermark advances here, and only here. */
-export function finish({ plan, position, base }: RunState): SyncState {
+export function finish({ plan, position, base }: RunState, mode: RunRules['mode']): SyncState {
   // A list without any response has read nothing: the next run starts where this one did.
   if (position === undefined) return base;
   const { watermark, since } = position;
   const full = plan.mode === 'full' ? watermark : base.full;
+  const isAskedFor = mode === 'full' || plan.marks !== undefined;
+  const checked = plan.mode === 'full' && isAskedFor ? watermark : base.checked;
   // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
   const offset = since !== undefined && isTooLate(since, base.offset) ? undefined : base.offset;
-  return { ...base, watermark, full, offset, run: undefined };
+  return { ...base, watermark, full, checked, offset, run: undefined };
 }

@@ -500,6 +500,22 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
+    test('finds deletions in what a first sync, which was paused, had read', async () => {
+      const [sandbox, copy] = [
+        createSandbox({ records: { accounts: 10, products: 300 }, pageSize: 20 }),
+        await open(),
+      ];
+      const first = await run(sandbox, copy, { stopAfter: { requests: 10 } });
+      expect(first.collections).toMatchObject([{ status: 'done' }, { status: 'paused' }]);
+      sandbox.store.accounts.delete('6');
+      let runs = 0;
+      for (let paused = true; paused; ) {
+        ({ paused } = await run(sandbox, copy, { mode: 'full', stopAfter: { requests: 10 } }));
+        expect(++runs).toBeLessThan(40);
+      }
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
     test('finds deletions in an incremental run that ends an interrupted full read', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 100, products: 0 }, pageSize: 20 });
       sandbox.store.accounts.delete('1');

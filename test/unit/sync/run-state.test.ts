@@ -10,6 +10,7 @@ import {
   checkpointOf,
   finish,
   inUtc,
+  marked,
   next,
   type RunState,
 } from '../../../src/sync/run-state.ts';
@@ -262,18 +263,30 @@ describe('the end of a run', () => {
 
   test('advances the watermark, and removes the position', () => {
     expect(checkpointOf(state).run).toEqual(position);
-    expect(finish(state)).toMatchObject({ ...own, watermark: LATER, full: ended.full, run: undefined });
+    expect(finish(state, 'incremental')).toMatchObject({
+      ...own,
+      watermark: LATER,
+      full: ended.full,
+      run: undefined,
+    });
   });
 
   test('of a full read is the last full read', () => {
     const options = { mode: 'full' } as const;
     const read = next(startOf(ended, options), pageAt(LATER), rulesOf(options)).state;
-    expect(finish(read)).toMatchObject({ watermark: LATER, full: LATER });
+    expect(finish(read, 'full')).toMatchObject({ watermark: LATER, full: LATER, checked: LATER });
+  });
+
+  test('of a first read looked for deletions only if it was asked for or marked', () => {
+    const first = next(startOf(undefined), pageAt(LATER), rulesOf()).state;
+    expect(finish(first, 'incremental')).toMatchObject({ full: LATER, checked: undefined });
+    expect(finish(first, 'full')).toMatchObject({ checked: LATER });
+    expect(finish(marked(first, { read: 1, local: 0 }), 'incremental')).toMatchObject({ checked: LATER });
   });
 
   test('without a page changes nothing', () => {
     const begun = startOf(interrupted(BOUND));
-    expect(finish(begun)).toEqual({ ...interrupted(BOUND), ...own });
+    expect(finish(begun, 'incremental')).toEqual({ ...interrupted(BOUND), ...own });
     expect(checkpointOf(begun).run).toEqual(interrupted(BOUND).run);
   });
 
@@ -289,7 +302,7 @@ describe('the end of a run', () => {
     ['without known offsets is right', BOUND, undefined, undefined],
   ])('whose bound was %s', (_, since, offset, after) => {
     const run = { ...state, position: { ...position, since }, base: { ...state.base, offset } };
-    expect(finish(run).offset).toBe(after);
+    expect(finish(run, 'incremental').offset).toBe(after);
   });
 
   test('that was abandoned leaves the watermark, and no position to resume at', () => {
