@@ -23,9 +23,11 @@ export interface Copy {
   readonly views: string;
   query(sql: string): Promise<readonly Row[]>;
   /** A target whose statements run through `before`, which may throw. */
-  through(before: () => void): SyncTarget;
+  through(before: (sql: string) => void): SyncTarget;
   /** Makes the database reject records with this id. */
   reject(id: string): Promise<unknown>;
+  /** Makes the database reject the removal of any record. */
+  keep(): Promise<unknown>;
 }
 
 export function temporaryFile(name = 'books.sqlite'): string {
@@ -50,6 +52,10 @@ export function openSqlite(file = temporaryFile()): Copy & { readonly file: stri
       query(
         `CREATE TRIGGER reject BEFORE INSERT ON accounting_record WHEN new.id = '${id}'
           BEGIN SELECT raise(ABORT, 'rejected'); END`,
+      ),
+    keep: () =>
+      query(
+        `CREATE TRIGGER keep BEFORE DELETE ON accounting_record BEGIN SELECT raise(ABORT, 'rejected'); END`,
       ),
   };
 }
@@ -81,7 +87,7 @@ export async function openPostgres(): Promise<Copy> {
     through: (before) => {
       const connection: PostgresConnection = {
         async query(text, values) {
-          before();
+          before(text);
           return await database.query(text, values);
         },
       };
@@ -91,6 +97,12 @@ export async function openPostgres(): Promise<Copy> {
     views: `${schema}.`,
     query: async (sql) => (await database.query<Row>(sql)).rows,
     reject: (id) => database.query(`ALTER TABLE ${schema}.record ADD CHECK (id <> '${id}')`),
+    keep: () =>
+      database.exec(
+        `CREATE TABLE ${schema}.kept (LIKE ${schema}.record,
+          FOREIGN KEY (collection, tenant, id) REFERENCES ${schema}.record);
+        INSERT INTO ${schema}.kept SELECT * FROM ${schema}.record`,
+      ),
   };
 }
 
@@ -145,13 +157,24 @@ export function batch(
   };
 }
 
-function failingSqlite(database: DatabaseSync, before: () => void): SqliteDatabase {
+function failingSqlite(database: DatabaseSync, before: (sql: string) => void): SqliteDatabase {
   return {
     exec(sql) {
-      before();
+      before(sql);
       database.exec(sql);
     },
-    prepare: (sql) => database.prepare(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      const all: typeof statement.all = (...values) => {
+        before(sql);
+        return statement.all(...(values as string[]));
+      };
+      return {
+        run: (...values) => statement.run(...values),
+        get: (...values) => statement.get(...values),
+        all,
+      };
+    },
     close: () => database.close(),
   };
 }

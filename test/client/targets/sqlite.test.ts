@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient, forget, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
+import { createClient, forget, isAccountingError, type SyncTarget, sync, verify } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
@@ -259,6 +259,22 @@ test('forget leaves nothing of a company in a SQLite file', async () => {
   expect(readFileSync(copy.file).includes('Very secret')).toBe(false);
   await forget({ tenant: 'acme', target: copy.target });
   expect(readFileSync(copy.file).includes('Shorter')).toBe(false);
+});
+
+test('forget fails with concurrent_run while a sync of the tenant has the SQLite file open', async () => {
+  const { target } = openSqlite();
+  const opened = await openTarget(target);
+  expect(await caught(forget({ tenant: 'acme', target }))).toMatchObject({ code: 'concurrent_run' });
+  await opened.close?.();
+});
+
+test.each(['verify', 'forget'])('%s does not create a SQLite file', async (name) => {
+  const { target, file } = openSqlite();
+  const options = { tenant: 'acme', target };
+  const client = createClient(createSandbox().clientOptions);
+  const error = await caught(name === 'verify' ? verify(client, options) : forget(options));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+  expect(existsSync(file)).toBe(false);
 });
 
 test('a file of the user under the name of the lock is left as it is', async () => {

@@ -252,6 +252,28 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(kinds).toEqual([{ kind: 'timestamp' }]);
     });
 
+    test.each<[string, string, z.ZodType, string]>([
+      ['keep a documented type that says more than the schema', 'salePrice', z.string(), 'money'],
+      ['take the type of a schema that contradicts the documented one', 'salePrice', z.boolean(), 'boolean'],
+      ['show the dates of a schema as timestamps', 'seenAt', z.date(), 'timestamp'],
+    ])('%s', async (_, name, schema, kind) => {
+      const copy = await open();
+      const products = productSchema.extend({ [name]: schema.nullish() });
+      await run(createSandbox({ records: 0 }), copy, {}, { schemas: { products } } as ClientOptions);
+      const sql = `SELECT kind FROM ${copy.tables}field WHERE collection = 'products' AND name = '${name}'`;
+      expect(await copy.query(sql)).toEqual([{ kind }]);
+    });
+
+    test('show integers of up to 18 digits, and null for longer ones', async () => {
+      const copy = await open();
+      const records = [2, -5, 1e20, -1e18, 1.5].map((salePriceDecimals, index) => {
+        return { id: `${index}`, salePriceDecimals };
+      });
+      await write(copy, batch(records, { collection: 'products' }));
+      const rows = await copy.query(`SELECT "salePriceDecimals" AS n FROM ${copy.views}products ORDER BY id`);
+      expect(rows.map(({ n }) => n)).toEqual([2, -5, null, null, null]);
+    });
+
     test('give names that a database renames a suffix, and a name with NUL its place', async () => {
       const copy = await open();
       await write(copy, batch([{ id: '1', true: 'a', FALSE: 'b', 'x\0y': 'c', synced_at: 'd', '': 'e' }]));
@@ -347,6 +369,18 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect({ ...rest, last_error: null }).toEqual(before);
       await run(sandbox, copy);
       expect((await statusOf(copy)).last_error).toBe(null);
+    });
+
+    test('does not count a paused run as finished, or its deletions as checked', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 60, products: 0 }, pageSize: 10 });
+      const before = await statusOf(copy);
+      const paused = await run(sandbox, copy, { mode: 'full', stopAfter: { requests: 2 } });
+      expect(reportOf(paused, 'accounts')).toMatchObject({
+        status: 'paused',
+        deletions: { skipped: 'paused' },
+      });
+      const { finished_at: finishedAt, deletions_checked_at: checkedAt } = await statusOf(copy);
+      expect([finishedAt, checkedAt]).toEqual([before.finished_at, null]);
     });
 
     test('keeps the error of a collection that a later run does not reach', async () => {
@@ -624,6 +658,40 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(report).toMatchObject({ equal: true });
       expect([...(report.collections[0]?.changedSince ?? [])].sort()).toEqual(['4', id].sort());
     });
+
+    test('compares invalid records too', async () => {
+      const sandbox = createSandbox({ records: { accounts: 0, products: 0 } });
+      for (const name of ['A', 'B']) sandbox.store.products.insert({ name, isSaleItem: 'yes' } as never);
+      const copy = await open();
+      await run(sandbox, copy);
+      sandbox.clock.advance(3_600_000);
+      await run(sandbox, copy);
+      expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
+      await copy.query(`UPDATE ${copy.tables}record SET body = '{"id":"1"}' WHERE id = '1'`);
+      sandbox.store.products.update('2', { name: 'Later' });
+      expect((await verified(sandbox, copy, ['products'])).collections).toMatchObject([
+        { records: 2, missing: [], different: ['1'], extra: [], changedSince: ['2'] },
+      ]);
+    });
+
+    test('knows what changed since the last sync by its prefix, less the lookback', async () => {
+      const [sandbox, copy] = [createSandbox({ records: { accounts: 3, products: 0 } }), await open()];
+      const prefix = 'books';
+      await run(sandbox, copy, { prefix });
+      sandbox.clock.advance(3_600_000);
+      sandbox.store.accounts.update('2', { name: 'Earlier' });
+      sandbox.clock.advance(10_000);
+      await run(sandbox, copy, { prefix });
+      await copy.query(`UPDATE ${copy.tables}record SET body = '{"id":"2"}' WHERE id = '2'`);
+      const check = async (options: object) => {
+        const own = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+        return (await verify(clientOf(sandbox), { ...own, ...options })).collections;
+      };
+      expect(await check({ prefix })).toMatchObject([{ different: [], changedSince: ['2'] }]);
+      for (const options of [{ prefix, lookbackMs: 0 }, {}]) {
+        expect(await check(options)).toMatchObject([{ different: ['2'], changedSince: [] }]);
+      }
+    });
   });
 
   describe(`refresh of a copy in ${engine}`, () => {
@@ -670,16 +738,19 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'Oak' }, invalid: false });
     });
 
-    test('reads a record again that a sync wrote while it was requested', async () => {
-      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
-      sandbox.store.products.update('1', { name: 'First' });
-      const { fetch, requests } = synchronized(sandbox, copy, () =>
-        sandbox.store.products.update('1', { name: 'Second' }),
-      );
-      const report = await refreshed(sandbox, copy, ['1'], { fetch });
-      expect([requests(), report.unchanged]).toEqual([2, 1]);
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-    });
+    test.each(['a new', 'an equal'])(
+      'reads a record again if a sync wrote it before %s response',
+      async (which) => {
+        const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
+        if (which === 'a new') sandbox.store.products.update('1', { name: 'First' });
+        const { fetch, requests } = synchronized(sandbox, copy, () =>
+          sandbox.store.products.update('1', { name: 'Second' }),
+        );
+        const report = await refreshed(sandbox, copy, ['1'], { fetch });
+        expect([requests(), report.unchanged]).toEqual([2, 1]);
+        expect(await copied(copy)).toEqual(upstream(sandbox));
+      },
+    );
 
     test('does not remove a record that a sync wrote after it was not found', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
@@ -808,8 +879,21 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
+    test('removes nothing if it cannot remove everything', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } });
+      await copy.keep();
+      expect(await caught(forget({ tenant: 'acme', target: copy.target }))).toMatchObject({
+        code: 'checkpoint',
+      });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+      // Without its checkpoints it would read everything.
+      expect(await run(sandbox, copy)).toMatchObject({ records: 0 });
+    });
+
     test('and another sync empty a collection whose records are all gone', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } });
+      // The marks of this read prove nothing later.
+      await run(sandbox, copy, { mode: 'full' });
       for (const { id } of sandbox.store.products.all()) sandbox.store.products.delete(id);
       const error = await caught(
         run(sandbox, copy, { mode: 'full', maxCandidates: Number.POSITIVE_INFINITY }),
@@ -914,6 +998,17 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream({ ...sandbox, store: sandbox.otherStore }));
     });
 
+    test('admits a key to refresh with sameCompany, and remembers it', async () => {
+      const { sandbox, copy } = await synced({ records });
+      sandbox.otherStore.products.insert({ id: '9', name: 'Other' });
+      const { products } = clientOf(sandbox, { apiKey: sandbox.keys.otherCompany });
+      const call = { tenant: 'acme', target: copy.target, ids: ['9'] };
+      expect(await caught(refresh(products, call))).toMatchObject({ argument: 'tenant' });
+      expect(await refresh(products, { ...call, sameCompany: true })).toMatchObject({ changed: 1 });
+      await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '9'`);
+      expect(await refresh(products, call)).toMatchObject({ added: 1 });
+    });
+
     test('admits a new key of the same company by a record that is the same', async () => {
       const { sandbox, copy } = await synced({ records });
       const rotated = clientOf(sandbox, { apiKey: sandbox.keys.readOnly });
@@ -959,6 +1054,27 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       const report = await sync(clientOf(sandbox), { tenant: 'acme', target, collections, onProgress });
       expect(report.records).toBe(65);
       expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('is waited for when records are deleted and when the status is written', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 20, products: 0 } });
+      const failed: string[] = [];
+      const target = copy.through((sql) => {
+        const statement = /^(?:DELETE FROM \S*record|INSERT INTO \S*status)\b/.exec(sql)?.[0];
+        if (statement === undefined || failed.includes(statement)) return;
+        failed.push(statement);
+        throw Object.assign(
+          new Error('The database failed'),
+          isPostgres ? { code: '57P01' } : { errcode: 5 },
+        );
+      });
+      sandbox.store.accounts.delete('7');
+      const options = { tenant: 'acme', target, collections, mode: 'full' } as const;
+      const report = await sync(clientOf(sandbox), options);
+      expect(reportOf(report, 'accounts')).toMatchObject({ status: 'done', deleted: 1 });
+      expect(failed).toHaveLength(2);
+      const [status] = await copy.query(`SELECT finished_at FROM ${copy.views}sync_status LIMIT 1`);
+      expect(utc(status?.finished_at)).toBe(report.endedAt.toISOString());
     });
 
     test.each([
