@@ -99,6 +99,9 @@ export interface ConnectorTest {
 export function connectorTests(options: ConnectorTestsOptions): ConnectorTest[] {
   const checked = resolved(connectorTestsOptions, options, 'connectorTests');
   const { only, skip, expected } = checked;
+  for (const [name, given] of Object.entries({ collections: checked.collections, only })) {
+    if (given?.length === 0) throw new TypeError(`${name} must not be empty: nothing would be tested.`);
+  }
   const halves = halvesOf(checked);
   const names = halves.flatMap(({ cases }) => cases.map(({ name }) => name));
   for (const [option, given] of Object.entries({ only: only ?? [], skip, expected: Object.keys(expected) })) {
@@ -195,7 +198,8 @@ async function problemsOf(
   await sandbox.listen();
   try {
     const problems = await play(each, { stage, half: await on(stage), timeoutMs });
-    const log = (await output?.()) ?? '';
+    const log: unknown = (await output?.()) ?? '';
+    if (typeof log !== 'string') throw new TypeError('output must return a string.');
     if (!log.includes(sandbox.keys.full)) return problems;
     return [...problems, 'The output of the connector contains its API key.'];
   } finally {

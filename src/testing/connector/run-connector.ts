@@ -1,3 +1,4 @@
+import { causeText } from '../../internal/text.ts';
 import type { FaultRule, Faults } from '../faults/fault-rules.ts';
 import { wait } from '../wait.ts';
 
@@ -22,7 +23,7 @@ export interface ConnectorProcess {
 export interface Ending {
   readonly how: 'well' | 'loudly' | 'killed';
   readonly error?: unknown;
-  /** What is wrong with that whatever the case is, as sentences. */
+  /** Problems that fail any case, as sentences. */
   readonly problems: readonly string[];
 }
 
@@ -48,17 +49,24 @@ export async function runConnector(
   const over = new AbortController();
   let child: ConnectorProcess | undefined;
   let refused: FaultRule | undefined;
+  const failures: string[] = [];
+  // A listener that throws would end the whole process.
+  const killChild = () => {
+    (async () => await child?.kill())().catch((error: unknown) =>
+      failures.push(`kill() failed: ${causeText(error)}.`),
+    );
+  };
   const die = () => {
     refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
     controller.abort(new Error('The connector was killed.'));
-    child?.kill();
+    killChild();
   };
   const work = async () => {
     const started = start(controller.signal);
     const result = isProcess(started) ? started : await started;
     if (!isProcess(result)) return;
     child = result;
-    if (controller.signal.aborted) child.kill();
+    if (controller.signal.aborted) killChild();
     await child.done;
   };
   kill.addEventListener('abort', die, { once: true });
@@ -72,7 +80,7 @@ export async function runConnector(
     const problems = kill.aborted ? [] : [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
     if (!kill.aborted) die();
     const ending = inTime ?? (await Promise.race([settled, wait(KILL_MS, over.signal)]));
-    return { how: 'killed', problems: ending === undefined ? [STUCK] : problems };
+    return { how: 'killed', problems: [...problems, ...(ending === undefined ? [STUCK] : []), ...failures] };
   } finally {
     kill.removeEventListener('abort', die);
     over.abort();
@@ -81,5 +89,8 @@ export async function runConnector(
 }
 
 function isProcess(value: unknown): value is ConnectorProcess {
-  return typeof value === 'object' && value !== null && 'done' in value && 'kill' in value;
+  if (typeof value !== 'object' || value === null || !('done' in value || 'kill' in value)) return false;
+  const { done, kill } = value as { readonly done?: { readonly then?: unknown }; readonly kill?: unknown };
+  if (typeof done?.then === 'function' && typeof kill === 'function') return true;
+  throw new TypeError('run must return a promise, or { done, kill } with a promise and a function.');
 }

@@ -50,6 +50,8 @@ export function isSameValue(sent: unknown, copied: unknown): boolean {
   }
 }
 
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?$/;
+
 function isSameText(sent: string, copied: unknown): boolean {
   if (sent.includes('.') && isMoney(sent)) {
     const text = String(copied);
@@ -58,8 +60,13 @@ function isSameText(sent: string, copied: unknown): boolean {
     return Number(sent) === copied && digits.length <= EXACT_DIGITS;
   }
   if (TIMESTAMP.test(sent) && (typeof copied === 'string' || copied instanceof Date)) {
-    return new Date(copied).getTime() === Date.parse(sent);
+    // A database may keep UTC without saying so. A Date of JavaScript would take it for the time of this machine.
+    const text =
+      typeof copied === 'string' && LOCAL_TIME.test(copied) ? `${copied.replace(' ', 'T')}Z` : copied;
+    return new Date(text).getTime() === Date.parse(sent);
   }
+  // The id of another record, in a column of integers.
+  if (Number.isSafeInteger(copied) || typeof copied === 'bigint') return String(copied) === sent;
   return false;
 }
 

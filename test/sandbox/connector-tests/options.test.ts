@@ -56,6 +56,8 @@ test('an unknown case, option or collection is rejected by its name', () => {
   expect(() => connectorTests({ collections: ['accounts'] })).toThrow(
     'needs collections, run and records, or writes',
   );
+  expect(() => connectorTests({ ...connector(), collections: [] })).toThrow('collections must not be empty');
+  expect(() => connectorTests({ ...connector(), only: [] })).toThrow('only must not be empty');
 });
 
 test('an expected failure passes, and fails once the connector passes the case', async () => {
@@ -172,6 +174,10 @@ test('a case fails if the API key is in the output of the connector', async () =
     'The output of the connector contains its API key.',
   );
   expect(await messageOf('changed records', { ...options, output: () => 'GET …' })).toBeUndefined();
+  const lines = () => log.split('\n');
+  expect(await messageOf('changed records', { ...options, output: lines as never })).toContain(
+    'output must return a string',
+  );
 });
 
 test('one collection is enough to exceed the small quota', async () => {

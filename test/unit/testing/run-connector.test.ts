@@ -59,6 +59,7 @@ test('a run that takes longer than timeoutMs is killed, and Infinity is no limit
   ]);
   expect(await endingOf(runFor(10_001), { timeoutMs: 30_000 })).toEqual([
     ...KILLED,
+    'The run had not ended after timeoutMs (30000 ms).',
     expect.stringMatching('had not settled 10 s later'),
   ]);
   expect(await endingOf(runFor(0), { killAfterMs: HOUR_MS - 1 })).toEqual(KILLED);
@@ -81,4 +82,25 @@ test('a process is killed by its own function, even one that starts after the ki
   };
   expect(await endingOf(late)).toEqual(KILLED);
   expect(kills).toEqual(['at once', 'late']);
+});
+
+test('a kill that fails is a problem of the case, and not the end of the process', async () => {
+  for (const kill of [
+    () => Promise.reject(new Error('no such process')),
+    () => {
+      throw new Error('no such process');
+    },
+  ]) {
+    const { promise: done, reject } = Promise.withResolvers();
+    setTimeout(() => reject(new Error('ended')), 65_000);
+    expect(await endingOf(() => ({ done, kill }))).toEqual([...KILLED, 'kill() failed: Error: no such process.']);
+  }
+});
+
+test('a run that returns half of a process ends loudly', async () => {
+  const { promise: done } = Promise.withResolvers();
+  for (const half of [{ done }, { kill: () => true }, { done: () => done, kill: () => true }]) {
+    expect(await endingOf(() => half)).toEqual(['loudly']);
+    expect(await endingOf(async () => half)).toEqual(['loudly']);
+  }
 });
