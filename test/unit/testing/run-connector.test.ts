@@ -93,7 +93,10 @@ test('a kill that fails is a problem of the case, and not the end of the process
   ]) {
     const { promise: done, reject } = Promise.withResolvers();
     setTimeout(() => reject(new Error('ended')), 65_000);
-    expect(await endingOf(() => ({ done, kill }))).toEqual([...KILLED, 'kill() failed: Error: no such process.']);
+    expect(await endingOf(() => ({ done, kill }))).toEqual([
+      ...KILLED,
+      'kill() failed: Error: no such process.',
+    ]);
   }
 });
 
