@@ -12,7 +12,7 @@ import {
 } from '../schemas/service-forms.ts';
 import { is, resolved, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
-import { ERROR_BODIES } from './service/error-body.ts';
+import { errorBody } from './service/error-body.ts';
 import type { Fixtures } from './store/fixtures.ts';
 
 // A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
@@ -104,11 +104,11 @@ const rateLimitOptions = {
   windowMs: option(is.integerFrom(1), 60_000),
   /**
    * `fixed` windows open at multiples of their length, `fixed-from-first` windows with the first request after the last
-   * window. `sliding` counts the requests of the last window, `sliding-counter` estimates them from two fixed windows.
-   * A `token-bucket` refills steadily.
+   * window. `sliding-counter` estimates the requests of the last `windowMs` from two fixed windows. A `token-bucket`
+   * refills steadily.
    * @default 'fixed'
    */
-  kind: option(is.oneOf('fixed', 'fixed-from-first', 'sliding', 'sliding-counter', 'token-bucket'), 'fixed'),
+  kind: option(is.oneOf('fixed', 'fixed-from-first', 'sliding-counter', 'token-bucket'), 'fixed'),
 };
 
 /** The number of generated records of each collection, or of all together. */
@@ -251,13 +251,11 @@ export const sandboxOptions = {
   /** The body of a list: an array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
   listBody: option(is.oneOf(...LIST_BODIES), 'array'),
   /**
-   * The formats of responses. With `json` the service does not read `Accept`. `jsonld`: JSON-LD only, and 406 for an
-   * `Accept` without it; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says
-   * otherwise. `both`: JSON, and JSON-LD for an `Accept` without
-   * it.
+   * The format of responses. With `json` the service does not read `Accept`. `jsonld`: 406 for an `Accept` without
+   * JSON-LD; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says otherwise.
    * @default 'json'
    */
-  formats: option(is.oneOf('json', 'jsonld', 'both'), 'json'),
+  formats: option(is.oneOf('json', 'jsonld'), 'json'),
   /**
    * How fields such as `accountId` name another record: by its id, or by its IRI (`"/api/public/v1/accounts/2"`).
    * @default 'id'
@@ -278,12 +276,11 @@ export const sandboxOptions = {
     'application/problem+json',
   ),
   /**
-   * The body of a 404: a problem document, or that of a proxy, gateway or router that does not know the path: HTML,
-   * nothing, or JSON. `json` is `{ "message": "Not Found" }`, `title` and `detail` have that text in a member of that
-   * name, `symfony` has title, status and detail, `spring` has status, error and path.
-   * @default 'problem'
+   * The body of a 404 in place of a problem document, as of a proxy, gateway or router that does not know the path: a
+   * string is sent as HTML, an empty string as no body, and an object as JSON, such as `{ "message": "Not Found" }`.
+   * @default undefined
    */
-  notFoundBody: option(is.oneOf(...ERROR_BODIES), 'problem'),
+  notFoundBody: optional(errorBody),
   /**
    * The content types that POST and PATCH accept; any other is a 415. By default `application/json`, and any other is a
    * 400.

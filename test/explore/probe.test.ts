@@ -78,7 +78,7 @@ describe('a probe', () => {
   test('reports a collection whose response is something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
     sandbox.faults.add(
-      { kind: 'status', status: 200, body: 'html' },
+      { kind: 'status', status: 200, body: '<h1>Oops</h1>' },
       { collection: 'accounts', probability: 1 },
     );
     sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms', probability: 1 });

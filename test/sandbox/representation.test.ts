@@ -51,10 +51,6 @@ describe('formats', () => {
     ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
     ['jsonld', '*/*', 'application/ld+json'],
     ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
-    ['both', 'application/json', 'application/json'],
-    ['both', 'application/json, application/ld+json;q=0.9', 'application/json'],
-    ['both', 'application/ld+json', 'application/ld+json'],
-    ['both', 'text/html', 406],
     ['json', 'text/html', 'application/json'],
   ] as const)('formats %s respond to Accept %s with %s', async (formats, accept, expected) => {
     const sandbox = createSandbox({ formats, records: { boms: 1 } });
@@ -174,14 +170,10 @@ describe('problem documents', () => {
 });
 
 test.each([
-  ['html', 'text/html; charset=utf-8', undefined],
-  ['json', 'application/json', ['message']],
-  ['title', 'application/json', ['title']],
-  ['detail', 'application/json', ['detail']],
-  ['symfony', 'application/json', ['title', 'status', 'detail']],
-  ['spring', 'application/json', ['status', 'error', 'path']],
-  ['empty', null, undefined],
-] as const)('an error of a gateway has the body %s', async (body, type, members) => {
+  ['<h1>Not Found</h1>', 'text/html; charset=utf-8', '<h1>Not Found</h1>'],
+  [{ message: 'Not Found' }, 'application/json', '{"message":"Not Found"}'],
+  ['', null, ''],
+] as const)('an error of a gateway has the body %j', async (body, type, sent) => {
   const gateway = createSandbox({ records: { boms: 1 } });
   gateway.faults.add({ kind: 'status', status: 404, body }, { times: 2 });
   for (const sandbox of [createSandbox({ notFoundBody: body }), gateway]) {
@@ -189,8 +181,6 @@ test.each([
       headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
     });
     expect([response.status, response.headers.get('content-type')]).toEqual([404, type]);
-    const text = await response.text();
-    if (members !== undefined) expect(Object.keys(JSON.parse(text))).toEqual(members);
-    else expect(text.includes('Not Found')).toBe(body === 'html');
+    expect(await response.text()).toBe(sent);
   }
 });

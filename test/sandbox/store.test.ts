@@ -62,17 +62,16 @@ describe('sandbox.store', () => {
     expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a']);
   });
 
-  test('loads fixtures from an object and from JSON', () => {
+  test('loads fixtures', () => {
     const { store } = createSandbox();
-    store.load({ accounts: [{ id: '5', name: 'a' }], boms: [{}, {}] });
-    store.load('{"accounts":[{"name":"b"}]}');
+    store.load({ accounts: [{ id: '5', name: 'a' }, { name: 'b' }], boms: [{}, {}] });
     expect(store.accounts.all()).toEqual([
       { id: '5', name: 'a' },
       { id: '6', name: 'b' },
     ]);
     expect(store.boms.count).toBe(2);
-    expect(() => store.load('{"invoices":[]}')).toThrow('There is no collection invoices');
-    expect(() => store.load('{"accounts":[{"id":7}]}')).toThrow(TypeError);
+    expect(() => store.load({ invoices: [] } as object)).toThrow('There is no collection invoices');
+    expect(() => store.load({ accounts: [{ id: 7 }] } as object)).toThrow(TypeError);
   });
 
   test('clears one collection or all, generated records too', async () => {

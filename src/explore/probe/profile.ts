@@ -265,7 +265,7 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
         ? type
         : undefined,
     ),
-    notFoundBody: notFoundBodyOf(problems),
+    ...notFoundBody(problems),
     'rateLimit.limit': quota.limit,
     'rateLimit.windowMs': quota.windowMs,
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
@@ -281,12 +281,15 @@ function timeZoneOf(readable: readonly Readable[]): Finding<string> {
   return offsets.known ? offsets : followed(shiftOf(readable), zoneOf);
 }
 
-function notFoundBodyOf({ bareNotFound, notFound }: Findings['problems']): Finding<string> {
-  return followed(bareNotFound, (isBare) => {
-    if (!isBare) return 'problem';
-    if (notFound.value === 'none') return 'empty';
-    return notFound.value === 'text/html' ? 'html' : 'json';
-  });
+function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<string, Finding<string>> {
+  const text = 'Not Found';
+  const [name, body] =
+    notFound.value === 'none'
+      ? ['notFoundBody', '']
+      : notFound.value === 'text/html'
+        ? ['notFoundBody', text]
+        : ['notFoundBody.message', text];
+  return { [name]: followed(bareNotFound, (isBare) => (isBare ? body : undefined)) };
 }
 
 function sandboxWrites(writes: Findings['writes']): Readonly<Record<string, Finding<unknown>>> {

@@ -5,8 +5,6 @@ import { CORS_HEADERS } from './cors.ts';
 
 /** How a listening sandbox sends. */
 export interface SendOptions {
-  /** Compress bodies of a kilobyte and more for clients that accept it. */
-  readonly gzip: boolean;
   readonly cors: boolean;
   /** The names that `Host` may have; undefined for any. */
   readonly hosts: readonly string[] | undefined;
@@ -19,6 +17,7 @@ interface WireResponse {
   readonly body: Uint8Array;
 }
 
+/** Smaller bodies are not compressed. */
 const GZIP_FROM_BYTES = 1024;
 const NOTHING = new Uint8Array();
 
@@ -26,9 +25,9 @@ const NOTHING = new Uint8Array();
 export function encode(
   { method, headers: requested }: Pick<IncomingMessage, 'method' | 'headers'>,
   { status, headers: sent, body = NOTHING }: ServiceResponse,
-  { gzip, cors }: Pick<SendOptions, 'gzip' | 'cors'>,
+  { cors }: Pick<SendOptions, 'cors'>,
 ): WireResponse {
-  const isLarge = gzip && body.byteLength >= GZIP_FROM_BYTES;
+  const isLarge = body.byteLength >= GZIP_FROM_BYTES;
   const compresses = isLarge && /\bgzip\b/i.test(`${requested['accept-encoding']}`);
   // Level 1, because speed matters here and size does not.
   const bytes = compresses ? nodeZlib().gzipSync(body, { level: 1 }) : body;

@@ -15,8 +15,6 @@ export const listenOptions = {
   port: option(is.integerFrom(0), 0),
   /** @default '127.0.0.1' */
   host: option(is.string, '127.0.0.1'),
-  /** Whether bodies are compressed for clients that accept gzip. @default true */
-  gzip: option(is.flag, true),
   /** Whether browsers let any page send requests and read responses. @default true */
   cors: option(is.flag, true),
   /**
@@ -42,9 +40,9 @@ export interface Listening {
 
 /** Serves the sandbox over HTTP/1.1. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
-  const { port, host, gzip, cors, hosts } = resolved(listenOptions, options, 'listen');
+  const { port, host, cors, hosts } = resolved(listenOptions, options, 'listen');
   const closing = new AbortController();
-  const { server, shut } = createPort(core, { gzip, cors, hosts }, closing.signal);
+  const { server, shut } = createPort(core, { cors, hosts }, closing.signal);
   await open(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
 

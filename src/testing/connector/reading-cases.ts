@@ -427,7 +427,10 @@ export const readingCases: readonly Case[] = [
       QUIET,
       {
         before: ({ sandbox }) =>
-          sandbox.faults.add({ kind: 'status', status: 404, body: 'html' }, { times: Infinity }),
+          sandbox.faults.add(
+            { kind: 'status', status: 404, body: '<h1>Not Found</h1>' },
+            { times: Infinity },
+          ),
         ends: 'loudly',
       },
       QUIET,

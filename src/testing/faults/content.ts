@@ -1,7 +1,7 @@
 import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import { is } from '../checks.ts';
-import { ERROR_BODIES, foreignError } from '../service/error-body.ts';
+import { errorBody, foreignResponse } from '../service/error-body.ts';
 import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
 import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.ts';
 import { defineFault } from './define-fault.ts';
@@ -49,21 +49,19 @@ export const contentFaults = {
     optional: {
       /** The error type. @default that of the status */
       type: is.string,
-      /** The body: see the option `notFoundBody`. @default 'problem' */
-      body: is.oneOf(...ERROR_BODIES),
+      /** The body, as of the option `notFoundBody`. @default a problem document */
+      body: errorBody,
       /** `Retry-After`, as for `rate-limited`. @default none */
       retryAfter: retryAfterCheck,
       /** Whether the request is carried out. @default false */
       committed: is.flag,
     },
     effect: async (fault, { respondWith, state }) => {
-      const { status, body = 'problem', type: name = typeOf(status), committed = false } = fault;
+      const { status, body, type: name = typeOf(status), committed = false } = fault;
       const title = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name as ProblemName][1] : 'An error';
       const problem = { name, status, title, detail: 'A fault of the sandbox.' };
       const response =
-        body === 'problem'
-          ? problemResponse(problem, state.options)
-          : foreignError(body, status, REASONS[status] ?? title);
+        body === undefined ? problemResponse(problem, state.options) : foreignResponse(status, body);
       const headers = { ...response.headers, ...retryAfterHeader(fault.retryAfter) };
       return whole(await respondWith({ ...response, headers }, committed));
     },
@@ -79,7 +77,7 @@ export const contentFaults = {
       status: is.status,
     },
     effect: async ({ location, status = 302 }, { respondWith }) =>
-      whole(await respondWith({ ...foreignError('empty', status), headers: { Location: location } }, false)),
+      whole(await respondWith({ ...foreignResponse(status), headers: { Location: location } }, false)),
   }),
   /** Every amount as a JSON number. */
   'money-as-number': defineFault({
@@ -110,7 +108,7 @@ export const contentFaults = {
       whole(
         committed
           ? rewritten(await respond(), changes)
-          : await respondWith(rewritten(foreignError('empty', 200), changes), false),
+          : await respondWith(rewritten(foreignResponse(200), changes), false),
       ),
   }),
 };
@@ -126,14 +124,6 @@ function typeOf(status: number): string {
   const known = Object.entries(PROBLEMS).find(([, [its]]) => its === status);
   return known?.[0] ?? (status >= 500 ? 'internal_error' : 'error');
 }
-
-/** What proxies and frameworks write for a status. */
-const REASONS: Readonly<Record<number, string>> = {
-  404: 'Not Found',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-};
 
 interface Changes {
   readonly status?: number | undefined;

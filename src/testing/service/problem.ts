@@ -1,5 +1,5 @@
 import type { ProblemType, ResolvedSandboxOptions } from '../options.ts';
-import { foreignError } from './error-body.ts';
+import { foreignResponse } from './error-body.ts';
 import { jsonResponse, type ServiceResponse } from './message.ts';
 
 /** Status and title of each error type. The specification names the first eight. */
@@ -67,9 +67,7 @@ function undocumentedResponse(
 ): ServiceResponse | undefined {
   if (status === 401 && problemType.startsWith('api-platform'))
     return jsonResponse(status, { message: detail });
-  return status === 404 && notFoundBody !== 'problem'
-    ? foreignError(notFoundBody, status, 'Not Found')
-    : undefined;
+  return status === 404 && notFoundBody !== undefined ? foreignResponse(status, notFoundBody) : undefined;
 }
 
 /** Only 403 and 404 vary in their content type (specification: Errors). */

@@ -29,20 +29,6 @@ function fixed({ limit, windowMs, kind }: Limits): Quota {
   };
 }
 
-/** Each request of the last `windowMs`. */
-function sliding({ limit, windowMs }: Limits): Quota {
-  let times: number[] = [];
-  return (now) => {
-    times = times.filter((time) => time > now - windowMs && time <= now);
-    const oldest = times[0];
-    if (times.length >= limit && oldest !== undefined) {
-      return { limit, remaining: 0, retryAfterMs: oldest + windowMs - now };
-    }
-    times.push(now);
-    return { limit, remaining: limit - times.length };
-  };
-}
-
 /** Two fixed windows; the older counts by the part of it that is still within the last `windowMs`. */
 function slidingCounter({ limit, windowMs }: Limits): Quota {
   let openedAt = 0;
@@ -85,7 +71,6 @@ function tokenBucket({ limit, windowMs }: Limits): Quota {
 const KINDS: Readonly<Record<Limits['kind'], (limits: Limits) => Quota>> = {
   fixed,
   'fixed-from-first': fixed,
-  sliding,
   'sliding-counter': slidingCounter,
   'token-bucket': tokenBucket,
 };

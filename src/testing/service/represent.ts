@@ -11,14 +11,12 @@ const JSON_LD = 'application/ld+json';
 /** How a response writes its records. */
 export type Format = typeof JSON_TYPE | typeof JSON_LD;
 
-/** The format of the response by `Accept`; 406 if the service offers no format that the request accepts. */
+/** The format of the response; 406 if `Accept` does not allow it. */
 export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSandboxOptions): Format {
   if (formats === 'json') return JSON_TYPE;
-  const accept = headers.accept ?? '*/*';
-  const offered: readonly Format[] = formats === 'both' ? [JSON_TYPE, JSON_LD] : [JSON_LD];
-  const format = offered.find((type) => accept.includes(type) || /(?:application|\*)\/\*/.test(accept));
-  if (format !== undefined) return format;
-  throw new ProblemError('not_acceptable', `Accept must allow ${offered.join(' or ')}.`);
+  const { accept = '*/*' } = headers;
+  if (accept.includes(JSON_LD) || /(?:application|\*)\/\*/.test(accept)) return JSON_LD;
+  throw new ProblemError('not_acceptable', `Accept must allow ${JSON_LD}.`);
 }
 
 /** Fields of the generated records that name a record of another collection. */

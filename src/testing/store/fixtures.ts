@@ -8,7 +8,7 @@ export type RecordInput<Rec> = { readonly [Field in keyof Rec]?: Rec[Field] | un
   Record<string, unknown>
 >;
 
-/** Records by collection, as `load` takes them and as a JSON file may contain them. */
+/** Records by collection. */
 export type Fixtures = {
   readonly [Name in CollectionName]?: readonly RecordInput<RecordOf<Name>>[] | undefined;
 };

@@ -47,8 +47,8 @@ export interface CollectionStore<Rec extends { id: string }> {
 export type SandboxStore = {
   readonly [Name in CollectionName]: CollectionStore<RecordOf<Name>>;
 } & {
-  /** Stores fixtures, which requests see at once: an object, or its JSON. Throws a RangeError for an unknown collection. */
-  load(fixtures: Fixtures | string): void;
+  /** Stores fixtures, which requests see at once. Throws a RangeError for an unknown collection. */
+  load(fixtures: Fixtures): void;
   /** Deletes every record of every collection. */
   clear(): void;
 };
@@ -60,9 +60,8 @@ export function createStore(company: Company): SandboxStore {
   );
   const store = {
     ...Object.fromEntries(stores),
-    load(fixtures: Fixtures | string) {
-      const given: unknown = typeof fixtures === 'string' ? JSON.parse(fixtures) : fixtures;
-      for (const [name, records] of Object.entries(given as Record<string, readonly RecordInput<object>[]>)) {
+    load(fixtures: Fixtures) {
+      for (const [name, records = []] of Object.entries(fixtures)) {
         const target = stores.get(name);
         if (target === undefined) throw new RangeError(`There is no collection ${name}.`);
         for (const record of records) target.insert(record, { visibleAfterMs: 0 });

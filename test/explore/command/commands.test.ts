@@ -223,7 +223,7 @@ describe('an error', () => {
     const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
     expect(log).toContain('ACCOUNTING_BASE_URL');
 
-    const bare = await listening({ notFoundBody: 'html' });
+    const bare = await listening({ notFoundBody: '<h1>Not Found</h1>' });
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 

@@ -138,7 +138,7 @@ describe('sandbox', () => {
 
   test('adds the faults of --fault with their conditions', async () => {
     const twice = '{"kind":"status","status":503,"collection":"boms","times":2}';
-    const page = '{"kind":"status","status":200,"body":"html","method":"POST"}';
+    const page = '{"kind":"status","status":200,"body":"<h1>Oops</h1>","method":"POST"}';
     const run = start(...sandboxArgs, '--fault', twice, '--fault', page);
     await run.ready;
     const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;

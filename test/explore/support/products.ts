@@ -18,7 +18,7 @@ export const API_PLATFORM: SandboxOptions = {
   formats: 'jsonld',
   relations: 'iri',
   problemType: 'api-platform',
-  notFoundBody: 'html',
+  notFoundBody: 'Not Found',
   contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
   idempotency: { replay: 'ignored' },
 };

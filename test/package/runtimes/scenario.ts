@@ -20,7 +20,7 @@ export const SANDBOX_ARGS: readonly string[] = [
   `--options=${JSON.stringify({ records: RECORDS, rateLimit: { limit: 20, windowMs: 1000 } })}`,
   `--fault=${JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST' })}`,
   `--fault=${JSON.stringify({ kind: 'stall', collection: 'boms', times: 2 })}`,
-  `--fault=${JSON.stringify({ kind: 'status', status: 200, body: 'html', collection: 'budgets' })}`,
+  `--fault=${JSON.stringify({ kind: 'status', status: 200, body: '<h1>Oops</h1>', collection: 'budgets' })}`,
 ];
 
 function expect(condition: boolean, what: string): asserts condition {

@@ -43,7 +43,6 @@ const variants: readonly SandboxOptions[] = [
   { idempotency: { differentBody: 'stored', lifetimeMs: 1000 }, seed: 99 },
   { pageSizeParameter: 'itemsPerPage' },
   { rateLimit: { kind: 'fixed-from-first' } },
-  { rateLimit: { kind: 'sliding' } },
   { rateLimit: { kind: 'sliding-counter' } },
   { rateLimit: { kind: 'token-bucket' } },
 ];

@@ -12,7 +12,7 @@ const faults: readonly (readonly [Fault, FaultMatch?])[] = [
   [{ kind: 'status', status: 500, committed: true }],
   [{ kind: 'rate-limited', retryAfter: 0 }],
   [{ kind: 'status', status: 422 }, { probability: 0.002 }],
-  [{ kind: 'status', status: 200, body: 'html' }, { probability: 0.002 }],
+  [{ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { probability: 0.002 }],
   [{ kind: 'redirect', location: 'http://127.0.0.1:9/' }, { probability: 0.002 }],
 ];
 /** A service of which every twentieth request goes wrong. */
