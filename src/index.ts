@@ -34,7 +34,7 @@ export type {
 } from './options.ts';
 export type { CallOptions, ResponseMeta, RetryOptions, WaitReason } from './transport/call-options.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
-export type { BareNotFound } from './transport/read-response.ts';
+export type { BareNotFound } from './transport/received.ts';
 export type { Method } from './transport/request.ts';
 
 // Lists.

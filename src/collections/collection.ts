@@ -48,8 +48,7 @@ export function createCollection(
     lookUp: (id, options) => (options.keepInvalid ? copied : reads).lookUp(id, options),
     async isServiceDown(error, options) {
       if (signOfError(error) === undefined) return false;
-      const { headers, signal } = options;
-      const call = { collection: segment, settings: callSettings(settings, options), headers, signal };
+      const call = { template: `/${segment}`, settings: callSettings(settings, options), options };
       return await client.transport.isDown(call);
     },
     keyDigest: (salt) => client.transport.keyDigest(salt),

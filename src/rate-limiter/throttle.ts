@@ -18,16 +18,19 @@
  *   MOST_MISSES (window.ts)           1.25 times as many 429s if a process starts later
  *   QuotaWindow.grown                 24 of 24 runs with a quiet time fail
  */
+import type { RateLimit } from '../schemas/rate-limit.ts';
 import { QuotaWindow } from './window.ts';
 
-/** What a response says about the quota. Absent or unreadable headers are undefined. */
+/** What a response says about the quota. */
 export interface QuotaReport {
   readonly status: number;
-  readonly limit: number | undefined;
-  readonly remaining: number | undefined;
+  /** By its headers, if they are there and can be read. */
+  readonly rateLimit: Quota | undefined;
   /** Retry-After, if the response carries a valid one. */
   readonly retryAfterMs: number | undefined;
 }
+
+type Quota = Pick<RateLimit, 'limit' | 'remaining'>;
 
 /** A call in flight, with what was known about the quota when it was sent. */
 export interface Sent {
@@ -168,22 +171,21 @@ export class Throttle {
   }
 
   /** The response to a call. */
-  settle(sent: Sent, { status, ...report }: QuotaReport, now: number): void {
+  settle(sent: Sent, { status, rateLimit, retryAfterMs }: QuotaReport, now: number): void {
     if (!this.#inFlight.delete(sent)) return;
 
     const elapsedMs = (sent.sentAt + now) / 2 - this.#lastResponseAt;
     this.#lastResponseAt = now;
-    const { remaining } = report;
     if (status === 429) {
-      this.#reject(sent, report.retryAfterMs, now);
-      if (remaining !== undefined) this.#state = 'counted';
+      this.#reject(sent, retryAfterMs, now);
+      if (rateLimit !== undefined) this.#state = 'counted';
       // Without the headers a pause teaches nothing about the quota: a few calls go first.
       else if (this.#state === 'unlimited') this.#concurrencyLimit = 1;
       return;
     }
     this.#rejections = 0;
-    if (remaining === undefined) this.#settleWithoutHeaders(status);
-    else this.#count(sent, { remaining, limit: report.limit ?? remaining + 1, elapsedMs }, now);
+    if (rateLimit === undefined) this.#settleWithoutHeaders(status);
+    else this.#count(sent, { ...rateLimit, elapsedMs }, now);
     if (this.#state === 'counted') this.#concurrencyLimit += CONCURRENCY_GROWTH;
     else if (this.#state === 'unlimited') this.#letThrough(sent, now);
   }
@@ -208,7 +210,7 @@ export class Throttle {
     else this.#concurrencyLimit = left === 0 ? 1 : this.#concurrencyLimit + 1;
   }
 
-  #count(sent: Sent, report: { remaining: number; limit: number; elapsedMs: number }, now: number): void {
+  #count(sent: Sent, report: Quota & { elapsedMs: number }, now: number): void {
     const { remaining, limit } = report;
     this.#withoutHeaders = 0;
     // A limit of one call leaves zero each time.

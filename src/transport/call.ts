@@ -3,15 +3,22 @@ import { hasHugeId } from '../errors/api-error-of.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
 import { outageDelayMs, signOfFailure } from './outage.ts';
+import type { Received } from './received.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
-import { allowedHeaders, requestIdOf } from './response-meta.ts';
-import { effectOf, isInProgress, mayHaveApplied, type NextStep, verdictOn, worseOf } from './retry-policy.ts';
+import {
+  effectOf,
+  FIRST_STEP,
+  isInProgress,
+  mayHaveApplied,
+  type NextStep,
+  verdictOn,
+  worseOf,
+} from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
@@ -27,9 +34,10 @@ export class Call {
   readonly request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
   readonly #canMergePatch: boolean;
-  readonly #responseHeaders: readonly string[];
   /** The key to send. */
   apiKey = '';
+  /** What follows the last attempt. */
+  step: NextStep = FIRST_STEP;
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
   attempts = 0;
   /** 429s so far. */
@@ -51,27 +59,16 @@ export class Call {
   /** What has followed a failure and follows only once. */
   readonly #used = new Set<NonNullable<NextStep['once']>>();
   mergesPatch = false;
-  #response: Response | undefined;
-  /** The quota that the response of the last attempt reported. */
-  rateLimit: RateLimit | undefined;
+  /** The response of the last attempt; undefined if it got none. */
+  received: Received | undefined;
   #result: EndEvent['result'] = 'error';
 
-  /**
-   * `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that.
-   * `responseHeaders`: names of headers that the caller wants to see.
-   */
+  /** `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that. */
   constructor(
     request: ApiRequest<unknown>,
     service: ServiceAddress,
-    {
-      mergePatch,
-      responseHeaders,
-    }: {
-      readonly mergePatch: { readonly allowed: boolean; readonly required: boolean };
-      readonly responseHeaders: readonly string[];
-    },
+    mergePatch: { readonly allowed: boolean; readonly required: boolean },
   ) {
-    this.#responseHeaders = responseHeaders;
     this.#canMergePatch = mergePatch.allowed;
     this.mergesPatch = mergePatch.allowed && mergePatch.required;
     this.request = request;
@@ -80,24 +77,9 @@ export class Call {
     this.signal = request.options.signal;
   }
 
-  /** The status of the response of the last attempt; undefined if it got none. */
-  get status(): number | undefined {
-    return this.#response?.status;
-  }
-
   /** The response of the last attempt; undefined if it got none. */
   get meta(): ResponseMeta | undefined {
-    if (this.#response === undefined) return undefined;
-
-    const { status, headers } = this.#response;
-    return {
-      status,
-      attempts: this.attempts,
-      waitedMs: this.#waitedMs,
-      rateLimit: this.rateLimit,
-      headers: allowedHeaders(headers, this.apiKey, this.#responseHeaders),
-      requestId: requestIdOf(headers, this.apiKey),
-    };
+    return this.received && { ...this.received.shown, attempts: this.attempts, waitedMs: this.#waitedMs };
   }
 
   /** The time that is left for an attempt, or for what must be done before one. */
@@ -124,9 +106,11 @@ export class Call {
     return Math.max(retryAfterMs, Math.min(outageDelayMs(this.#outageWaits), leftMs));
   }
 
-  /** `deadlineMs` limits what happens between two waits for a service that is down. */
-  restartDeadline(): void {
+  /** After a wait for a service that is down. `deadlineMs` limits what happens between two of these waits. */
+  restart(): void {
     this.deadlineAt = monotonicMs() + this.request.settings.deadlineMs;
+    // If the last attempt was throttled, it was not sent: the next one is the first that counts.
+    this.step = FIRST_STEP;
   }
 
   /** A wait begins. It ends with the next attempt, or with the call. */
@@ -134,22 +118,15 @@ export class Call {
     this.#waitingSince ??= monotonicMs();
   }
 
-  /** An attempt begins, by a step that may not count. The response to an earlier one is not the response to this one. */
-  begin({ counts }: NextStep): void {
+  /** An attempt begins. The response to an earlier one is not the response to this one. */
+  begin(): void {
     this.#stopWaiting();
-    if (counts) this.attempts += 1;
-    this.#response = undefined;
-    this.rateLimit = undefined;
-  }
-
-  /** The headers of a response have arrived. */
-  received(response: Response, rateLimit: RateLimit | undefined): void {
-    this.#response = response;
-    this.rateLimit = rateLimit;
+    if (this.step.next === 'retry') this.attempts += 1;
+    this.received = undefined;
   }
 
   /** Takes a failed attempt into account and decides what follows. */
-  failed(failure: Failure): NextStep {
+  failed(failure: Failure): void {
     const { method, settings } = this.request;
     const step = verdictOn(failure, {
       method,
@@ -174,7 +151,7 @@ export class Call {
     const effect = effectOf(failure, settings.retry);
     if (mayHaveApplied(effect) && !isInProgress(failure, settings.retry)) this.#mayHaveRun = true;
     this.#outcome = worseOf(this.#outcome, effect);
-    return step;
+    this.step = step;
   }
 
   end(result: EndEvent['result']): void {
@@ -202,9 +179,10 @@ export class Call {
 
   /**
    * The error that this call ends with. A call that got a 429 and was then throttled failed because of the 429, which
-   * says what the service asked for. `step` is what followed the last attempt; undefined if none was made.
+   * says what the service asked for.
    */
-  error(failure: Failure, step: NextStep | undefined): AnyAccountingError {
+  error(failure: Failure): AnyAccountingError {
+    const { step } = this;
     const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
     const facts = {
       method: this.request.method,
@@ -220,7 +198,7 @@ export class Call {
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#mustNotRepeat(failure)
         ? false
-        : step?.next === 'retry' && step.once === undefined
+        : step.next === 'retry' && step.once === undefined
           ? true
           : undefined,
     };

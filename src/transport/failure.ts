@@ -79,6 +79,7 @@ export interface UnusableContent extends UnexpectedDetails {
   readonly cause?: unknown;
 }
 
+/** Why an attempt failed. An Error, because p-retry replaces anything else with a TypeError. */
 export class Failure extends Error {
   readonly fault: AttemptFault;
   readonly details: FailureDetails;

@@ -5,32 +5,13 @@ import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { type AttemptFault, Failure, type UnusableContent } from './failure.ts';
 import { type Body, BodyTooLarge } from './read-body.ts';
+import type { Received } from './received.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
-import { allowedHeaders, isJson, rateLimitOf, requestIdOf, retryAfterOf } from './response-meta.ts';
-
-export interface Received<T> {
-  readonly response: Response;
-  readonly body: Body;
-  /** Of the request. */
-  readonly url: string;
-  readonly expected: Expected<T>;
-  readonly maxBodyBytes: number;
-  /** Removed from everything that the response echoes. */
-  readonly apiKey: string;
-  /** Names of response headers that the caller wants to see. */
-  readonly responseHeaders: readonly string[];
-  /** What a 404 without a problem document means. */
-  readonly bareNotFound: BareNotFound;
-}
-
-/** See the client option `bareNotFound`. */
-export type BareNotFound = 'error' | 'missing';
 
 /** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
-export async function readResponse<T>(received: Received<T>): Promise<T> {
-  const { response, body, expected, maxBodyBytes } = received;
-  const { status } = response;
+export async function readResponse<T>(received: Received, expected: Expected<T>): Promise<T> {
+  const { response, status, body, config } = received;
   // Never followed, and never read: in browsers it is opaque and its status 0.
   // `redirected`: the caller's own `fetch` followed one anyway.
   if (response.type === 'opaqueredirect' || response.redirected || (status >= 300 && status < 400)) {
@@ -38,7 +19,7 @@ export async function readResponse<T>(received: Received<T>): Promise<T> {
     throw redirected(received);
   }
   if (!response.ok) {
-    const bytes = body.bytes(Math.min(maxBodyBytes, MAX_PROBLEM_BYTES));
+    const bytes = body.bytes(Math.min(config.maxBodyBytes, MAX_PROBLEM_BYTES));
     try {
       throw statusFailure(received, parseJson(await bytes), true);
     } catch (error) {
@@ -54,24 +35,22 @@ export async function readResponse<T>(received: Received<T>): Promise<T> {
 }
 
 /** The failure of a response whose body timed out. Its status and headers are known. */
-export function timedOutFailure<T>(received: Received<T>, limit: 'attempt' | 'deadline'): Failure {
+export function timedOutFailure(received: Received, limit: 'attempt' | 'deadline'): Failure {
   if (!received.response.ok) return statusFailure(received, beginningOf(received.body), false);
   return new Failure(unreadFault(received), { kind: 'time', limit, waitingFor: 'response' });
 }
 
 /** The JSON value of a 2xx; undefined if it has no body and need not have one. */
-async function readJson<T>(received: Received<T>, mayBeEmpty: boolean): Promise<unknown> {
-  const { response, body, maxBodyBytes } = received;
+async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknown> {
+  const { response, body, config } = received;
   let bytes: Uint8Array;
   try {
-    bytes = await body.bytes(maxBodyBytes);
+    bytes = await body.bytes(config.maxBodyBytes);
   } catch (error) {
     throw unread(received, error instanceof BodyTooLarge ? 'too_large' : 'truncated');
   }
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
-  if (response.body !== null && !isJson(response.headers)) {
-    throw unusable(received, 'wrong_content');
-  }
+  if (response.body !== null && !received.isJson) throw unusable(received, 'wrong_content');
   if (bytes.byteLength === 0) throw unusable(received, 'empty');
 
   let text: string;
@@ -89,16 +68,16 @@ async function readJson<T>(received: Received<T>, mayBeEmpty: boolean): Promise<
 }
 
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
-function unread<T>(received: Received<T>, reason: UnexpectedReason): Failure {
+function unread(received: Received, reason: UnexpectedReason): Failure {
   return unusable(received, unreadFault(received) === 'wrong_content' ? 'wrong_content' : reason);
 }
 
 async function readValue<T>(
-  received: Received<T>,
+  received: Received,
   { read, cleared }: Extract<Expected<T>, { kind: 'json' }>,
   json: unknown,
 ): Promise<T> {
-  const { apiKey } = received;
+  const { apiKey } = received.sent;
   try {
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
@@ -120,11 +99,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * A 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
  * captive portal, such as `blocked`, and confirms nothing, whatever type it claims.
  */
-async function readNothing<T>(received: Received<T>): Promise<void> {
-  const { response, body, maxBodyBytes } = received;
-  const bytes = await body.bytes(maxBodyBytes).catch(() => undefined);
+async function readNothing(received: Received): Promise<void> {
+  const { body, config } = received;
+  const bytes = await body.bytes(config.maxBodyBytes).catch(() => undefined);
   if (bytes?.every((byte) => SKIPPED.has(byte)) || parseJson(bytes) !== undefined) return;
-  if (isJson(response.headers) && BEGINS_AS_JSON.test(textOf(body))) return;
+  if (received.isJson && BEGINS_AS_JSON.test(textOf(body))) return;
 
   throw unusable(received, 'wrong_content');
 }
@@ -133,8 +112,8 @@ async function readNothing<T>(received: Received<T>): Promise<void> {
 const BEGINS_AS_JSON = /^\s*(?:$|"|\{\s*(?:$|["}])|\[\s*(?:$|[[\]{"\d-]|true|false|null))/;
 
 /** What a 2xx is whose body did not arrive whole: its headers are known, and perhaps how its body begins. */
-function unreadFault<T>({ response, body }: Received<T>): 'cut' | 'wrong_content' {
-  return !isJson(response.headers) || isMarkup(body.received) ? 'wrong_content' : 'cut';
+function unreadFault({ isJson, body }: Received): 'cut' | 'wrong_content' {
+  return !isJson || isMarkup(body.received) ? 'wrong_content' : 'cut';
 }
 
 /** Whether a body begins as HTML and XML do. Templates often leave blank lines before the page, so all are skipped. */
@@ -176,31 +155,17 @@ function textOf({ received }: Body): string {
 }
 
 /** What an error status means; `body` is undefined if it could not be read. */
-function statusFailure<T>(
-  { response, apiKey, bareNotFound, responseHeaders }: Received<T>,
-  body: unknown,
-  isWhole: boolean,
-): Failure {
-  const { status, headers } = response;
-  const isTrusted = bareNotFound === 'missing' && isNotFoundStatus(status);
+function statusFailure(received: Received, body: unknown, isWhole: boolean): Failure {
+  const { status, shown, retryAfterMs, config, sent } = received;
+  const isTrusted = config.bareNotFound === 'missing' && isNotFoundStatus(status);
   // Half a document does not prove that a record is missing.
-  const found = isJson(headers) && isWhole ? contentOf(body, status) : 'other';
+  const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
   const content = isTrusted ? 'problem' : found;
-  return new Failure('status', {
-    kind: 'status',
-    response: {
-      status,
-      problem: parseProblem(redact(body, apiKey)),
-      content,
-      requestId: requestIdOf(headers, apiKey),
-      rateLimit: rateLimitOf(headers),
-      headers: allowedHeaders(headers, apiKey, responseHeaders),
-      retryAfterMs: retryAfterOf(response),
-    },
-  });
+  const problem = parseProblem(redact(body, sent.apiKey));
+  return new Failure('status', { kind: 'status', response: { ...shown, problem, content, retryAfterMs } });
 }
 
-function redirected<T>({ response, url, apiKey }: Received<T>): Failure {
+function redirected({ response, sent: { url, apiKey } }: Received): Failure {
   // Without the key before it is parsed: a URL parser writes host names in lower case.
   const location = redactText(response.headers.get('location') ?? '', apiKey);
   const target = location !== '' && URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -212,19 +177,12 @@ function redirected<T>({ response, url, apiKey }: Received<T>): Failure {
   });
 }
 
-function unusable<T>(
-  { response, apiKey }: Received<T>,
+function unusable(
+  { status, requestId }: Received,
   reason: UnexpectedReason,
   found: Partial<UnusableContent> = {},
 ): Failure {
-  const requestId = requestIdOf(response.headers, apiKey);
-  return new Failure(FAULTS[reason], {
-    kind: 'content',
-    status: response.status,
-    reason,
-    requestId,
-    ...found,
-  });
+  return new Failure(FAULTS[reason], { kind: 'content', status, reason, requestId, ...found });
 }
 
 /** The row of the table in retry-policy.ts. */

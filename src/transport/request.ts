@@ -53,12 +53,11 @@ export interface ApiResponse<T> {
 }
 
 /** A call whose failure does not say whether the service is down. */
-export interface CheckedCall {
-  /** The path segment of its collection. */
-  readonly collection: string;
-  readonly settings: CallSettings;
-  readonly headers: RequestOptions['headers'];
-  readonly signal: AbortSignal | undefined;
+export type CheckedCall = Pick<ApiRequest<unknown>, 'template' | 'settings' | 'options'>;
+
+/** The path segment of the collection of a call. */
+export function collectionOf({ template }: Pick<ApiRequest<unknown>, 'template'>): string {
+  return template.split('/')[1] ?? '';
 }
 
 /** What a collection sees of the network. */

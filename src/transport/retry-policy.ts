@@ -9,16 +9,13 @@ import type { Method } from './request.ts';
 /** What follows a failed attempt. */
 export interface NextStep {
   readonly next: Next;
-  /** How long the service asks to wait before it, in ms. */
-  readonly waitMs: number;
-  /** Whether the next attempt counts: as one of `maxAttempts`, and against the retry budget. */
-  readonly counts: boolean;
   /** Set if this step follows only once in a call. */
   readonly once?: OnlyOnce | undefined;
 }
 
 type Next =
   | 'throw'
+  /** The only step that counts: as one of `maxAttempts`, and against the retry budget. */
   | 'retry'
   /** A 429: the same request again, once there is quota. */
   | 'wait'
@@ -35,7 +32,7 @@ type Next =
 type OnlyOnce = 'refresh_key' | 'unusable' | 'conflict';
 
 /** Before the first attempt, which counts. */
-export const FIRST_STEP: NextStep = { next: 'retry', waitMs: 0, counts: true };
+export const FIRST_STEP: NextStep = { next: 'retry' };
 
 /** What the table below says: `retry_once` is a retry of which a call has one. */
 type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'> | 'retry_once';
@@ -104,22 +101,20 @@ interface CallState {
 /** What follows a failure, by the tables above. */
 export function verdictOn(failure: Failure, state: CallState): NextStep {
   const { method, retry, used } = state;
-  const { next, once } = ruleFor(failure, state);
-  const isSpent = once !== undefined && used.has(once);
+  const step = ruleFor(failure, state);
+  const isSpent = step.once !== undefined && used.has(step.once);
   const mayResend = { GET: true, POST: retry.creates, PATCH: retry.updates, DELETE: true }[method];
-  const isForbidden = next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure, retry));
-  const waitMs = failure.retryAfterMs ?? 0;
-  if (isSpent || isForbidden) return { next: 'throw', waitMs, counts: false };
-  return { next, waitMs, counts: next === 'retry', once };
+  const isForbidden = step.next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure, retry));
+  return isSpent || isForbidden ? { next: 'throw' } : step;
 }
 
-function ruleFor({ fault, details }: Failure, state: CallState): Pick<NextStep, 'next' | 'once'> {
+function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
   if (details.kind === 'status') return statusRule(details.response, state);
   const rule = RULES[fault as Exclude<AttemptFault, 'status'>][state.method];
   return rule === 'retry_once' ? { next: 'retry', once: 'unusable' } : { next: rule };
 }
 
-function statusRule(response: ErrorResponse, state: CallState): Pick<NextStep, 'next' | 'once'> {
+function statusRule(response: ErrorResponse, state: CallState): NextStep {
   const { method, retry, outcomeBefore, used, canMergePatch, hasHugeId } = state;
   const { status } = response;
   if (status === 429) return { next: 'wait' };
@@ -201,16 +196,4 @@ export function waitAfter429(
     Math.min(maxWaitMs, Math.max(LEAST_WAIT_AFTER_429_MS, wantedMs)),
   );
   return waitMs < LEAST_WAIT_AFTER_429_MS ? undefined : waitMs;
-}
-
-/** A failed attempt and what follows it. An Error, because p-retry replaces anything else with a TypeError. */
-export class FailedAttempt extends Error {
-  readonly failure: Failure;
-  readonly step: NextStep;
-
-  constructor(failure: Failure, step: NextStep) {
-    super(failure.fault);
-    this.failure = failure;
-    this.step = step;
-  }
 }

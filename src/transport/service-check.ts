@@ -1,6 +1,6 @@
 import { withTimeout } from '../internal/with-timeout.ts';
 import { CallStopped } from './call-options.ts';
-import type { CheckedCall, Transport } from './request.ts';
+import { type CheckedCall, collectionOf, type Transport } from './request.ts';
 
 /**
  * Finds out whether the service is down or one request fails: by one list request of another collection. That other calls
@@ -28,7 +28,7 @@ export class ServiceCheck {
 
   /** Rejects only with the reason of the call's signal. */
   async isDown(call: CheckedCall): Promise<boolean> {
-    const wait = { signal: call.signal, ms: Number.POSITIVE_INFINITY, onTimeout: () => new Error() };
+    const wait = { signal: call.options.signal, ms: Number.POSITIVE_INFINITY, onTimeout: () => new Error() };
     for (;;) {
       const earlier = this.#pending;
       this.#pending ??= this.#request(call).finally(() => {
@@ -42,7 +42,8 @@ export class ServiceCheck {
   }
 
   /** Any status below 500 shows that the service works, even if it rejects the request. */
-  async #request({ collection, settings, headers, signal }: CheckedCall): Promise<boolean> {
+  async #request({ template, settings, options: { headers, signal } }: CheckedCall): Promise<boolean> {
+    const collection = collectionOf({ template });
     const isOther = (name: string) => name !== collection;
     const other = [...this.#responsive].findLast(isOther) ?? this.#collections.find(isOther) ?? collection;
     let status: number | undefined;

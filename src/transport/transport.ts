@@ -15,10 +15,18 @@ import { Call, type ServiceAddress } from './call.ts';
 import { CallStopped } from './call-options.ts';
 import { Failure, timeUp } from './failure.ts';
 import { signOfFailure } from './outage.ts';
-import type { ApiRequest, ApiResponse, CheckedCall, Expected, Transport } from './request.ts';
+import type { Received } from './received.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type CheckedCall,
+  collectionOf,
+  type Expected,
+  type Transport,
+} from './request.ts';
 import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { FailedAttempt, FIRST_STEP, type NextStep, waitAfter429 } from './retry-policy.ts';
+import { waitAfter429 } from './retry-policy.ts';
 import { loadKy } from './send.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
@@ -76,10 +84,8 @@ export class HttpTransport implements Transport {
   }
 
   async send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>> {
-    const call = new Call(request, this.#service, {
-      mergePatch: { allowed: this.#canMergePatch(request), required: this.#mergesPatches },
-      responseHeaders: this.#config.responseHeaders,
-    });
+    const mergePatch = { allowed: this.#canMergePatch(request), required: this.#mergesPatches };
+    const call = new Call(request, this.#service, mergePatch);
     try {
       const response = await this.#retried(request, call);
       call.end('ok');
@@ -104,8 +110,7 @@ export class HttpTransport implements Transport {
     const ky = this.#ky ?? (await beforeAttempt(this.#loadKy, call, { waitingFor: 'import' }));
     this.#ky = ky;
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
-    let step = FIRST_STEP;
-    const response = await pRetry(() => this.#attempt(request, call, { ky, url, step }), {
+    const response = await pRetry(() => this.#attempt(request, call, { ky, url }), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
@@ -113,20 +118,17 @@ export class HttpTransport implements Transport {
       randomize: true,
       signal: call.signal,
       shouldConsumeRetry: ({ error, retriesConsumed }) =>
-        error instanceof FailedAttempt && error.step.counts && retriesConsumed < retry.maxAttempts - 1,
+        error instanceof Failure && call.step.next === 'retry' && retriesConsumed < retry.maxAttempts - 1,
       shouldRetry: async ({ error, retryDelay, retriesConsumed }) => {
-        if (!(error instanceof FailedAttempt)) return false;
-        ({ step } = error);
-        const { failure } = error;
-        if (step.next === 'refresh_key') return this.#refreshKey(call);
-        if (step.next === 'merge_patch') return true;
-        if (step.next === 'wait') return this.#waitForQuota(call, failure);
-        if (step.next !== 'retry' && failure.fault !== 'throttled') return false;
-        const isAttemptLeft = step.next === 'retry' && retriesConsumed < retry.maxAttempts - 1;
+        if (!(error instanceof Failure)) return false;
+        const { next } = call.step;
+        if (next === 'refresh_key') return this.#refreshKey(call);
+        if (next === 'merge_patch') return true;
+        if (next === 'wait') return this.#waitForQuota(call, error);
+        if (next !== 'retry' && error.fault !== 'throttled') return false;
+        const isAttemptLeft = next === 'retry' && retriesConsumed < retry.maxAttempts - 1;
         if (isAttemptLeft && (await this.#backOff(call, error, retryDelay))) return true;
-        // A throttled call was not sent: the next attempt is the first that counts.
-        step = FIRST_STEP;
-        return this.#outlast(call, failure, retryDelay);
+        return this.#outlast(call, error, retryDelay);
       },
     });
     this.#budget.giveBack(call.attempts > 1);
@@ -137,13 +139,13 @@ export class HttpTransport implements Transport {
   async #attempt<T>(
     request: ApiRequest<T>,
     call: Call,
-    { ky, url, step }: { ky: KyInstance; url: string; step: NextStep },
+    { ky, url }: { ky: KyInstance; url: string },
   ): Promise<ApiResponse<T>> {
     const { priority, settings } = request;
     settings.beforeAttempt?.();
     const limitedCall = {
       priority,
-      wasRejected: step.next === 'wait',
+      wasRejected: call.step.next === 'wait',
       signal: call.signal,
       deadlineAt: call.deadlineAt,
       maxWaitMs: settings.maxWaitMs,
@@ -152,21 +154,24 @@ export class HttpTransport implements Transport {
     };
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
-        call.begin(step);
-        const onRateLimit = (rateLimit: RateLimit) => {
-          this.#rateLimit = rateLimit;
+        call.begin();
+        const onReceived = (received: Received) => {
+          call.received = received;
+          this.#rateLimit = received.rateLimit ?? this.#rateLimit;
+          permit.settle(received);
         };
-        return attempt(request, call, { config: this.#config, ky, url, permit, onRateLimit });
+        return attempt(request, call, { config: this.#config, ky, url, onReceived });
       });
     } catch (error) {
       const failure = this.#failureOf(error, call);
       if (!(failure instanceof Failure)) throw failure;
-      const failed = new FailedAttempt(failure, call.failed(failure));
-      if (call.mergesPatch && call.status === 415) this.#mergesPatches = failed.step.next === 'merge_patch';
-      throw failed;
+      call.failed(failure);
+      if (call.mergesPatch && call.received?.status === 415)
+        this.#mergesPatches = call.step.next === 'merge_patch';
+      throw failure;
     } finally {
-      if (priority === 'background' && call.status !== undefined) {
-        this.#serviceCheck.listed(collectionOf(request), call.status);
+      if (priority === 'background' && call.received !== undefined) {
+        this.#serviceCheck.listed(collectionOf(request), call.received.status);
       }
     }
   }
@@ -176,7 +181,7 @@ export class HttpTransport implements Transport {
     if (thrown instanceof WaitEnded) return throttled(thrown, this.#rateLimit);
     if (!(thrown instanceof LoadError)) return thrown;
     const { reason } = thrown;
-    return new Failure(call.status === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
+    return new Failure(call.received === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
   }
 
   #canMergePatch({ method, body, contentType }: ApiRequest<unknown>): boolean {
@@ -210,8 +215,8 @@ export class HttpTransport implements Transport {
     return true;
   }
 
-  async #backOff(call: Call, { failure, step }: FailedAttempt, retryDelay: number): Promise<boolean> {
-    const waitMs = Math.max(retryDelay, step.waitMs);
+  async #backOff(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
+    const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
     if (!call.canWait(waitMs) || !this.#budget.take()) return false;
 
     await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'retry' });
@@ -222,14 +227,9 @@ export class HttpTransport implements Transport {
   async #outlast(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
     const waitMs = call.outageWait(failure.retryAfterMs);
     if (waitMs === undefined) return false;
-    if (signOfFailure(failure) === 'unclear') {
-      const { settings, options } = call.request;
-      const { headers, signal } = options;
-      const checked = { collection: collectionOf(call.request), settings, headers, signal };
-      if (!(await this.isDown(checked))) return false;
-    }
+    if (signOfFailure(failure) === 'unclear' && !(await this.isDown(call.request))) return false;
     await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'outage' });
-    call.restartDeadline();
+    call.restart();
     return true;
   }
 
@@ -260,8 +260,8 @@ export class HttpTransport implements Transport {
   /** No further attempt: decides what the call ends with. */
   async #conclude<T>(request: ApiRequest<T>, call: Call, thrown: unknown): Promise<ApiResponse<T>> {
     const isStopped = call.signal?.aborted || thrown instanceof CallStopped;
-    const last = thrown instanceof FailedAttempt ? thrown : undefined;
-    const response = isStopped ? undefined : await this.#recover(request, call, last?.step.next);
+    const response =
+      isStopped || !(thrown instanceof Failure) ? undefined : await this.#recover(request, call);
     if (response !== undefined) {
       call.end('ok');
       return response;
@@ -271,18 +271,15 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     call.end('error');
-    const failure = last?.failure ?? this.#failureOf(thrown, call);
-    const error = failure instanceof Failure ? call.error(failure, last?.step) : failure;
+    const failure = this.#failureOf(thrown, call);
+    const error = failure instanceof Failure ? call.error(failure) : failure;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
   }
 
   /** The response to a write that succeeded although its last attempt failed; undefined if there is none. */
-  async #recover<T>(
-    request: ApiRequest<T>,
-    call: Call,
-    next: NextStep['next'] | undefined,
-  ): Promise<ApiResponse<T> | undefined> {
+  async #recover<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T> | undefined> {
+    const { next } = call.step;
     if (next === 'reread') {
       const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
@@ -291,13 +288,9 @@ export class HttpTransport implements Transport {
     }
     const empty = next === 'done' ? await emptyValue(request.expected) : undefined;
     if (empty === undefined) return undefined;
-    const { rateLimit } = call;
+    const rateLimit = call.received?.rateLimit;
     return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };
   }
-}
-
-function collectionOf({ template }: ApiRequest<unknown>): string {
-  return template.split('/')[1] ?? '';
 }
 
 /** Does what must be done before an attempt. Work that never ends ends with the call's own limits. */

@@ -13,7 +13,7 @@ function alone() {
     remaining = left;
     throttle.settle(
       throttle.markSent(now, 30_000),
-      { status: 200, limit: LIMIT, remaining, retryAfterMs: undefined },
+      { status: 200, rateLimit: { limit: LIMIT, remaining }, retryAfterMs: undefined },
       now,
     );
   };
