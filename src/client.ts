@@ -23,7 +23,13 @@ import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type RequestOptions, requestOptions } from './transport/call-options.ts';
 import { HttpTransport } from './transport/transport.ts';
 
-/** The record of a collection: the output of the caller's schema, if there is one. */
+/**
+ * The record of a collection: the output of the caller's schema, if there is one.
+ *
+ * ```ts
+ * type One = RecordOf<'budgets'>; // Budget
+ * ```
+ */
 export type RecordOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer Rec, infer _Writes>
     ? Name extends keyof S
@@ -54,7 +60,14 @@ type FurtherFields<Input, Draft, Clears = never> = {
         : Name]?: Input[Name] | Clears | undefined;
 };
 
-/** The client of a collection: write methods exist only if the service has them. */
+/**
+ * The client of a collection. Write methods exist only if the service has them.
+ *
+ * ```ts
+ * type Budgets = CollectionOf<'budgets'>; // ReadOnlyCollection<Budget>
+ * type Products = CollectionOf<'products'>; // WritableCollection<Product, ProductDraft, ProductPatch>
+ * ```
+ */
 export type CollectionOf<Name extends CollectionName, S extends SchemasByName = Record<never, never>> =
   (typeof collections)[Name] extends CollectionDefinition<infer _Rec, infer Writes>
     ? Writes extends WriteShapes
@@ -103,6 +116,12 @@ export interface ClientMethods<S extends SchemasByName> {
 
 /**
  * A client whose records have the types of the caller's schemas; otherwise as {@link Client}.
+ *
+ * ```ts
+ * const accounts = z.object({ id: z.string(), city: z.string() });
+ * const client = createClient({ schemas: { accounts } });
+ * const account = await client.accounts.get('17'); // { id: string; city: string }
+ * ```
  *
  * @interface
  */

@@ -43,8 +43,12 @@ type FilledIn<Draft> = {
 }[keyof Draft];
 
 /**
- * A draft or patch as the parameter of a method, which infers `Names` from the argument: an editor offers no field that the
- * service fills, and the compiler still rejects one that is given, with the type that says why.
+ * A draft or patch as the parameter of a method, which infers `Names` from the argument. An editor does not offer the
+ * fields that the service fills, and the compiler rejects one that is given, with a type that says why.
+ *
+ * ```ts
+ * type Body = BodyOf<ProductDraft, never>; // a ProductDraft without `id`, `createdAt` and `updatedAt`
+ * ```
  */
 export type BodyOf<Draft, Names extends PropertyKey> = Pick<Draft, Exclude<keyof Draft, FilledIn<Draft>>> & {
   [Name in Names & FilledIn<Draft> & PropertyKey]?: FilledByService;

@@ -20,7 +20,15 @@ export type CollectionsIn<C> = {
 }[keyof C] &
   string;
 
-/** A batch of any of a client's collections: `batch.collection` names it, and types its records. */
+/**
+ * A batch of any of a client's collections: `batch.collection` names it and determines the type of its records.
+ *
+ * ```ts
+ * function store(batch: BatchOf<Client>) {
+ *   if (batch.collection === 'budgets') saveBudgets(batch.records); // readonly Budget[]
+ * }
+ * ```
+ */
 export type BatchOf<C, Names extends CollectionsIn<C> = CollectionsIn<C>> = {
   [Name in Names]: Batch<RecordIn<C[Name]>, Name>;
 }[Names];
@@ -122,23 +130,31 @@ type Source = SyncSource<{ id: string }>;
  * Brings a copy of a company's records up to date: everything the first time, then what changed.
  *
  * ```ts
- * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
+ * await sync(client, { tenant: 'acme', target: sqliteTarget('books.sqlite') });
  * ```
- * Parents are read before children, and the collections of a level at the same time, two by default. Each has a
- * state of its own in the store and resumes where it was interrupted: a batch is committed when `onBatch` has resolved.
- * There is no deadline, and no wait is too long; `onProgress` reports waits, `signal` stops the sync.
- * A list of changes does not show deletions: pass `localIds` and `onDelete` in mode `full`, or see {@link reconcile}.
+ * Parents are read before children, and the collections of a level at the same time, two by default. Each collection has
+ * its own state and resumes where it was interrupted. There is no deadline, and no wait is too long; `onProgress` reports
+ * waits, and `signal` stops the sync. A list of changes does not show deletions: a sync in mode `full` removes what the
+ * service has deleted.
  *
- * One run of a tenant at a time: a second one is reported if it is noticed (ConcurrentRunError), not prevented.
+ * Run one sync of a tenant at a time. A second one is reported if it is noticed (ConcurrentRunError), not prevented.
  *
- * @throws SyncError if a collection failed, once all have ended: its `report` has the result of each, its `errors` say
- * why. A 403 concerns its collection alone (see `onForbidden`); a 401 stops all collections, and so does a service that
+ * @throws SyncError if a collection failed, after all have ended: its `report` has the result of each, its `errors` say
+ * why. A 403 fails only its own collection (see `onForbidden`); a 401 stops all collections, and so does a service that
  * is down (see `maxOutageMs`). InvalidInputError for invalid options. The signal's own reason if it stopped the run.
  */
 export function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
   options: SyncToTargetOptions<Names>,
 ): Promise<SyncReport>;
+/**
+ * The same with a store and functions of your own. A batch is committed when `onBatch` has resolved. To find deletions,
+ * pass `localIds` and `onDelete` in mode `full`, or see {@link reconcile}.
+ *
+ * ```ts
+ * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
+ * ```
+ */
 export function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
   options: SyncOptions<C, Names>,

@@ -1,6 +1,7 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { CallOptions, CallSettings, RequestOptions } from './call-options.ts';
 
+/** The method of a request. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** What a 2xx must contain. */

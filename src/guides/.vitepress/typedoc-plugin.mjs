@@ -2,6 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
+import settings from './typedoc.json' with { type: 'json' };
+import { completePages } from './typedoc-pages.mjs';
+import { isWritten, showUsualTypes } from './typedoc-types.mjs';
 
 /** The groups of the main entry: the comments of index.ts, such as `// Sync.`, each with the names below it. */
 function groupsOf(source) {
@@ -33,17 +36,27 @@ function categorize(reflection, group) {
   reflection.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: group }]));
 }
 
+/** Exported for the command, whose help and tables they are. The guides list what they contain. */
+const UNLISTED = new Set(['explanationOf', 'sandboxOptions', 'sandboxFaults', 'faultConditions']);
+
 /** The type of a member of the client for a caller without schemas. */
 function withoutSchema(type) {
   return type.type === 'conditional' ? withoutSchema(type.falseType) : type;
 }
+
+/** A type that only the compiler can read: its page shows an example instead. */
+const OPAQUE = /\binfer\b|\bExclude<|\}\[\w+\];/;
+const DECLARATION = /(?<=^# .*\n\n)```ts\n(type [^`]*)```\n\n/m;
 
 /** What a parameter is, by its name or by its function and name, if neither it nor its type has a comment. */
 const parameters = {
   amount: 'A decimal to write as an amount.',
   client: 'A client of the company.',
   code: 'The code of the error to look for; without it, any error matches.',
-  collection: 'A collection of a client, such as `client.products`.',
+  'changes.collection': 'A collection of a client, such as `client.products`.',
+  'reconcile.collection': 'A collection of a client, such as `client.products`.',
+  'refresh.collection': 'A collection of a client, such as `client.products`.',
+  collection: 'The name of a collection, as the property of the client.',
   'onDelete.collection': 'The name of the collection.',
   'localIds.collection': 'The name of the collection.',
   condition: 'Which requests to count.',
@@ -68,7 +81,7 @@ const parameters = {
   options: 'What may differ from the defaults.',
   parts: 'What identifies the create, such as the name of a shop and a number.',
   patch: 'The fields to change; `null` clears a field.',
-  products: 'The products of a client: `client.products`.',
+  'push.products': 'The products of a client: `client.products`.',
   segment: 'The segment of the path, such as `ledger-accounts`.',
   sql: 'A statement of SQL.',
   tenant: 'The name of the company.',
@@ -86,7 +99,8 @@ function aboutType(type) {
 }
 
 function aboutParameter({ name, type, parent }) {
-  return aboutType(type) ?? parameters[`${parent.name}.${name}`] ?? parameters[name];
+  const ofType = name === 'client' ? undefined : aboutType(type);
+  return parameters[`${parent.name}.${name}`] ?? ofType ?? parameters[name];
 }
 
 /** Own members before inherited ones, each in the order of the source. */
@@ -149,6 +163,13 @@ function describeMembers(project, logger) {
   }
 }
 
+/** The first line of a generic interface: its members use the names of the type parameters. */
+function declarationOf({ kind, name, typeParameters }) {
+  const written = (typeParameters ?? []).filter(isWritten);
+  if (kind !== ReflectionKind.Interface || written.length === 0) return '';
+  return `\n\n\`\`\`ts\ninterface ${name}<${written.map((one) => one.name).join(', ')}>\n\`\`\``;
+}
+
 /** Code that is a program by itself, unlike the signature of a method. */
 const BLOCK = /(?<=^```ts\n)(?:function|type|const|await|for|import) .*?(?=\n```$)/gms;
 const MARK = '// ---\n';
@@ -180,14 +201,25 @@ function formatBlocks(folder) {
  * members with a symbol for a name.
  */
 export function load({ converter, renderer, logger }) {
-  converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => describeMembers(project, logger), -1000);
+  converter.on(
+    Converter.EVENT_RESOLVE_END,
+    ({ project }) => {
+      showUsualTypes(project);
+      describeMembers(project, logger);
+    },
+    -1000,
+  );
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
       const isMain = module.name === 'index';
       const group = ENTRY_GROUPS[module.name];
       module.name = isMain ? 'accounting-data-sdk' : `accounting-data-sdk/${module.name}`;
       categorize(module, 'Entries');
-      for (const exported of module.children ?? []) {
+      for (const exported of [...(module.children ?? [])]) {
+        if (UNLISTED.has(exported.name)) {
+          project.removeReflection(exported);
+          continue;
+        }
         categorize(exported.signatures?.[0] ?? exported, isMain ? groups.get(exported.name) : group);
       }
     }
@@ -200,7 +232,11 @@ export function load({ converter, renderer, logger }) {
       }
     }
     for (const client of project.getReflectionsByKind(ReflectionKind.Interface)) {
-      if (client.name !== 'Client' && client.name !== 'ClientWith') continue;
+      // Its members are those of Client, and its example shows what differs.
+      if (client.name === 'ClientWith') {
+        for (const member of [...(client.children ?? [])]) project.removeReflection(member);
+      }
+      if (client.name !== 'Client') continue;
       for (const member of client.children ?? []) {
         if (member.type === undefined) continue;
         member.type = withoutSchema(member.type);
@@ -220,8 +256,13 @@ export function load({ converter, renderer, logger }) {
         (_, level, type) => `${level} With ${type}\n`,
       )
       // A title is a name, without type parameters.
-      .replace(/^(# [\w.]+)\\<.*$/m, '$1');
+      .replace(/^(# [\w.]+)\\<.*$/m, (_, title) => `${title}${declarationOf(page.model)}`)
+      .replaceAll(/^## Type Parameters\n\n(?:\|.*\n)+\n?/gm, '')
+      .replace(DECLARATION, (block, type) => (OPAQUE.test(type) ? '' : block));
     page.contents = `---\npageClass: api\n---\n\n${contents}`;
   });
-  renderer.on('endRender', ({ outputDirectory }) => formatBlocks(outputDirectory));
+  renderer.on('endRender', ({ outputDirectory }) => {
+    completePages(outputDirectory, settings.categoryOrder);
+    formatBlocks(outputDirectory);
+  });
 }

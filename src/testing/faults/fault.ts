@@ -17,7 +17,13 @@ export type FaultKind = keyof Faults;
 type FieldsOf<Kind extends FaultKind> =
   Faults[Kind] extends FaultFields<infer Required, infer Optional> ? FieldValues<Required, Optional> : never;
 
-/** What goes wrong with a request. The guide "Sandbox options" lists every kind with its fields. */
+/**
+ * What goes wrong with a request. The guide "Sandbox options" lists every kind with its fields.
+ *
+ * ```ts
+ * sandbox.faults.next({ kind: 'lost-response', committed: true });
+ * ```
+ */
 export type Fault = { [Kind in FaultKind]: { readonly kind: Kind } & FieldsOf<Kind> }[FaultKind];
 
 /** Has a request meet a fault. */
