@@ -2,6 +2,7 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { is } from '../internal/options.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
+import { isObject } from '../schemas/validate.ts';
 
 /** How far a run is that has not ended. */
 export interface RunPosition {
@@ -42,60 +43,60 @@ export interface SyncState {
 
 const STATE_VERSION = 1;
 
-export function encodeState({
-  scope,
-  parameters,
-  by,
-  watermark,
-  full,
-  checked,
-  offset,
-  round,
-  run,
-}: SyncState): string {
+type Rule = (value: unknown) => boolean;
+
+const optional =
+  (isValid: Rule): Rule =>
+  (value) =>
+    value === undefined || isValid(value);
+const isText: Rule = (value) => typeof value === 'string';
+/** A timestamp with any offset, as `updatedSince` was sent. */
+const isBound: Rule = (value) => typeof value === 'string' && value.includes('T') && isTimestamp(value);
+const isStoredTimestamp: Rule = (value) => isBound(value) && String(value).endsWith('Z');
+const isOffset: Rule = (value) =>
+  value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
+
+/** What each member may be, in the order in which they are written. */
+const RUN: Readonly<Record<keyof RunPosition, Rule>> = {
+  watermark: isStoredTimestamp,
+  since: optional(isBound),
+  token: optional(isText),
+  read: optional(Number.isSafeInteger),
+  local: optional(Number.isSafeInteger),
+};
+const STATE: Readonly<Record<keyof SyncState, Rule>> = {
+  scope: isText,
+  parameters: optional(isText),
+  by: isText,
+  watermark: optional(isStoredTimestamp),
+  full: optional(isStoredTimestamp),
+  checked: optional(isStoredTimestamp),
+  offset: optional(isOffset),
+  round: optional(Number.isSafeInteger),
+  run: optional((run) => isObject(run) && matches(run, RUN)),
+};
+const MEMBERS = ['v', ...Object.keys(STATE), ...Object.keys(RUN)];
+
+function matches(content: Readonly<Record<string, unknown>>, rules: Readonly<Record<string, Rule>>): boolean {
+  return Object.entries(rules).every(([name, isValid]) => isValid(content[name]));
+}
+
+export function encodeState(state: SyncState): string {
   // In one order and without undefined members: two equal states are the same string.
-  return JSON.stringify({
-    v: STATE_VERSION,
-    scope,
-    parameters,
-    by,
-    watermark,
-    full,
-    checked,
-    offset,
-    round,
-    run: run && {
-      watermark: run.watermark,
-      since: run.since,
-      token: run.token,
-      read: run.read,
-      local: run.local,
-    },
-  });
+  return JSON.stringify({ v: STATE_VERSION, ...state }, MEMBERS);
 }
 
 /** Reads what a store returned; undefined if it has nothing. Anything but a whole state is a CheckpointError. */
 export function decodeState(stored: unknown, key: string): SyncState | undefined {
   const content = parseStored(stored, key);
   if (content === undefined) return undefined;
-  const { v, scope, parameters, by, watermark, full, checked, offset, round, run } = content;
+  const { v } = content;
   if (typeof v === 'number' && v > STATE_VERSION) {
     throw new CheckpointError(`The state under ${key} was written by a later version of this package.`, {
       hint: 'Update this package here too.',
     });
   }
-  const isState =
-    v === STATE_VERSION &&
-    typeof scope === 'string' &&
-    isOptional(parameters, (value) => typeof value === 'string') &&
-    typeof by === 'string' &&
-    isOptional(watermark, isStoredTimestamp) &&
-    isOptional(full, isStoredTimestamp) &&
-    isOptional(checked, isStoredTimestamp) &&
-    isOptional(offset, isOffset) &&
-    isOptional(round, (value) => Number.isSafeInteger(value)) &&
-    isOptional(run, isRun);
-  if (!isState) throw damagedValue(key);
+  if (v !== STATE_VERSION || !matches(content, STATE)) throw damagedValue(key);
   return content as unknown as SyncState;
 }
 
@@ -125,35 +126,6 @@ export function damagedValue(key: string): CheckpointError {
       hint: 'Restore it, or delete it: a sync then reads everything again, and a push forgets which creates it has to finish.',
     },
   );
-}
-
-function isOptional<V>(value: V, isValid: (value: V) => boolean): boolean {
-  return value === undefined || isValid(value);
-}
-
-function isRun(run: unknown): boolean {
-  if (typeof run !== 'object' || run === null) return false;
-  const { watermark, since, token, read, local } = run as Record<string, unknown>;
-  return (
-    isStoredTimestamp(watermark) &&
-    isOptional(since, isBound) &&
-    isOptional(token, (value) => typeof value === 'string') &&
-    isOptional(read, Number.isSafeInteger) &&
-    isOptional(local, Number.isSafeInteger)
-  );
-}
-
-function isStoredTimestamp(value: unknown): boolean {
-  return isBound(value) && String(value).endsWith('Z');
-}
-
-/** A timestamp with any offset, as `updatedSince` was sent. */
-function isBound(value: unknown): boolean {
-  return typeof value === 'string' && value.includes('T') && isTimestamp(value);
-}
-
-function isOffset(value: unknown): boolean {
-  return value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
 }
 
 /** What a state belongs to, and where it is kept. */
