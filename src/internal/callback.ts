@@ -27,15 +27,14 @@ export function untilAborted<V>(work: Promise<V>, signal: AbortSignal | undefine
  * Waits for what a callback returned, and for each promise of an array, which `records.map(save)` returns: a checkpoint
  * must not be ahead of them. Rejects with the first failure once all have ended, or with the signal's reason.
  */
-export function settled(returned: unknown, signal: AbortSignal | undefined): Promise<void> {
+export function settled(returned: unknown, signal: AbortSignal | undefined): Promise<unknown> {
   return untilAborted(settleAll(returned), signal);
 }
 
-async function settleAll(returned: unknown): Promise<void> {
+async function settleAll(returned: unknown): Promise<unknown> {
   const value = await returned;
-  if (!Array.isArray(value)) return;
-
-  const ends = await Promise.allSettled(value);
+  const ends = await Promise.allSettled(Array.isArray(value) ? value : []);
   const failure = ends.find((end) => end.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
+  return value;
 }

@@ -46,7 +46,7 @@ export interface DeletionCheckOptions<T> {
   readonly collection: string;
   /** Instead of `localIds`: the copy knows itself what the read has listed. */
   readonly marks?: ReadMarks | undefined;
-  readonly localIds: LocalIds | undefined;
+  readonly localIds: LocalIds;
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   readonly lookUp: (id: string) => Promise<LookUp<T>>;
@@ -93,8 +93,8 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   async readLocalIds(): Promise<void> {
-    const { localIds, collection, signal, onProgress } = this.#options;
-    if (localIds === undefined) return;
+    const { marks, localIds, collection, signal, onProgress } = this.#options;
+    if (marks !== undefined) return;
     let count = 0;
     const ids = typeof localIds === 'function' ? localIds(collection) : localIds;
     for await (const id of each(ids, 'localIds', signal)) {

@@ -1,19 +1,21 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { decodeState, encodeState, type SyncState } from '../reading/state.ts';
+import { type IdBounds, idParameters } from '../pagination/page.ts';
+import { scopeFingerprint } from '../pagination/resume-token.ts';
+import type { RunSource } from '../reading/source.ts';
+import { decodeState, encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
 
-/** Which state it is. */
-interface StateAddress {
-  readonly key: string;
-  readonly scope: string;
-  /** The fingerprint of the parameters of this run. */
-  readonly parameters: string | undefined;
-  /** Whether a state with other parameters is replaced. */
-  readonly replaces: boolean;
+interface StateContext {
+  readonly collection: string;
+  readonly source: Pick<RunSource<never>, 'baseUrl' | 'segment'>;
+  readonly options: Pick<ResolvedRunOptions, 'tenant' | 'prefix' | 'mode' | 'read'>;
+  /** The caller's own bounds: part of what the state belongs to. */
+  readonly id: IdBounds | undefined;
   /** Ends the wait for a store that does not settle. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -21,17 +23,37 @@ interface StateAddress {
  * at the beginning nor of this run was written by another run. Two runs that write at the same moment are not noticed.
  */
 export class Checkpoints {
-  /** Marks the states that this run writes. */
-  readonly by = newIdempotencyKey();
+  readonly key: string;
+  /** What every state of this run has: what it belongs to, and the mark of the run. */
+  readonly own: Pick<SyncState, 'scope' | 'parameters' | 'by'>;
   readonly #store: Store;
-  readonly #address: StateAddress;
+  readonly #signal: AbortSignal | undefined;
+  /** Whether a state of other parameters is replaced. */
+  readonly #replaces: boolean;
   /** The state found at the beginning, encoded. */
   #found: string | undefined;
   #written: string | undefined;
 
-  constructor(store: Store, address: StateAddress) {
+  constructor(store: Store, { collection, source, options, id, signal }: StateContext) {
+    const { tenant, prefix, mode, read } = options;
+    const { parameters = {} } = read;
     this.#store = store;
-    this.#address = address;
+    this.#signal = signal;
+    this.#replaces = mode === 'full';
+    this.key = stateKey({ prefix, tenant, collection });
+    const hasParameters = Object.keys(parameters).length > 0;
+    this.own = {
+      scope: scopeFingerprint({
+        baseUrl: source.baseUrl,
+        collection: source.segment ?? collection,
+        // An invalid bound is rejected by the list.
+        filters: { tenant, ...Object.fromEntries(idParameters(id ?? {})) },
+      }),
+      parameters: hasParameters
+        ? scopeFingerprint({ baseUrl: '', collection: '', filters: parameters })
+        : undefined,
+      by: newIdempotencyKey(),
+    };
   }
 
   get writtenByConsumer(): boolean {
@@ -44,27 +66,26 @@ export class Checkpoints {
    */
   async load(): Promise<SyncState | undefined> {
     const state = await this.#read();
-    if (state !== undefined && state.scope !== this.#address.scope) {
+    if (state !== undefined && state.scope !== this.own.scope) {
       throw new CheckpointError(
-        `The state under ${this.#address.key} belongs to another base URL, tenant, collection or set of filters.`,
+        `The state under ${this.key} belongs to another base URL, tenant, collection or set of filters.`,
         {
           hint: 'Give the options of the run that wrote it, or delete the state to read everything again, or pass another prefix.',
         },
       );
     }
     this.#found = state && encodeState(state);
-    if (state === undefined || state.parameters === this.#address.parameters) return state;
-    if (this.#address.replaces) return { ...state, watermark: undefined, full: undefined, run: undefined };
-    throw new CheckpointError(
-      `The state under ${this.#address.key} belongs to other parameters of the lists.`,
-      { hint: "Pass those, or run once in mode: 'full', which reads everything and replaces the state." },
-    );
+    if (state === undefined || state.parameters === this.own.parameters) return state;
+    if (this.#replaces) return { ...state, watermark: undefined, full: undefined, run: undefined };
+    throw new CheckpointError(`The state under ${this.key} belongs to other parameters of the lists.`, {
+      hint: "Pass those, or run once in mode: 'full', which reads everything and replaces the state.",
+    });
   }
 
   /** The state, if there is one that can be resumed. {@link load} reports what is wrong with it. */
   async peek(): Promise<SyncState | undefined> {
     const state = await this.#read().catch(() => undefined);
-    const { scope, parameters } = this.#address;
+    const { scope, parameters } = this.own;
     return state?.scope === scope && state.parameters === parameters ? state : undefined;
   }
 
@@ -82,8 +103,7 @@ export class Checkpoints {
       this.#check(await this.#read());
       // Without a point to resume at, the checkpoints of a run are all the same.
       if (text !== this.#written) {
-        const { key, signal } = this.#address;
-        await writeStore(this.#store, { key, text }, signal);
+        await writeStore(this.#store, { key: this.key, text }, this.#signal);
         this.#written = text;
       }
     }
@@ -99,13 +119,13 @@ export class Checkpoints {
   }
 
   #check(state: SyncState | undefined): void {
-    if (state?.by === this.by) return;
+    if (state?.by === this.own.by) return;
 
     const isUntouched = (state && encodeState(state)) === this.#found;
     if (isUntouched && this.#written === undefined) return;
-    if (isUntouched || state === undefined) throw notKept(this.#address.key);
+    if (isUntouched || state === undefined) throw notKept(this.key);
     throw new ConcurrentRunError(
-      `Another run wrote the state under ${this.#address.key} at the same time. Records that both delivered at the same time may be stale in the copy.`,
+      `Another run wrote the state under ${this.key} at the same time. Records that both delivered at the same time may be stale in the copy.`,
       {
         retryable: true,
         hint: "Run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.",
@@ -116,17 +136,16 @@ export class Checkpoints {
   #confirm(state: SyncState | undefined, text: string): void {
     if (state !== undefined && encodeState(state) === text) return;
     this.#check(state);
-    if (!this.writtenByConsumer) throw notKept(this.#address.key);
+    if (!this.writtenByConsumer) throw notKept(this.key);
 
     throw new CheckpointError(
-      `The last checkpoint under ${this.#address.key} was not written. A store without set leaves that to the consumer.`,
+      `The last checkpoint under ${this.key} was not written. A store without set leaves that to the consumer.`,
       { hint: 'Write batch.checkpoint of every batch, including the last one, which has no records.' },
     );
   }
 
   async #read(): Promise<SyncState | undefined> {
-    const { key, signal } = this.#address;
-    return decodeState(await readStore(this.#store, key, signal), key);
+    return decodeState(await readStore(this.#store, this.key, this.#signal), this.key);
   }
 }
 

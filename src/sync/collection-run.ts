@@ -1,26 +1,28 @@
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { formatUtcOffset } from '../internal/utc-offset.ts';
-import { awaitedLater, type IdBounds, idParameters, type Page } from '../pagination/page.ts';
-import { scopeFingerprint } from '../pagination/resume-token.ts';
+import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
 import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
-import { encodeState, type SyncState, stateKey } from '../reading/state.ts';
-import type { Store } from '../reading/store.ts';
-import { DeletionCheck, type DeletionCheckOptions } from '../reconcile/deletion-check.ts';
-import type { CollectionReport, CopyFigures, DeletionReport } from '../reports/sync-report.ts';
+import { encodeState, type SyncState } from '../reading/state.ts';
+import { DeletionCheck } from '../reconcile/deletion-check.ts';
+import type { CollectionReport, DeletionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
-import { type BatchCounts, RunStats } from './run-stats.ts';
+import { RunStats } from './run-stats.ts';
 import type { OpenTarget } from './target.ts';
 
 interface RunContext {
-  readonly options: ResolvedRunOptions;
-  readonly store: Store;
+  readonly options: ResolvedRunOptions & {
+    readonly maxCandidates?: number | undefined;
+    readonly concurrency?: number;
+  };
+  /** Where the state is, and what finds deletions. */
+  readonly copy: Pick<OpenTarget, 'store' | 'localIds' | 'onDelete' | 'marks'>;
   readonly name?: string | undefined;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id?: IdBounds | undefined;
@@ -28,24 +30,9 @@ interface RunContext {
   readonly signal: AbortSignal | undefined;
   /** Held while the consumer or the store is called: both may be one database connection. */
   readonly consumer: Semaphore;
-  /** Finds deletions in a full read. */
-  readonly deletions?: DeletionOptions | undefined;
-  /** What the target says that it changed. */
-  readonly figures?: TargetFigures | undefined;
   /** When the run is paused. */
   readonly limit?: RunLimit | undefined;
 }
-
-/** What a target says that it changed, and how many of the delivered records it keeps as invalid. */
-export type TargetFigures = (
-  collection: string,
-) => (CopyFigures & { readonly invalid?: number | undefined }) | undefined;
-
-export type DeletionOptions = Pick<
-  DeletionCheckOptions<{ id: string }>,
-  'localIds' | 'onDelete' | 'maxCandidates' | 'concurrency'
-> &
-  Pick<OpenTarget, 'marks'>;
 
 /** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
 const DELETION_BATCH_SIZE = 500;
@@ -71,49 +58,30 @@ export class CollectionRun<T extends { id: string }> {
   round: number | undefined;
   readonly #source: RunSource<T>;
   readonly #context: RunContext;
-  readonly #key: string;
-  readonly #scope: string;
-  readonly #parameters: string | undefined;
   readonly #checkpoints: Checkpoints;
   readonly #pause: Pause;
   readonly #stats = new RunStats();
+  /** The state in the store before the run. */
+  #found: SyncState | undefined;
   /** Undefined until the state in the store was read. */
   #state: RunState | undefined;
-  /** The state in the store, as the report shows it. */
-  #stored: SyncState | undefined;
-  #offsetAtStart: SyncState['offset'];
   #deletions: DeletionReport | undefined;
-  /** Of the batch that the consumer has. */
-  #counts: BatchCounts = { records: 0, invalid: 0 };
 
   constructor(given: SyncSource<T>, context: RunContext) {
-    const { options, limit, signal, id } = context;
-    const { tenant, prefix, read } = options;
-    const { parameters = {} } = read;
+    const { options, copy, limit, signal, id } = context;
     this.collection = nameOf(given, context.name);
-    const source = runSource(given);
-    this.#scope = scopeFingerprint({
-      baseUrl: source.baseUrl,
-      collection: source.segment ?? this.collection,
-      // An invalid bound is rejected by the list.
-      filters: { tenant, ...Object.fromEntries(idParameters(id ?? {})) },
-    });
-    this.#source = source;
+    this.#source = runSource(given);
     this.#context = context;
     this.#pause = new Pause(limit, signal, () => {
-      const { pagination = read.pagination, position } = this.#state ?? {};
+      const { pagination = options.read.pagination, position } = this.#state ?? {};
       return pagination === 'keyset' && (position === undefined || position.token !== undefined);
     });
-    this.#key = stateKey({ prefix, tenant, collection: this.collection });
-    const hasParameters = Object.keys(parameters).length > 0;
-    this.#parameters = hasParameters
-      ? scopeFingerprint({ baseUrl: '', collection: '', filters: parameters })
-      : undefined;
-    this.#checkpoints = new Checkpoints(context.store, {
-      key: this.#key,
-      scope: this.#scope,
-      parameters: this.#parameters,
-      replaces: options.mode === 'full',
+    const { collection } = this;
+    this.#checkpoints = new Checkpoints(copy.store, {
+      collection,
+      source: this.#source,
+      options,
+      id,
       signal,
     });
   }
@@ -122,15 +90,13 @@ export class CollectionRun<T extends { id: string }> {
   async *batches(): AsyncGenerator<Batch<T>, void> {
     const { consumer, signal } = this.#context;
     signal?.throwIfAborted();
-    this.#stored = await consumer.run(async () => {
+    this.#found = await consumer.run(async () => {
       signal?.throwIfAborted();
       return this.#checkpoints.load();
     });
-    this.#offsetAtStart = this.#stored?.offset;
     this.#stats.begin();
-    const { round = this.#stored?.round } = this;
-    const own = { scope: this.#scope, parameters: this.#parameters, by: this.#checkpoints.by, round };
-    this.#state = await this.#marked(begin(this.#stored, own, this.#rules));
+    const { round = this.#found?.round } = this;
+    this.#state = await this.#marked(begin(this.#found, { ...this.#checkpoints.own, round }, this.#rules));
     const deletions = await this.#deletionCheck(this.#state);
 
     let { pages, result } = await this.#open(this.#state);
@@ -161,9 +127,7 @@ export class CollectionRun<T extends { id: string }> {
     }
     if (deletions !== undefined) yield* this.#confirm(deletions);
     this.#pause.batch();
-    const end = finish(this.#state, this.#context.options.mode);
-    yield { ...this.#batch(NOTHING, end), last: true };
-    this.#stored = end;
+    yield { ...this.#batch(NOTHING, finish(this.#state, this.#context.options.mode)), last: true };
   }
 
   /** The state in the store, if it can be resumed. */
@@ -173,7 +137,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** The collection is not read, because the sync that this one resumes has read it. */
   async skip(): Promise<void> {
-    this.#stored = await this.peek();
+    this.#found = await this.peek();
     this.status = 'done';
   }
 
@@ -200,7 +164,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
   get couldRead(): boolean {
-    return this.#stored !== undefined || this.#state?.pagination !== undefined;
+    return this.#found !== undefined || this.#state?.pagination !== undefined;
   }
 
   /** Called before a batch is delivered: another run may have taken over while this one sent requests. */
@@ -208,11 +172,11 @@ export class CollectionRun<T extends { id: string }> {
     await this.#checkpoints.beforeConsumer();
   }
 
-  /** Called when the consumer has finished with a batch. */
-  async commit({ collection, key, checkpoint, last }: Batch<T>): Promise<void> {
+  /** Called when the consumer has finished with a batch. `written`: what a target says of it. */
+  async commit({ collection, key, checkpoint, last }: Batch<T>, written?: unknown): Promise<void> {
     await this.#checkpoints.commit(checkpoint, last);
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
-    this.#stats.committed(this.#counts);
+    this.#stats.committed(written);
     if (last) this.status = 'done';
     this.#notifyProgress({ last, waiting: false });
     this.pauseInTime();
@@ -229,7 +193,7 @@ export class CollectionRun<T extends { id: string }> {
     const { staleRecords } = this.#stats.report;
     if (this.#context.options.serviceTimeZone !== undefined) return false;
 
-    const offset = this.#offsetAtStart === undefined ? this.#state?.base.offset : undefined;
+    const offset = this.#found?.offset === undefined ? this.#state?.base.offset : undefined;
     if (staleRecords > 0) {
       this.#source.warn(
         `${staleRecords} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
@@ -244,8 +208,9 @@ export class CollectionRun<T extends { id: string }> {
 
   report(): CollectionReport {
     const { plan, pagination, complete, repeated = 0, clockWentBack = false } = this.#state ?? {};
-    const { records, invalid, ...stats } = this.#stats.report;
-    const { invalid: kept = 0, ...figures } = this.#context.figures?.(this.collection) ?? {};
+    // The state in the store now.
+    const isEnded = this.#state !== undefined && this.status === 'done';
+    const stored = isEnded ? finish(this.#state as RunState, this.#context.options.mode) : this.#found;
     return {
       collection: this.collection,
       status: this.status,
@@ -255,14 +220,11 @@ export class CollectionRun<T extends { id: string }> {
       repeated,
       resumed: plan?.resumed ?? false,
       exceededLimit: this.#pause.exceededLimit,
-      records: records - kept,
-      invalid: invalid + kept,
-      ...stats,
+      ...this.#stats.report,
       deletions: this.#deletions,
-      ...figures,
-      watermark: dateOf(this.#stored?.watermark),
+      watermark: dateOf(stored?.watermark),
       clockWentBack,
-      lastFullRead: dateOf(this.#stored?.full),
+      lastFullRead: dateOf(stored?.full),
     };
   }
 
@@ -297,21 +259,21 @@ export class CollectionRun<T extends { id: string }> {
   };
 
   get #rules() {
-    const { options, deletions } = this.#context;
-    return { ...options, marked: deletions?.marks !== undefined && options.mode === 'full' };
+    const { options, copy } = this.#context;
+    return { ...options, marked: copy.marks !== undefined && options.mode === 'full' };
   }
 
   /** With a target that marks, an interrupted full read finds deletions in whatever run it ends. */
   get #findsDeletions(): boolean {
-    const { deletions } = this.#context;
-    if (deletions?.marks === undefined) return deletions !== undefined;
-    return this.#state?.plan.marks !== undefined;
+    const { options, copy } = this.#context;
+    if (copy.marks !== undefined) return this.#state?.plan.marks !== undefined;
+    return options.mode === 'full' && copy.localIds !== undefined;
   }
 
   /** Gives a full read that begins a number by which the target marks what it lists. */
   async #marked(state: RunState): Promise<RunState> {
-    const { deletions, consumer } = this.#context;
-    const { marks } = deletions ?? {};
+    const { copy, consumer } = this.#context;
+    const { marks } = copy;
     if (marks === undefined || !this.#rules.marked || state.plan.marks !== undefined) return state;
     // Random, so that it is not that of an earlier read whose state was deleted.
     const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
@@ -322,30 +284,32 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Reads the local ids, before the first request. */
   async #deletionCheck({ plan }: RunState): Promise<DeletionCheck<T> | undefined> {
-    const { deletions, consumer, signal } = this.#context;
-    if (deletions === undefined || !this.#findsDeletions) return undefined;
-    const { marks } = deletions;
+    if (!this.#findsDeletions) return undefined;
+    const { collection } = this;
+    const { options, copy, consumer, signal } = this.#context;
+    const { marks, localIds = () => [] } = copy;
     if (plan.token !== undefined && marks === undefined) {
       // The pages before the token were listed by another process: what they listed is not known any more.
       this.#deletions = skipped('resumed');
       return undefined;
     }
-    const { collection } = this;
     const { read = 0, local = 0 } = plan.marks ?? {};
     const check = new DeletionCheck<T>({
-      ...deletions,
       marks: marks && {
         local,
         count: () => consumer.run(() => marks.count(collection, read)),
         unmarked: () => marks.unmarked(collection, read),
-        ids: () => (deletions.localIds as (name: string) => AsyncIterable<string>)(collection),
+        ids: () => localIds(collection),
       },
-      localIds: marks === undefined ? deletions.localIds : undefined,
+      localIds,
       collection,
-      onDelete: (ids, collection) => consumer.run(async () => deletions.onDelete(ids, collection)),
+      onDelete: (ids) =>
+        consumer.run(async () => this.#stats.deleted(await copy.onDelete?.(ids, collection))),
       lookUp: (id) => this.#source.lookUp(id, this.#settings),
+      maxCandidates: options.maxCandidates,
       delivered: () => this.#stats.report.records,
       batchSize: DELETION_BATCH_SIZE,
+      concurrency: options.concurrency ?? 1,
       signal,
     });
     await consumer.run(() => check.readLocalIds());
@@ -369,15 +333,14 @@ export class CollectionRun<T extends { id: string }> {
 
   #batch(content: Content<T>, state?: SyncState): Batch<T> {
     const run = this.#state as RunState;
-    // Counted now, because the consumer may empty the array.
-    this.#counts = { records: content.records.length, invalid: content.invalid.length };
+    this.#stats.delivers(content);
     return {
       tenant: this.#context.options.tenant,
       collection: this.collection,
       mode: run.plan.mode,
       read: run.plan.marks?.read,
       ...content,
-      key: this.#key,
+      key: this.#checkpoints.key,
       checkpoint: encodeState(state ?? checkpointOf(run)),
       last: false,
     };

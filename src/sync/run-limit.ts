@@ -27,21 +27,18 @@ export const stopAfter = {
  * would make no progress, however often it runs.
  */
 export class RunLimit {
-  readonly firstBatch: Promise<void>;
+  readonly #first = Promise.withResolvers<void>();
+  readonly firstBatch = this.#first.promise;
   readonly ms: number;
   readonly #requests: number;
   readonly #startedAt = monotonicMs();
   #sent = 0;
   hasBatch = false;
   #isGivenUp = false;
-  #resolve: () => void = () => undefined;
 
   constructor({ ms = Number.POSITIVE_INFINITY, requests = Number.POSITIVE_INFINITY }: StopAfter) {
     this.ms = ms;
     this.#requests = requests;
-    this.firstBatch = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
   }
 
   /** Whether no further request may be sent. */
@@ -64,7 +61,7 @@ export class RunLimit {
 
   batch(): void {
     this.hasBatch = true;
-    this.#resolve();
+    this.#first.resolve();
   }
 
   /** No collection can be read before the limit: not even a first batch is waited for. */

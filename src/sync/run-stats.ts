@@ -1,18 +1,20 @@
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import type { CollectionReport } from '../reports/sync-report.ts';
-import type { SyncProgress } from './batch.ts';
+import type { CollectionReport, CopyFigures } from '../reports/sync-report.ts';
+import type { Batch, SyncProgress } from './batch.ts';
+import type { Written } from './target.ts';
 
-/** What a batch held when it was delivered. */
-export interface BatchCounts {
-  readonly records: number;
-  readonly invalid: number;
-}
+const FIGURES = ['added', 'changed', 'unchanged', 'deleted', 'replaced'] as const;
 
+/** Counts for the report and the progress of one collection. */
 export class RunStats {
   #records = 0;
   #invalid = 0;
   #pages = 0;
-  #stale = 0;
+  #staleRecords = 0;
+  /** What the target says that it changed. */
+  #figures: CopyFigures = {};
+  /** Of the batch that the consumer has. */
+  #delivered = { records: 0, invalid: 0 };
   #startedAt = monotonicMs();
 
   begin(): void {
@@ -21,22 +23,44 @@ export class RunStats {
 
   /** Rows that were received. `since`: the bound of the read. */
   received(rows: readonly unknown[], since: string | undefined): void {
-    if (since !== undefined) this.#stale += countStale(rows, since);
+    if (since !== undefined) this.#staleRecords += countStale(rows, since);
   }
 
-  /** A batch was delivered and its checkpoint written. */
-  committed({ records, invalid }: BatchCounts): void {
+  /** Counts a batch before it is delivered, because the consumer may empty the array. */
+  delivers({ records, invalid }: Pick<Batch<unknown>, 'records' | 'invalid'>): void {
+    this.#delivered = { records: records.length, invalid: invalid.length };
+  }
+
+  /** The checkpoint of the batch is written. `written`: what a target says of it. */
+  committed(written: unknown): void {
+    const { records, invalid } = this.#delivered;
+    const { replaced, invalid: kept = 0, ...figures } = (written ?? {}) as Partial<Written>;
+    if (records > 0 || invalid > 0) this.#pages++;
     this.#records += records;
     this.#invalid += invalid;
-    if (records > 0 || invalid > 0) this.#pages++;
+    if (typeof figures.added !== 'number') return;
+    this.#records -= kept;
+    this.#invalid += kept;
+    this.#changed({ ...figures, replaced: replaced?.length });
   }
 
-  get report(): Pick<CollectionReport, 'records' | 'invalid' | 'pages' | 'staleRecords'> {
+  /** Records were removed from the copy. `count`: what a target says of it. */
+  deleted(count: unknown): void {
+    if (typeof count === 'number') this.#changed({ deleted: count });
+  }
+
+  #changed(more: CopyFigures): void {
+    const sums = FIGURES.map((name) => [name, (this.#figures[name] ?? 0) + (more[name] ?? 0)]);
+    this.#figures = Object.fromEntries(sums);
+  }
+
+  get report(): Pick<CollectionReport, 'records' | 'invalid' | 'pages' | 'staleRecords'> & CopyFigures {
     return {
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
-      staleRecords: this.#stale,
+      staleRecords: this.#staleRecords,
+      ...this.#figures,
     };
   }
 

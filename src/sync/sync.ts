@@ -1,7 +1,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { SyncError } from '../errors/sync-error.ts';
 import { checkObject, resolved } from '../input/checks.ts';
+import { settled } from '../internal/callback.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
@@ -10,9 +10,9 @@ import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
-import type { CollectionEnd, OpenTarget, SyncTarget, Written } from './target.ts';
+import type { CollectionEnd, OpenTarget, SyncTarget } from './target.ts';
 import { checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
-import { type ResolvedSync, type TenantContext, TenantRun } from './tenant-run.ts';
+import { type ResolvedSync, TenantRun } from './tenant-run.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
 export type CollectionsIn<C> = {
@@ -162,7 +162,7 @@ export function sync<C extends object, Names extends CollectionsIn<C> = Collecti
 export async function sync(client: object, given: SyncBaseOptions): Promise<SyncReport> {
   checkObject(client, 'client');
   const options = asRun(resolved(syncOptions, given, { of: 'sync' }));
-  const sources = client as Readonly<Record<string, Source>>;
+  const sources = client as Sources;
   const names = namesOf(sources, options.collections);
   const work =
     options.target === undefined ? intoStore(sources, names, options) : intoTarget(sources, names, options);
@@ -173,14 +173,11 @@ export async function sync(client: object, given: SyncBaseOptions): Promise<Sync
 }
 
 type Resolved = ResolvedSync & ResolvedOptions<typeof syncOptions>;
+type Sources = Readonly<Record<string, Source>>;
 
 /** The work of a sync whose records and state the functions and the store of the caller take. */
-function intoStore(
-  sources: Readonly<Record<string, Source>>,
-  names: readonly string[],
-  options: Resolved,
-): () => Promise<SyncReport> {
-  const { store, onBatch, sameCompany } = options;
+function intoStore(sources: Sources, names: readonly string[], options: Resolved): () => Promise<SyncReport> {
+  const { store, onBatch, localIds, onDelete, sameCompany } = options;
   if (store === undefined || onBatch === undefined) {
     const missing = store === undefined ? 'store' : 'onBatch';
     throw new InvalidInputError(missing, 'is missing. Pass store and onBatch, or a target');
@@ -188,17 +185,24 @@ function intoStore(
   if (sameCompany) {
     throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
   }
-  const deletions = deletionsOf(options, sources, names);
-  return () => new TenantRun(names, sources, { options, store, onBatch, deletions }).run();
+  checkDeletions(options, sources, names);
+  // What these functions return is only waited for.
+  const copy: OpenTarget = {
+    store,
+    async onBatch(batch) {
+      await settled(onBatch(batch), undefined);
+    },
+    ...(localIds && { localIds }),
+    async onDelete(ids, collection) {
+      await settled(onDelete?.(ids, collection), undefined);
+    },
+  };
+  return () => new TenantRun(names, sources, { options, copy }).run();
 }
 
-function intoTarget(
-  sources: Readonly<Record<string, Source>>,
-  names: readonly string[],
-  given: Resolved,
-): () => Promise<SyncReport> {
+function intoTarget(sources: Sources, names: readonly string[], given: Resolved): () => Promise<SyncReport> {
   const options = { ...given, read: { ...given.read, keepInvalid: true } };
-  const { tenant, mode, sameCompany, maxCandidates, read } = options;
+  const { tenant, mode, sameCompany, signal, read } = options;
   const target = options.target as SyncTarget;
   const both = (['store', 'onBatch', 'localIds', 'onDelete'] as const).find(
     (name) => options[name] !== undefined,
@@ -208,93 +212,45 @@ function intoTarget(
   }
   return () =>
     withTarget(target, targetContext('sync', sources, names, options), async (opened) => {
-      if (opened.marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
+      const { store, marks } = opened;
+      if (marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
       else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
       let remember = async () => {};
-      const copy = destinationOf(opened, { mode, maxCandidates, remember: () => remember() });
-      const run = new TenantRun(names, sources, { options, ...copy });
-      const work = async () => {
-        remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
-        return await run.run();
+      const copy: OpenTarget = {
+        store,
+        marks,
+        async onBatch(batch) {
+          await remember();
+          return await opened.onBatch(batch);
+        },
+        localIds: (collection) => opened.localIds?.(collection) ?? [],
+        onDelete: (ids, collection) => opened.onDelete?.(ids, collection),
       };
-      return await reported(opened, work, { run, signal: options.signal });
+      const run = new TenantRun(names, sources, { options, copy });
+      /** Tells the target how the collections ended. */
+      const tell = async (error?: unknown) => {
+        const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
+        const { collections, endedAt } = failed?.report ?? run.report();
+        const reason = failed?.cause ?? error;
+        const ends = collections.map((report): CollectionEnd => {
+          const own = failed?.errors.find(({ collection }) => collection === report.collection);
+          return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
+        });
+        await opened.onEnd?.(ends);
+      };
+      let report: SyncReport;
+      try {
+        remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
+        report = await run.run();
+      } catch (error) {
+        const isStopped = signal?.aborted === true && error === signal.reason;
+        // The failure of the run is what to report, even if the database cannot be reached.
+        if (!isStopped) await tell(error).catch(() => undefined);
+        throw error;
+      }
+      await tell();
+      return report;
     });
-}
-
-const NO_FIGURES = { added: 0, changed: 0, unchanged: 0, deleted: 0, replaced: 0, invalid: 0 };
-type Figures = Readonly<typeof NO_FIGURES>;
-
-/** What a run does with a target, and what that says it changed. */
-function destinationOf(
-  opened: OpenTarget,
-  options: {
-    readonly mode: RunOptions['mode'];
-    readonly maxCandidates: number | undefined;
-    readonly remember: () => Promise<void>;
-  },
-): Pick<TenantContext, 'store' | 'onBatch' | 'deletions' | 'figures'> {
-  const { mode, maxCandidates, remember } = options;
-  const figures = new Map<string, Figures>();
-  const count = (collection: string, more: { readonly [Name in keyof Figures]?: number | undefined }) => {
-    const sum = figures.get(collection) ?? NO_FIGURES;
-    const names = Object.keys(NO_FIGURES) as (keyof Figures)[];
-    const entries = names.map((name) => [name, sum[name] + (more[name] ?? 0)]);
-    figures.set(collection, Object.fromEntries(entries));
-  };
-  const onBatch = async (batch: Batch<{ id: string }>) => {
-    await remember();
-    const written = (await opened.onBatch(batch)) as Partial<Written> | undefined;
-    if (typeof written?.added !== 'number') return written;
-    count(batch.collection, { ...written, replaced: written.replaced?.length });
-    return undefined;
-  };
-  const onDelete = async (ids: readonly string[], collection: string) => {
-    const deleted = await opened.onDelete?.(ids, collection);
-    if (typeof deleted === 'number') count(collection, { deleted });
-  };
-  const { marks } = opened;
-  const localIds = (collection: string) => opened.localIds?.(collection) ?? [];
-  // With marks, an incremental run may end a full read that was interrupted. Otherwise only a full one shows deletions.
-  const findsDeletions = marks !== undefined || mode === 'full';
-  return {
-    store: opened.store,
-    onBatch,
-    deletions: findsDeletions ? { marks, localIds, onDelete, maxCandidates } : undefined,
-    figures: (collection) => figures.get(collection),
-  };
-}
-
-/** Tells the target how the collections ended. */
-async function reported(
-  opened: OpenTarget,
-  work: () => Promise<SyncReport>,
-  { run, signal }: { readonly run: TenantRun; readonly signal: AbortSignal | undefined },
-): Promise<SyncReport> {
-  const tell = async (
-    { collections, endedAt }: SyncReport,
-    errors: SyncError['errors'],
-    reason?: unknown,
-  ) => {
-    const ends = collections.map((report): CollectionEnd => {
-      const own = errors.find(({ collection }) => collection === report.collection);
-      return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
-    });
-    await opened.onEnd?.(ends);
-  };
-  let report: SyncReport;
-  try {
-    report = await work();
-  } catch (error) {
-    const failure = isAccountingError(error, 'sync_failed')
-      ? error
-      : { report: run.report(), errors: [], cause: error };
-    const isStopped = signal?.aborted === true && error === signal.reason;
-    // The failure of the run is what to report, even if the database cannot be reached.
-    if (!isStopped) await tell(failure.report, failure.errors, failure.cause).catch(() => undefined);
-    throw error;
-  }
-  await tell(report, []);
-  return report;
 }
 
 /** The collections of a client, or those of them that are wanted. */
@@ -321,12 +277,12 @@ export function namesOf(
   return [...new Set(wanted)];
 }
 
-function deletionsOf(
+function checkDeletions(
   { mode, localIds, onDelete, maxCandidates }: Resolved,
-  sources: Readonly<Record<string, Source>>,
+  sources: Sources,
   names: readonly string[],
-): TenantContext['deletions'] {
-  if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return undefined;
+): void {
+  if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return;
 
   if (localIds === undefined || onDelete === undefined) {
     const missing = localIds === undefined ? 'localIds' : 'onDelete';
@@ -341,5 +297,4 @@ function deletionsOf(
   if (names.some((name) => typeof sources[name]?.find !== 'function')) {
     throw new InvalidInputError('localIds', 'requires collections of a client, with find');
   }
-  return { localIds, onDelete, maxCandidates };
 }

@@ -4,29 +4,17 @@ import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import type { SyncSource } from '../reading/source.ts';
-import type { Store } from '../reading/store.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
-import {
-  type AnyCollectionRun,
-  CollectionRun,
-  type DeletionOptions,
-  type TargetFigures,
-} from './collection-run.ts';
+import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
-
-export interface TenantContext {
-  readonly options: ResolvedSync;
-  readonly store: Store;
-  readonly onBatch: (batch: Batch<{ id: string }>) => unknown;
-  readonly deletions: Omit<DeletionOptions, 'concurrency'> | undefined;
-  readonly figures?: TargetFigures | undefined;
-}
+import type { OpenTarget } from './target.ts';
 
 export interface ResolvedSync extends ResolvedRunOptions {
+  readonly maxCandidates: number | undefined;
   /** Whether a collection that the key may not read fails the sync. */
   readonly onForbidden: 'report' | 'fail';
   /** Collections read at a time. */
@@ -42,35 +30,30 @@ type Source = SyncSource<{ id: string }>;
  * down stop all of them.
  */
 export class TenantRun {
-  readonly #context: TenantContext;
+  readonly #options: ResolvedSync;
+  readonly #copy: OpenTarget;
   readonly #stop = new AbortController();
   readonly #consumer = new Semaphore(1);
   readonly #collections: Semaphore;
   readonly #limit: RunLimit | undefined;
-  readonly #untilFirstBatch = new Semaphore(1);
   readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<AnyCollectionRun, unknown>();
   #stopped: SyncFailure['stop'];
 
-  constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, context: TenantContext) {
-    this.#context = context;
-    const { options, store, deletions } = context;
-    const { concurrency, stopAfter } = options;
-    this.#collections = new Semaphore(concurrency);
-    this.#limit = stopAfter && new RunLimit(stopAfter);
+  constructor(
+    names: readonly string[],
+    sources: Readonly<Record<string, Source>>,
+    { options, copy }: { readonly options: ResolvedSync; readonly copy: OpenTarget },
+  ) {
+    this.#options = options;
+    this.#copy = copy;
+    this.#collections = new Semaphore(options.concurrency);
+    this.#limit = options.stopAfter && new RunLimit(options.stopAfter);
     const { signal } = this.#stop;
-    const shared = {
-      options,
-      store,
-      signal,
-      consumer: this.#consumer,
-      deletions: deletions && { ...deletions, concurrency },
-      limit: this.#limit,
-      figures: context.figures,
-    };
+    const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
     this.#levels = inLevels(names, sources).map((level) =>
-      level.map((name) => new CollectionRun(sources[name] as Source, { ...shared, name })),
+      level.map((name) => new CollectionRun(sources[name] as Source, { ...context, name })),
     );
   }
 
@@ -80,7 +63,7 @@ export class TenantRun {
 
   /** Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. */
   async run(): Promise<SyncReport> {
-    const { signal } = this.#context.options;
+    const { signal } = this.#options;
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
@@ -105,7 +88,7 @@ export class TenantRun {
   report(): SyncReport {
     const collections = this.#runs.map((run) => run.report());
     return {
-      tenant: this.#context.options.tenant,
+      tenant: this.#options.tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
       paused: collections.some(({ status }) => status === 'paused' || status === 'not_begun'),
@@ -117,7 +100,7 @@ export class TenantRun {
 
   /** Why the sync fails; undefined if it succeeds. */
   #failure(): SyncFailure | undefined {
-    const { onForbidden } = this.#context.options;
+    const { onForbidden } = this.#options;
     const mayNotRead = ({ status }: AnyCollectionRun) => status === 'forbidden';
     const reportsForbidden = onForbidden === 'report' && !this.#runs.every(mayNotRead);
     const failed = this.#runs.filter(
@@ -133,14 +116,23 @@ export class TenantRun {
   }
 
   async #runLevels(levels: readonly (readonly AnyCollectionRun[])[]): Promise<void> {
+    const limit = this.#limit;
     for (const level of levels) {
+      const running: Promise<void>[] = [];
+      for (const run of level) {
+        const one = this.#collections.run(() => this.#runOne(run));
+        running.push(one);
+        // Until the first batch, which no limit prevents, one collection is read at a time: none is paused because of one
+        // that then turns out to be forbidden.
+        if (limit !== undefined) await Promise.race([one, limit.firstBatch]);
+      }
       // Even if a parent failed: what its children contain is right anyway.
-      await Promise.all(level.map((run) => this.#collections.run(() => this.#begin(run))));
+      await Promise.all(running);
     }
   }
 
   async #runRound(): Promise<void> {
-    const { mode } = this.#context.options;
+    const { mode } = this.#options;
     const { left, done } = await this.#consumer.run(() => planRound(this.#levels, mode));
     await this.#runLevels(left);
     // What is left can be forbidden, or fail each time: the others must be read again anyway.
@@ -157,23 +149,6 @@ export class TenantRun {
       for (const run of this.#runs) run.pauseInTime();
       // A timer may fire a little early.
     }, this.#limit.ms + 1);
-  }
-
-  /**
-   * Until the first batch, which no limit prevents, one collection is read at a time. So none is paused because of one
-   * that then turns out to be forbidden.
-   */
-  async #begin(run: AnyCollectionRun): Promise<void> {
-    const limit = this.#limit;
-    if (limit === undefined) return await this.#runOne(run);
-
-    let running: Promise<void> | undefined;
-    await this.#untilFirstBatch.run(async () => {
-      if (limit.hasBatch) return;
-      running = this.#runOne(run);
-      await Promise.race([running, limit.firstBatch]);
-    });
-    await (running ?? this.#runOne(run));
   }
 
   async #runOne(run: AnyCollectionRun): Promise<void> {
@@ -200,8 +175,8 @@ export class TenantRun {
       // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      await settled(this.#context.onBatch(batch), this.#stop.signal);
-      await run.commit(batch);
+      const written = await settled(this.#copy.onBatch(batch), this.#stop.signal);
+      await run.commit(batch, written);
     });
   }
 
