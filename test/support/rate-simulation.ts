@@ -133,12 +133,12 @@ export async function simulate(scenario: Scenario): Promise<Result> {
   }
 }
 
-/** The calls of a client that sends each one in the ms in which it is granted. */
+/** The calls of a client that sends each one when it is granted, to a thousandth of a window. */
 function mostGranted(scenario: Scenario, first: number): number {
   const { windows = 16, windowMs } = scenario;
   const service = serviceOf(scenario);
   let granted = 0;
-  for (let now = first; now < first + windows * windowMs; now += 1) {
+  for (let now = first; now < first + windows * windowMs; now += windowMs / 1_000) {
     while (service(now).retryAfterMs === undefined) granted += 1;
   }
   return granted;

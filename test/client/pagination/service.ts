@@ -96,14 +96,11 @@ export const rowsOf = (ids: readonly (string | number)[]) => ids.map((id) => ({ 
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 /** Rows within bounds, compared as numbers. */
-export const inside = (ids: readonly number[], { gt, gte, lt, lte }: IdBounds) =>
-  ids.filter(
-    (id) =>
-      !(gt !== undefined && id <= Number(gt)) &&
-      !(gte !== undefined && id < Number(gte)) &&
-      !(lt !== undefined && id >= Number(lt)) &&
-      !(lte !== undefined && id > Number(lte)),
-  );
+export function inside(ids: readonly number[], bounds: IdBounds): number[] {
+  const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = bounds;
+  const [above, from, below, to] = [Number(gt), Number(gte), Number(lt), Number(lte)];
+  return ids.filter((id) => id > above && id >= from && id < below && id <= to);
+}
 
 /** A service that lists these ids in this order, as documented. */
 export const listing = (ids: readonly number[], pageSize: number, options?: ClientOptions) =>

@@ -1,24 +1,9 @@
-import { type ClientOptions, createClient, isAccountingError, sync } from 'accounting-data-sdk';
-import { productSchema } from 'accounting-data-sdk/schemas';
-import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { isAccountingError } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { batch, type Copy, comparable, copied, openTarget, write } from './engines.ts';
-
-const names = ['accounts', 'products', 'bankFeedAccounts'] as const;
-
-function upstream({ store }: Sandbox): readonly string[] {
-  return names.flatMap((name) => store[name].all().map((record) => comparable(name, record))).sort();
-}
-
-const run = (sandbox: Sandbox, { target }: Copy, options: object = {}, clientOptions: ClientOptions = {}) =>
-  sync(createClient({ ...sandbox.clientOptions, ...clientOptions }), {
-    tenant: 'acme',
-    target,
-    collections: names,
-    ...options,
-  });
+import { parsed, run, upstream } from './set-up.ts';
 
 const checkpoints = async ({ query, tables }: Copy) =>
   Object.fromEntries(
@@ -27,13 +12,11 @@ const checkpoints = async ({ query, tables }: Copy) =>
     ),
   );
 
-const parsed = (value: unknown) => (typeof value === 'string' ? JSON.parse(value) : value) as object;
-
 /** What a copy promises, in whatever database it is. */
 export function testCopy(engine: string, open: () => Promise<Copy>): void {
   describe(`a copy in ${engine}`, () => {
     test('has every record, then every change, then no deleted record', async () => {
-      const sandbox = createSandbox({ records: { accounts: 130, products: 70, bankFeedAccounts: 3 } });
+      const sandbox = createSandbox({ records: { accounts: 130, products: 70 } });
       const copy = await open();
       await run(sandbox, copy);
       expect(await copied(copy)).toEqual(upstream(sandbox));
@@ -46,36 +29,6 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       sandbox.store.accounts.delete('9');
       await run(sandbox, copy, { mode: 'full' });
       expect(await copied(copy)).toEqual(upstream(sandbox));
-    });
-
-    test('resumes where an interrupted sync stopped', async () => {
-      const sandbox = createSandbox({ records: { accounts: 100 }, pageSize: 20 });
-      const copy = await open();
-      const stop = new AbortController();
-      const onProgress = ({ pages }: { pages: number }) => pages === 3 && stop.abort(new Error('stop'));
-      await caught(run(sandbox, copy, { signal: stop.signal, onProgress }));
-      const kept = (await copied(copy)).length;
-      expect(kept).toBeGreaterThan(0);
-      expect(kept).toBeLessThan(100);
-      expect(await run(sandbox, copy)).toMatchObject({ records: 100 - kept });
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-    });
-
-    test('keeps several companies apart', async () => {
-      const [acme, bolt] = [createSandbox({ records: 20, seed: 1 }), createSandbox({ records: 30, seed: 2 })];
-      const copy = await open();
-      await Promise.all([run(acme, copy), run(bolt, copy, { tenant: 'bolt' })]);
-      bolt.store.accounts.delete('3');
-      await run(bolt, copy, { tenant: 'bolt', mode: 'full' });
-      expect(await copied(copy, 'acme')).toEqual(upstream(acme));
-      expect(await copied(copy, 'bolt')).toEqual(upstream(bolt));
-      const counted = await copy.query(
-        `SELECT tenant, count(*) AS count FROM ${copy.views}accounts GROUP BY tenant ORDER BY tenant`,
-      );
-      expect(counted.map(({ tenant, count }) => [tenant, Number(count)])).toEqual([
-        ['acme', acme.store.accounts.count],
-        ['bolt', bolt.store.accounts.count],
-      ]);
     });
 
     test('has a view with a column for each field, in the order in which they were first seen', async () => {
@@ -226,41 +179,6 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       expect(isAccountingError(error, 'concurrent_run')).toBe(true);
       expect(await copied(copy)).toEqual([]);
       await opened.close?.();
-    });
-
-    const stripped = z
-      .unknown()
-      .optional()
-      .transform(() => undefined);
-    test.each<[string, 'accounts' | 'products', z.ZodType<{ id: string }>, RegExp]>([
-      ['removes', 'accounts', z.object({ id: z.string(), code: z.string().optional() }), /^(id|code)$/],
-      ['removes', 'products', z.object({ id: z.string(), name: z.string() }), /^(id|name)$/],
-      [
-        'returns undefined for',
-        'products',
-        productSchema.extend({ description: stripped, absent: stripped }),
-        /^(?!description$|absent$)/,
-      ],
-    ])('does not hold a field that a schema of the client %s', async (_, name, schema, kept) => {
-      const sandbox = createSandbox({ records: { [name]: 5 } });
-      const copy = await open();
-      await run(sandbox, copy, { collections: [name] }, { schemas: { [name]: schema } } as ClientOptions);
-      const rows = await copy.query(`SELECT body FROM ${copy.tables}record`);
-      expect(rows).toHaveLength(5);
-      for (const { body } of rows) {
-        const fields = Object.keys(parsed(body));
-        expect(fields).toEqual(fields.filter((field) => kept.test(field)));
-      }
-    });
-
-    test('rejects a value of a schema that JSON cannot represent', async () => {
-      const copy = await open();
-      const accounts = z.object({ id: z.string() }).transform(({ id }) => ({ id, rows: new Map([[id, 1]]) }));
-      const sandbox = createSandbox({ records: { accounts: 1 } });
-      const error = await caught(run(sandbox, copy, {}, { schemas: { accounts } } as ClientOptions));
-      expect(error).toMatchObject({ code: 'sync_failed' });
-      expect(`${error}`).toContain('"1" of accounts');
-      expect(await copied(copy)).toEqual([]);
     });
   });
 }

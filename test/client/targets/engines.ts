@@ -22,6 +22,8 @@ export interface Copy {
   readonly tables: string;
   readonly views: string;
   query(sql: string): Promise<readonly Row[]>;
+  /** The failure of a statement while the database is away. */
+  readonly away: object;
   /** A target whose statements run through `before`, which may throw. */
   through(before: (sql: string) => void): SyncTarget;
   /** Makes the database reject records with this id. */
@@ -44,6 +46,7 @@ export function openSqlite(file = temporaryFile()): Copy & { readonly file: stri
   return {
     file,
     target: sqliteTarget(file),
+    away: { errcode: 5 },
     through: (before) => sqliteTarget(failingSqlite(new DatabaseSync(file), before)),
     tables: 'accounting_',
     views: '',
@@ -84,6 +87,7 @@ export async function openPostgres(): Promise<Copy> {
   const schema = newSchema();
   return {
     target: postgresTarget(database, { schema }),
+    away: { code: '57P01' },
     through: (before) => {
       const connection: PostgresConnection = {
         async query(text, values) {
@@ -179,12 +183,6 @@ function failingSqlite(database: DatabaseSync, before: (sql: string) => void): S
   };
 }
 
-const FAILURES = {
-  // A lock and a shutdown; a full disk; no right.
-  accounting_: { away: { errcode: 5 }, later: { errcode: 13 }, never: { errcode: 8 } },
-  postgres: { away: { code: '57P01' }, later: { code: '53100' }, never: { code: '42501' } },
-} as const;
-
 /** A target whose next statements fail in this way. */
 export function openedAt(copy: Copy) {
   const failures: object[] = [];
@@ -192,9 +190,8 @@ export function openedAt(copy: Copy) {
     const failure = failures.pop();
     if (failure !== undefined) throw Object.assign(new Error('The database failed'), failure);
   });
-  const kinds = FAILURES[copy.tables === 'accounting_' ? 'accounting_' : 'postgres'];
-  const fail = (kind: keyof typeof kinds, times: number) => {
-    failures.splice(0, failures.length, ...Array.from({ length: times }, () => kinds[kind]));
+  const fail = (failure: object, times: number) => {
+    failures.splice(0, failures.length, ...Array.from({ length: times }, () => failure));
   };
   return { target, fail };
 }
