@@ -80,8 +80,3 @@ export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   }
   throw new InvalidArgumentError(`Give a JSON object such as '{"name":"Desk"}'.`);
 }
-
-/** A number with what it counts: `1 row`, `2 rows`. */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
-}

@@ -5,7 +5,7 @@ import { type Client, createClient, type Listeners } from 'accounting-data-sdk';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
-import type { Io } from './io.ts';
+import type { CommandIo, Io } from './io.ts';
 import { readServiceFile } from './service-file.ts';
 
 /** Options of every command that talks to the service. */
@@ -15,7 +15,6 @@ export interface ConnectFlags {
   readonly env?: string | undefined;
   /** A file of `probe --out`. */
   readonly service?: string | undefined;
-  readonly quiet?: boolean | undefined;
 }
 
 /** Adds the options that {@link connect} reads, and examples to the help. */
@@ -40,7 +39,7 @@ export function examplesText(examples: readonly string[]): string {
  * A client for the service that flags, environment or a `.env` file name. It waits for the quota of its key as long as
  * it takes, because the user sees that it waits and can stop it.
  */
-export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
+export async function connect(io: CommandIo, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
   const profile = await profileOf(io, flags);
   const given = await settings(io, flags);
   const { baseUrl, apiKey } = given;
@@ -62,11 +61,11 @@ export async function connect(io: Io, flags: ConnectFlags, on: Listeners = {}): 
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io, given);
-  return { client, sync: profile.sync };
+  return { client, reading: { ...profile.sync, pagination: profile.client.pagination } };
 }
 
 /** The profile in the file of `--service`; an empty one without it. */
-export async function profileOf(
+async function profileOf(
   { cwd = '.' }: Pick<Io, 'cwd'>,
   { service }: ConnectFlags,
 ): Promise<Pick<ServiceProfile, 'client' | 'sync'>> {
@@ -89,14 +88,14 @@ function clientOf(create: (allowInsecure: boolean) => Client, allowInsecure: boo
 
 export interface Connection {
   readonly client: Client;
-  /** Options of a sync that fit the service, as the file of `--service` has them. */
-  readonly sync: ServiceProfile['sync'];
+  /** Options of a sync or a push that fit the service, as the file of `--service` has them. */
+  readonly reading: ServiceProfile['sync'] & { readonly pagination: ServiceProfile['client']['pagination'] };
 }
 
-async function askForKey(io: Io, given: Settings): Promise<string> {
+async function askForKey(io: CommandIo, given: Settings): Promise<string> {
   const typed = (await io.prompt?.secret('API key: ', io.signal))?.trim();
   if (typed) {
-    io.hide?.(typed);
+    io.hide(typed);
     return typed;
   }
   const advice =
@@ -121,7 +120,7 @@ function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings
  * Never one from each: the `.env` of a foreign project must neither send the user's key to its address nor lend its key
  * to another address.
  */
-async function settings(io: Io, { env: name, baseUrl, quiet }: ConnectFlags): Promise<Settings> {
+async function settings(io: CommandIo, { env: name, baseUrl }: ConnectFlags): Promise<Settings> {
   const fromEnv = settingsIn(io.env);
   const own = { ...fromEnv, baseUrl: baseUrl || fromEnv.baseUrl };
   const isSet = own.baseUrl !== undefined || own.apiKey !== undefined;
@@ -135,12 +134,12 @@ async function settings(io: Io, { env: name, baseUrl, quiet }: ConnectFlags): Pr
   const found = await readSettings(io, name);
   if (found === undefined) return own;
   const ignored = isSet ? ', not those of the environment' : '';
-  if (!quiet) io.log(`Using the address and the API key of ${found.file}${ignored}.`);
+  io.note(`Using the address and the API key of ${found.file}${ignored}.`);
   return found;
 }
 
 /** Of the file that the user names, or of the `.env` of the working directory if it has one of our variables. */
-async function readSettings(io: Io, name: string | undefined): Promise<Settings | undefined> {
+async function readSettings(io: CommandIo, name: string | undefined): Promise<Settings | undefined> {
   const file = name ?? '.env';
   const bytes = await readFile(resolve(io.cwd ?? '.', file)).catch((error: Error) => {
     if (name === undefined) return undefined;
@@ -151,7 +150,7 @@ async function readSettings(io: Io, name: string | undefined): Promise<Settings 
   });
   if (bytes === undefined) return undefined;
   const found = settingsIn(parseEnv(decoded(bytes)));
-  io.hide?.(found.apiKey);
+  io.hide(found.apiKey);
   const isOurs = found.baseUrl !== undefined || found.apiKey !== undefined;
   return isOurs || name !== undefined ? { ...found, file } : undefined;
 }

@@ -83,6 +83,15 @@ export function noReadAccess(): CommandFailure {
   });
 }
 
+/** A copy or a state belongs to another API key, perhaps to one of another company. */
+export function anotherKey(message: string): CommandFailure {
+  return new CommandFailure(message, {
+    advice:
+      'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
+    exitCode: EXIT.file,
+  });
+}
+
 /** The user stopped the command: the reason of its signal. It is not reported as a failure. */
 export class Interrupted extends Error {
   readonly exitCode: number;
@@ -127,7 +136,7 @@ const CONSEQUENCES: Readonly<
     EXIT.service,
     'Find out what the service does with "probe --out service.json", and pass --service service.json.',
   ],
-  checkpoint: [EXIT.file, 'When the cause is gone, run the same command again: it resumes.'],
+  checkpoint: [EXIT.file],
   concurrent_run: [EXIT.file, 'Start one run after the other.'],
   sync_failed: [EXIT.failed, 'Correct what each collection names.'],
   push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
@@ -166,7 +175,6 @@ export function failureOf(error: unknown): CommandFailure | undefined {
 function adviceOn(error: AnyAccountingError): string | undefined {
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
-  if (error.code === 'checkpoint') return error.hint?.replace(/(pass another) prefix/i, '$1 --tenant');
   if (error.code === 'unknown_problem' && error.retryable) return LATER;
   if (error.code === 'reconcile_aborted' && hasCounted(error.reason)) {
     return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';
@@ -182,10 +190,13 @@ function hasCounted(reason: Extract<AnyAccountingError, { code: 'reconcile_abort
   return reason === 'too_many_candidates' || reason === 'few_local_ids_seen';
 }
 
+/** How a message names an option of the library. The database is clear from the message itself. */
+const NAMES: Readonly<Record<string, string>> = { updatedSince: '--since ', target: '' };
+
 /** What happened, without the hint, by the name that it has as an option of the command. */
 export function messageOf(error: AnyAccountingError): string {
   const { hint = '' } = error;
   const message = error.message.slice(0, error.message.length - hint.length).trimEnd();
-  const isStart = error.code === 'invalid_input' && error.argument === 'updatedSince';
-  return isStart ? `--since ${message.slice('updatedSince: '.length)}` : message;
+  if (error.code !== 'invalid_input' || !Object.hasOwn(NAMES, error.argument)) return message;
+  return `${NAMES[error.argument]}${message.slice(`${error.argument}: `.length)}`;
 }

@@ -9,8 +9,6 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder of relative paths. Default: the working directory of the process. */
   readonly cwd?: string | undefined;
-  /** Hides this key in the log from now on. */
-  readonly hide?: ((key: string | undefined) => void) | undefined;
   /** Whether the log may have colours. */
   readonly colors: boolean;
   /** Aborts when the user stops the command. */
@@ -35,15 +33,22 @@ export interface Prompt {
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
 }
 
+/** What a command gets of it. */
+export interface CommandIo extends Omit<Io, 'status'> {
+  /** Prints a line about the progress; nothing with `--quiet`. */
+  note: (line: string) => void;
+  /** As {@link Io.status}; absent with `--quiet` too. */
+  status: Io['status'];
+  /** Hides this key in the log from now on. */
+  readonly hide: (key: string | undefined) => void;
+}
+
 /**
- * The same, but its log never shows a key: a message may quote an argument that is a key in the wrong place. `out` is
- * unchanged, because records are data.
+ * The log never shows a key: a message may quote an argument that is a key in the wrong place. `out` is unchanged,
+ * because records are data.
  */
-export function withoutKey(io: Io): Io {
+export function commandIo(io: Io): CommandIo {
   const keys = new Set([io.env.ACCOUNTING_API_KEY ?? '']);
-  return {
-    ...io,
-    hide: (key) => void keys.add(key ?? ''),
-    log: (line) => io.log([...keys].reduce(redactOwnText, line)),
-  };
+  const log = (line: string) => io.log([...keys].reduce(redactOwnText, line));
+  return { ...io, status: io.status, log, note: log, hide: (key) => void keys.add(key ?? '') };
 }

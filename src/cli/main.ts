@@ -10,7 +10,7 @@ import { addPush } from './commands/push.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { CommandFailure, EXIT, EXIT_HELP, reportError } from './errors.ts';
-import { type Io, withoutKey } from './io.ts';
+import { type CommandIo, commandIo, type Io } from './io.ts';
 import { wrapped } from './table.ts';
 
 /** Every command adds itself to the program. */
@@ -30,18 +30,19 @@ other users of the machine could see it.`;
 
 /** Runs the command line; returns the exit code. */
 export async function main(args: readonly string[], unsafeIo: Io): Promise<number> {
-  const io = withoutKey(unsafeIo);
+  const io = commandIo(unsafeIo);
   try {
     rejectKeys(args);
     await createProgram(io).parseAsync([...args], { from: 'user' });
     return EXIT.done;
   } catch (error) {
-    io.status?.(undefined);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     const { aborted, reason } = io.signal;
     const exitCode = reportError(aborted ? reason : error, io) ?? (aborted ? EXIT.interrupted : undefined);
     if (exitCode === undefined) throw error;
     return exitCode;
+  } finally {
+    unsafeIo.status?.(undefined);
   }
 }
 
@@ -56,7 +57,7 @@ function rejectKeys(args: readonly string[]): void {
   });
 }
 
-function createProgram(io: Io): Command {
+function createProgram(io: CommandIo): Command {
   const program = new Command('accounting-data-sdk')
     .description('Tools for connectors to the public accounting data API.')
     .version(VERSION)
@@ -67,6 +68,10 @@ function createProgram(io: Io): Command {
       getOutHelpWidth: () => 80,
     })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
+    .hook('preAction', (_, command) => {
+      if (command.opts<{ readonly quiet?: true }>().quiet)
+        Object.assign(io, { note() {}, status: undefined });
+    })
     // The caller ends the process.
     .exitOverride();
   for (const add of COMMANDS) add(program, io);

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { LoggedRequest, SandboxKeys } from 'accounting-data-sdk/testing';
 import { oneLine } from '../internal/text.ts';
+import { counted } from './numbers.ts';
 
 /** What each key of the sandbox may do, in the order in which the keys are printed. */
 const KEYS: Readonly<Record<keyof SandboxKeys, string>> = {
@@ -91,7 +92,7 @@ export function requestLine(request: LoggedRequest, withColors: boolean): string
 
 function outcome({ records, error, fault, idempotencyKey }: LoggedRequest): string {
   const parts = [
-    records === undefined ? undefined : `${records} record${records === 1 ? '' : 's'}`,
+    records === undefined ? undefined : counted(records, 'record'),
     error,
     idempotencyKey === undefined ? undefined : `key ${idempotencyKey}`,
     fault === undefined ? undefined : `fault ${fault}`,

@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { unlessMissing } from '../internal/node/crash-safe-file.ts';
+import { readIfExists, unlessMissing } from '../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from './errors.ts';
 
 /**
@@ -25,4 +25,29 @@ export async function writableFile(name: string): Promise<string> {
   // The new file is written beside the one that it replaces.
   await access(dirname(file), constants.W_OK);
   return file;
+}
+
+/**
+ * Checks a file that a command generates. One that `reasonNot` gives a reason for is overwritten only with `--force`.
+ * Called before the first request too.
+ */
+export async function checkOverwriting(
+  name: string,
+  how: { by: string; force: true | undefined; reasonNot: (text: string) => string | undefined },
+): Promise<void> {
+  const text = (await readIfExists(await writableFile(name))) ?? '';
+  const reason = text.trim() === '' || how.force ? undefined : how.reasonNot(text);
+  if (reason === undefined) return;
+  throw new CommandFailure(`${how.by} does not overwrite ${name}: ${reason}.`, {
+    advice: 'Choose another file, or pass --force.',
+    exitCode: EXIT.file,
+  });
+}
+
+/** `--check` has found that the service differs from a file. */
+export function changedFrom(file: string, by: string): CommandFailure {
+  return new CommandFailure(`The service differs from ${file}.`, {
+    advice: `Run ${by} --out, and look at what changes.`,
+    exitCode: EXIT.changed,
+  });
 }

@@ -200,8 +200,8 @@ export class PushMemory {
       return content;
     const [what, hint] =
       content.v === STATE_VERSION
-        ? ['belongs to another base URL or tenant', 'Pass another prefix.']
-        : ['was not written by a push of this version', 'Delete the state, or pass another prefix.'];
+        ? ['belongs to another base URL or tenant', 'Pass another tenant.']
+        : ['was not written by a push of this version', 'Delete the state, or pass another tenant.'];
     throw new CheckpointError(`The state under ${key} ${what}.`, { hint });
   }
 

@@ -31,10 +31,9 @@ interface NodeSqlite {
 export function openFile(file: string): SqliteDatabase {
   const sqlite = builtin<NodeSqlite>('node:sqlite');
   if (sqlite === undefined) {
-    throw new InvalidInputError(
-      'target',
-      'node:sqlite is missing from this runtime. Use Node 22.13 or newer, or another target',
-    );
+    throw new InvalidInputError('target', 'node:sqlite is missing from this runtime', {
+      hint: 'Use Node 22.13 or newer, or another target.',
+    });
   }
   let database: SqliteDatabase | undefined;
   try {

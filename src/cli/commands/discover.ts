@@ -3,12 +3,13 @@ import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
-import { collectionNameList, counted, wholeNumber } from '../arguments.ts';
+import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { contentOf, linesOfCode } from '../code-lines.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { writableFile } from '../writable.ts';
+import type { CommandIo } from '../io.ts';
+import { counted } from '../numbers.ts';
+import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly out?: string;
@@ -19,7 +20,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk discover`: schemas of what the service sends. */
-export function addDiscover(program: Command, io: Io): void {
+export function addDiscover(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('discover')
@@ -47,37 +48,34 @@ export function addDiscover(program: Command, io: Io): void {
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }
 
-async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
-  const { out, check, sample, quiet = false } = flags;
+async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
+  const { out, check, sample, force } = flags;
   // First, because the messages about files hide the API key only once it is known.
   const { client } = await connect(io, flags);
-  const previous = await previousFile(flags);
+  const previous = check === undefined ? '' : await checkedFile(check);
+  if (out !== undefined) await checkOverwriting(out, { by: 'discover', force, reasonNot });
   const count = names.length > 0 ? names.length : collectionNames.length;
-  if (!quiet)
-    io.log(
-      `Reading at most about ${counted(sample, 'record')} of each of ${counted(count, 'collection')}. Ctrl-C stops.`,
-    );
+  io.note(
+    `Reading at most about ${counted(sample, 'record')} of each of ${counted(count, 'collection')}. Ctrl-C stops.`,
+  );
   const discovery = await discover(client, {
     collections: names.length > 0 ? names : undefined,
     sample,
     strict: flags.strict,
     signal: io.signal,
-    onProgress: ({ requests, collection, done, of }) => {
-      if (!quiet) io.status?.(`${requests} requests: ${collection} (${done} of ${of} sampled)`);
-    },
+    onProgress: ({ requests, collection, done, of }) =>
+      io.status?.(`${requests} requests: ${collection} (${done} of ${of} sampled)`),
   });
-  io.status?.(undefined);
   checkAccess(discovery);
   const { source } = discovery;
   const file = `${hashLine(source)}\n${source}`;
   if (check !== undefined) {
-    reportChanges(check, { previous: previous ?? '', file, io });
-    if (!quiet) io.log(`The service sends what ${check} says.`);
-    return;
+    reportChanges(check, { previous, file, io });
+    return io.note(`The service sends what ${check} says.`);
   }
   if (out === undefined) return io.out(file.trimEnd());
   await replaceFile(await writableFile(out), file);
-  if (!quiet) io.log(summary(discovery, out));
+  io.note(summary(discovery, out));
 }
 
 /** Without a collection that failed, the file would lose its schema; CI would report that as a difference. */
@@ -104,31 +102,26 @@ function hash(source: string): string {
   return createHash('sha256').update(contentOf(source)).digest('hex');
 }
 
-/** The file to replace or to check. Fails before anything is sent if that is not possible. */
-async function previousFile({ out, check, force }: Flags): Promise<string | undefined> {
-  if (check !== undefined) {
-    const checked = await readIfExists(check);
-    if (checked !== undefined) return checked;
-    throw new CommandFailure(`${check} does not exist.`, {
-      advice: 'Write it with --out first.',
-      exitCode: EXIT.file,
-    });
-  }
-  if (out === undefined) return undefined;
-  const text = await readIfExists(await writableFile(out));
-  const [line = '', written] = HASH_LINE.exec(text ?? '') ?? [];
-  const isOurs = text === undefined || text.trim() === '' || written === hash(text.slice(line.length));
-  if (isOurs || force) return text;
-  throw new CommandFailure(
-    `discover does not overwrite ${out}: ${written === undefined ? 'it did not write that file' : 'the file was edited'}.`,
-    { advice: 'Choose another file, or pass --force.', exitCode: EXIT.file },
-  );
+async function checkedFile(name: string): Promise<string> {
+  const text = await readIfExists(name);
+  if (text !== undefined) return text;
+  throw new CommandFailure(`${name} does not exist.`, {
+    advice: 'Write it with --out first.',
+    exitCode: EXIT.file,
+  });
+}
+
+/** Why a file must not be overwritten. */
+function reasonNot(text: string): string | undefined {
+  const [line, written] = HASH_LINE.exec(text) ?? [];
+  if (line === undefined) return 'it did not write that file';
+  return written === hash(text.slice(line.length)) ? undefined : 'the file was edited';
 }
 
 /** Compares the code alone: comments count records, which change with every run, and projects format their files. */
 function reportChanges(
   checked: string,
-  { previous, file, io }: { previous: string; file: string; io: Io },
+  { previous, file, io }: { previous: string; file: string; io: CommandIo },
 ): void {
   const [before, now] = [linesOfCode(previous), linesOfCode(file)];
   const changes = [
@@ -137,10 +130,7 @@ function reportChanges(
   ];
   if (before.join() === now.join()) return;
   for (const line of changes) io.log(line);
-  throw new CommandFailure(`The service differs from ${checked}.`, {
-    advice: 'Run discover --out, and look at what changes.',
-    exitCode: EXIT.changed,
-  });
+  throw changedFrom(checked, 'discover');
 }
 
 function summary({ collections, requests }: Discovery, out: string): string {

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { jsonText } from '../../internal/json-text.ts';
 import { collectionName } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
 
 /** `accounting-data-sdk get`: one record. */
-export function addGet(program: Command, io: Io): void {
+export function addGet(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('get')

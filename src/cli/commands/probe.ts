@@ -1,14 +1,14 @@
 import type { CollectionName } from 'accounting-data-sdk';
 import { type ProbeOptions, type ProbeReport, probe } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
-import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
+import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, jsonObject } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
 import { reportLines } from '../probe-report.ts';
 import { differences, parseServiceFile, readServiceFile, serviceFile } from '../service-file.ts';
-import { writableFile } from '../writable.ts';
+import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
@@ -21,7 +21,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk probe`: what the API documentation leaves open. */
-export function addProbe(program: Command, io: Io): void {
+export function addProbe(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('probe')
@@ -55,10 +55,10 @@ export function addProbe(program: Command, io: Io): void {
   ).action((names: CollectionName[], flags: Flags) => run(names, flags, io));
 }
 
-async function run(names: readonly CollectionName[], flags: Flags, io: Io): Promise<void> {
-  const { json, out, check, write = false, draft, quiet } = flags;
+async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
+  const { json, out, check, write = false, draft, force } = flags;
   const before = check === undefined ? undefined : await readServiceFile(check);
-  if (out !== undefined) await checkOverwriting(out, flags);
+  if (out !== undefined) await checkOverwriting(out, { by: 'probe', force, reasonNot });
   const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
@@ -67,12 +67,12 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
     write: write && { draft },
     signal: io.signal,
     onLeftBehind: (ids) => io.log(leftBehindText(ids)),
-    ...(quiet ? {} : progress(io)),
-  }).finally(() => io.status?.(undefined));
+    ...progress(io),
+  });
   const isRead = report.collections.some(({ access }) => access === 'readable');
   if (json) io.out(JSON.stringify(report, undefined, 2));
-  else if (out !== undefined && isRead) await writeService(report, out, flags, io);
-  else if (check === undefined) print(reportLines(report, io.columns), io);
+  else if (out !== undefined && isRead) await writeService(report, out, io);
+  else if (check === undefined) for (const line of reportLines(report, io.columns)) io.out(line);
   const { leftBehind } = report.writes;
   if (leftBehind.length > 0) {
     throw new CommandFailure(leftBehindText(leftBehind), {
@@ -82,42 +82,24 @@ async function run(names: readonly CollectionName[], flags: Flags, io: Io): Prom
   }
   const access = report.collections.map((collection) => collection.access);
   if (!isRead) throw nothingReadable(access);
-  if (before !== undefined) reportDifferences(differences(before, report), check ?? '', io);
-  if (before !== undefined && !quiet) io.log(`The service behaves as ${check} says.`);
-}
-
-async function writeService(report: ProbeReport, out: string, { quiet }: Flags, io: Io): Promise<void> {
-  await replaceFile(await writableFile(out), serviceFile(report, out));
-  if (!quiet) io.log(`Wrote ${out} (${report.requests} requests).`);
-}
-
-/** Fails before anything is sent if the file cannot be written, or is not one of probe. */
-async function checkOverwriting(out: string, { force }: Flags): Promise<void> {
-  await writableFile(out);
-  const text = await readIfExists(out);
-  if (force || text === undefined || text.trim() === '' || parseServiceFile(text) !== undefined) return;
-  throw new CommandFailure(`probe does not overwrite ${out}: it did not write that file.`, {
-    advice: 'Choose another file, or pass --force.',
-    exitCode: EXIT.file,
-  });
-}
-
-function reportDifferences(lines: readonly string[], file: string, io: Io): void {
-  if (lines.length === 0) return;
+  if (before === undefined || check === undefined) return;
+  const lines = differences(before, report);
   for (const line of lines) io.log(line);
-  throw new CommandFailure(`The service differs from ${file}.`, {
-    advice: 'Run probe --out, and look at what changes.',
-    exitCode: EXIT.changed,
-  });
+  if (lines.length > 0) throw changedFrom(check, 'probe');
+  io.note(`The service behaves as ${check} says.`);
 }
+
+async function writeService(report: ProbeReport, out: string, io: CommandIo): Promise<void> {
+  await replaceFile(await writableFile(out), serviceFile(report, out));
+  io.note(`Wrote ${out} (${report.requests} requests).`);
+}
+
+const reasonNot = (text: string) =>
+  parseServiceFile(text) === undefined ? 'it did not write that file' : undefined;
 
 const leftBehindText = (ids: readonly string[]) => `Products that could not be deleted: ${ids.join(', ')}.`;
 
-function print(lines: readonly string[], io: Io): void {
-  for (const line of lines) io.out(line);
-}
-
-async function confirmWriting(baseUrl: string, { yes }: Flags, io: Io): Promise<void> {
+async function confirmWriting(baseUrl: string, { yes }: Flags, io: CommandIo): Promise<void> {
   if (yes) return;
   const question = `This creates one product at ${baseUrl}, updates it and deletes it. Continue?`;
   const agreed = await io.prompt?.confirm(question, io.signal);
@@ -129,13 +111,13 @@ async function confirmWriting(baseUrl: string, { yes }: Flags, io: Io): Promise<
   });
 }
 
-function progress(io: Io): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
+function progress(io: CommandIo): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
   let most = 0;
   return {
     onPlan({ atMost, writes }) {
       most = atMost;
       const how = writes ? 'to read, and to create, update and delete one product' : 'to read only';
-      io.log(`At most ${atMost} requests, ${how}. Ctrl-C stops.`);
+      io.note(`At most ${atMost} requests, ${how}. Ctrl-C stops.`);
     },
     onProgress: ({ requests, collection, done, of }) =>
       io.status?.(

@@ -1,19 +1,16 @@
 import type { CollectionName } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
 import { candidates, collectionName, duration, timestamp } from '../arguments.ts';
-import { connectable, profileOf } from '../connect.ts';
+import { connectable } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
 import { type DatabaseFlags, pullIntoDatabase } from '../pull/database.ts';
 import { type FileFlags, pullIntoFiles } from '../pull/files.ts';
 
 type Flags = FileFlags & Omit<DatabaseFlags, 'to'> & { readonly to?: string };
 
-/** Without the default of `--pagination`, which depends on the service. */
-type GivenFlags = Omit<Flags, 'pagination'> & { readonly pagination?: Flags['pagination'] };
-
 /** `accounting-data-sdk pull`: whole collections as NDJSON or CSV. */
-export function addPull(program: Command, io: Io): void {
+export function addPull(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('pull')
@@ -70,9 +67,7 @@ export function addPull(program: Command, io: Io): void {
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
     ],
-  ).action(async (name: CollectionName | undefined, given: GivenFlags) => {
-    const { client } = await profileOf(io, given);
-    const flags = { ...given, pagination: given.pagination ?? client.pagination ?? 'keyset' };
+  ).action(async (name: CollectionName | undefined, flags: Flags) => {
     checkFlags(name, flags);
     const { to } = flags;
     if (to === undefined) await pullIntoFiles(name, flags, io);

@@ -15,10 +15,11 @@ import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
 import { oneLine } from '../../internal/text.ts';
-import { type CustomFields, candidates, counted, customFields, duration, wholeNumber } from '../arguments.ts';
-import { type ConnectFlags, connect, connectable, profileOf } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type CustomFields, candidates, customFields, duration, wholeNumber } from '../arguments.ts';
+import { type ConnectFlags, connect, connectable } from '../connect.ts';
+import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
+import type { CommandIo } from '../io.ts';
+import { counted } from '../numbers.ts';
 import { type DecimalMark, type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
 import { RowResults, rowName } from '../push/row-results.ts';
 
@@ -46,7 +47,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk push`: creates or updates the products of a file. */
-export function addPush(program: Command, io: Io): void {
+export function addPush(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('push')
@@ -109,7 +110,7 @@ export function addPush(program: Command, io: Io): void {
   ).action((path: string, flags: Flags) => run(path, flags, io));
 }
 
-async function run(path: string, flags: Flags, io: Io): Promise<void> {
+async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const isAsked = flags.dryRun !== true && flags.yes !== true;
   checkFlags(flags, isAsked && (io.prompt === undefined || path === '-'));
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
@@ -121,8 +122,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
     ignoreColumns: (flags.ignoreColumns ?? '').split(',').map((name) => name.trim()),
     stdin: io.stdin,
   });
-  const { client, sync: fitting } = await connect(io, flags);
-  const { pagination } = (await profileOf(io, flags)).client;
+  const { client, reading } = await connect(io, flags);
   const { tenant = 'default' } = flags;
   const store = await stateIn(resolve(io.cwd ?? '.', flags.state ?? STATE_FOLDER), flags.dryRun === true);
   const isDryRun = flags.dryRun ?? false;
@@ -134,8 +134,7 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
   };
   try {
     const report = await push(client.products, {
-      ...fitting,
-      pagination,
+      ...reading,
       tenant,
       rows: file.rows(),
       key: flags.key as 'productNumber',
@@ -150,16 +149,14 @@ async function run(path: string, flags: Flags, io: Io): Promise<void> {
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
       onResult: (result) => results.add(result, file.lineOf(result.index), file.badCellsOf(result.index)),
-      onProgress: (progress) => flags.quiet || io.status?.(progressText(progress)),
+      onProgress: (progress) => io.status?.(progressText(progress)),
       confirm,
     });
-    io.status?.(undefined);
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     end(report, { flags, io, results, file });
   } catch (error) {
     throw withCause(error);
   } finally {
-    io.status?.(undefined);
     results.close();
   }
 }
@@ -234,13 +231,13 @@ async function checkPaths(rows: string, results: string | undefined): Promise<vo
 
 interface Ended {
   readonly flags: Flags;
-  readonly io: Io;
+  readonly io: CommandIo;
   readonly results: RowResults;
   readonly file: ProductFile;
 }
 
 function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, results, file }: Ended): void {
-  if (!flags.quiet) io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  io.note(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
   for (const { field, sent, returned, key, index, rows: count } of notStored) {
     const more = count > 1 ? ` (and ${counted(count - 1, 'more row')})` : '';
     const values = `sent ${short(sent)}, returned ${short(returned)}${more}`;
@@ -309,17 +306,14 @@ const RESUME = 'What was written stays written; run the same command again to co
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
 function withCause(error: unknown): unknown {
   if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') {
-    return new CommandFailure('The state was written with the API key of another company.', {
-      advice:
-        'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
-      exitCode: EXIT.file,
-    });
+    return anotherKey('The state was written with the API key of another company.');
   }
   if (!isAccountingError(error, 'push_failed')) return error;
-  const { cause } = error;
+  const { cause, report } = error;
   const failure = failureOf(cause);
   if (cause instanceof CommandFailure || failure === undefined) return cause;
   const { advice, exitCode } = failure;
   const stopped = new CommandFailure(messageOf(error), { advice, exitCode });
-  return error.hint?.endsWith('to continue.') ? stopped.withAdvice(RESUME) : stopped;
+  const { created, updated, deleted } = report.counts;
+  return created + updated + deleted > 0 ? stopped.withAdvice(RESUME) : stopped;
 }

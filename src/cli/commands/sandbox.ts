@@ -12,10 +12,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import type { OptionTable } from '../../internal/options.ts';
 import { nearest } from '../../internal/suggestion.ts';
-import { counted, jsonObject, wholeNumber } from '../arguments.ts';
+import { jsonObject, wholeNumber } from '../arguments.ts';
 import { examplesText } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
+import { counted } from '../numbers.ts';
 import { envLines, isSandboxEnv, requestLine, TITLE, withSettings } from '../sandbox-output.ts';
 import { readServiceFile } from '../service-file.ts';
 import { writableFile } from '../writable.ts';
@@ -35,7 +36,6 @@ interface Flags {
   readonly write?: string;
   readonly force?: true;
   readonly listOptions?: true;
-  readonly quiet?: true;
 }
 
 interface FaultFlag {
@@ -51,7 +51,7 @@ const EXAMPLES = [
 ];
 
 /** `accounting-data-sdk sandbox`: the sandbox on a port. */
-export function addSandbox(program: Command, io: Io): void {
+export function addSandbox(program: Command, io: CommandIo): void {
   program
     .command('sandbox')
     .description('serve a sandbox of the service on this machine, with generated data')
@@ -85,7 +85,7 @@ export function addSandbox(program: Command, io: Io): void {
 }
 
 /** Serves until the user stops it. */
-async function serve(flags: Flags, io: Io): Promise<void> {
+async function serve(flags: Flags, io: CommandIo): Promise<void> {
   const service = flags.service === undefined ? {} : await serviceOptions(flags.service);
   const options = allOptions(flags, service);
   await using sandbox = create(options);
@@ -107,14 +107,13 @@ async function serve(flags: Flags, io: Io): Promise<void> {
     await replaceFile(file.path, text);
     io.log(`Wrote the address and the ${file.foreign === undefined ? 'keys' : 'key'} to ${flags.write}.`);
   }
-  if (!flags.quiet) sandbox.onRequest((request) => io.log(requestLine(request, io.colors)));
+  sandbox.onRequest((request) => io.note(requestLine(request, io.colors)));
   io.log(`Listening on ${url}. Stop with Ctrl-C.`);
   await new Promise<void>((resolve) => {
     if (io.signal.aborted) resolve();
     else io.signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const count = sandbox.count();
-  io.log(`Stopped after ${counted(count, 'request')}.`);
+  io.log(`Stopped after ${counted(sandbox.count(), 'request')}.`);
 }
 
 /** Where `--write` writes. `foreign` is the text of a file that the command did not write. */

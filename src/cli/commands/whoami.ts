@@ -2,7 +2,7 @@ import { type WhoamiReport, whoami } from 'accounting-data-sdk/explore';
 import type { Command } from 'commander';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { nothingReadable } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
 import { tableLines } from '../table.ts';
 
 interface Flags extends ConnectFlags {
@@ -10,7 +10,7 @@ interface Flags extends ConnectFlags {
 }
 
 /** `accounting-data-sdk whoami`: what a key may read. */
-export function addWhoami(program: Command, io: Io): void {
+export function addWhoami(program: Command, io: CommandIo): void {
   connectable(
     program
       .command('whoami')
@@ -21,11 +21,8 @@ export function addWhoami(program: Command, io: Io): void {
     const { client } = await connect(io, flags);
     const report = await whoami(client, {
       signal: io.signal,
-      onProgress: ({ collection, done, of }) => {
-        if (!flags.quiet) io.status?.(`${collection} (${done + 1} of ${of})`);
-      },
+      onProgress: ({ collection, done, of }) => io.status?.(`${collection} (${done + 1} of ${of})`),
     });
-    io.status?.(undefined);
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     else for (const line of textOf(report, io.columns)) io.out(line);
     if (report.collections.some(({ access }) => access === 'readable')) return;

@@ -13,9 +13,10 @@ import {
 } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { type ConnectFlags, connect } from '../connect.ts';
-import { CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { many, numberOf, PullProgress } from './progress.ts';
+import { anotherKey, CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
+import type { CommandIo } from '../io.ts';
+import { counted, numberOf } from '../numbers.ts';
+import { PullProgress } from './progress.ts';
 
 /** What `pull --to` needs to know. */
 export interface DatabaseFlags extends ConnectFlags {
@@ -29,7 +30,7 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly forget?: true;
   readonly yes?: true;
   readonly json?: true;
-  readonly pagination: 'keyset' | 'page' | 'none';
+  readonly pagination?: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
 
@@ -46,10 +47,10 @@ interface Database {
 export async function pullIntoDatabase(
   name: CollectionName | undefined,
   flags: DatabaseFlags,
-  io: Io,
+  io: CommandIo,
 ): Promise<void> {
   const database = flags.to === 'postgres' ? openPostgres(io) : openSqlite(resolve(io.cwd ?? '.', flags.to));
-  const progress = new PullProgress(io, flags);
+  const progress = new PullProgress(io);
   try {
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
     if (flags.forget) {
@@ -64,35 +65,32 @@ export async function pullIntoDatabase(
       progress.log(`${tenant} was removed from ${flags.to}.`);
       return;
     }
-    const { client, sync: fitting } = await connect(io, flags, progress.listeners);
+    const { client, reading } = await connect(io, flags, progress.listeners);
+    const { pagination = reading.pagination, maxOutage: maxOutageMs } = flags;
     const target = warning(database.target, progress);
     const collections = name && [name];
     if (flags.verify) {
-      const { pagination, maxOutage: maxOutageMs } = flags;
       const options = { tenant, target, collections, pagination, maxOutageMs, signal: io.signal };
-      const verified = await verify(client, options).finally(() => progress.hide());
-      printDifferences(verified, flags, io, progress);
-      return;
+      return printDifferences(await verify(client, options), flags, io, progress);
     }
     const report = await sync(client, {
-      ...fitting,
+      ...reading,
       tenant,
       target,
       sameCompany: flags.sameCompany,
       collections,
       mode: flags.full ? 'full' : 'incremental',
       maxCandidates: flags.maxCandidates,
-      pagination: flags.pagination,
-      maxOutageMs: flags.maxOutage,
+      pagination,
+      maxOutageMs,
       signal: io.signal,
       onProgress: ({ collection, recordsPerSecond, ...counts }) =>
         progress.show(collection, counts, recordsPerSecond),
-    })
-      .finally(() => progress.hide())
-      .catch((error: unknown) => {
-        if (io.signal.aborted) logStop(flags, io);
-        throw error;
-      });
+    }).catch((error: unknown) => {
+      if (io.signal.aborted)
+        io.log(`Stopped before the end. What was read so far is in ${flags.to}. ${RESUME}`);
+      throw error;
+    });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     logReport(report, flags.to, progress);
   } catch (error) {
@@ -136,7 +134,7 @@ async function onlyTenant({ query, checkpoints }: Database, to: string): Promise
 function printDifferences(
   report: VerifyReport,
   { to, json }: DatabaseFlags,
-  io: Io,
+  io: CommandIo,
   progress: PullProgress,
 ): void {
   const { equal, collections, forbidden, tenant } = report;
@@ -150,19 +148,19 @@ function printDifferences(
       }
     }
     if (changedSince.length > 0) {
-      progress.log(`${collection}: ${many(changedSince.length, 'record')} changed since the last sync.`);
+      progress.log(`${collection}: ${counted(changedSince.length, 'record')} changed since the last sync.`);
     }
     if (differences.withoutId > 0)
-      progress.log(`${collection}: ${many(differences.withoutId, 'row')} without an id.`);
+      progress.log(`${collection}: ${counted(differences.withoutId, 'row')} without an id.`);
   }
   for (const name of forbidden) progress.log(`${name}: not compared, the key may not read it.`);
   const read = collections.reduce((sum, { records }) => sum + records, 0);
   if (equal) {
-    progress.log(`${many(read, 'record')} of ${tenant} compared with ${to}: equal.`);
+    progress.log(`${counted(read, 'record')} of ${tenant} compared with ${to}: equal.`);
     return;
   }
   throw new CommandFailure(
-    `${many(count, 'record')} of ${tenant} in ${to} ${count === 1 ? 'differs' : 'differ'} from the service.`,
+    `${counted(count, 'record')} of ${tenant} in ${to} ${count === 1 ? 'differs' : 'differ'} from the service.`,
     {
       advice: 'Run "pull --all --to … --full", then verify again.',
       exitCode: EXIT.changed,
@@ -170,7 +168,7 @@ function printDifferences(
   );
 }
 
-async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Io): Promise<void> {
+async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: CommandIo): Promise<void> {
   if (yes) return;
   if (await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}?`, io.signal)) return;
   throw new CommandFailure('Nothing was removed.', {
@@ -210,7 +208,7 @@ interface Pg {
   };
 }
 
-function openPostgres(io: Io): Database {
+function openPostgres(io: CommandIo): Database {
   const { DATABASE_URL: connectionString } = io.env;
   if (!connectionString) {
     throw new CommandFailure('No database is configured.', {
@@ -234,7 +232,7 @@ function openPostgres(io: Io): Database {
 }
 
 /** `pg` of the project in whose folder the command runs, or beside this package. It is no dependency. */
-function loadPg(io: Io): Pg {
+function loadPg(io: CommandIo): Pg {
   for (const from of [resolve(io.cwd ?? '.', 'package.json'), import.meta.url]) {
     try {
       return createRequire(from)('pg') as Pg;
@@ -263,20 +261,16 @@ function logReport({ collections, records, tenant }: SyncReport, to: string, pro
     }
     if (invalid > 0) {
       progress.log(
-        `${collection}: ${many(invalid, 'record')} did not match the documented types; written as sent, null in typed columns.`,
+        `${collection}: ${counted(invalid, 'record')} did not match the documented types; written as sent, null in typed columns.`,
       );
     }
     progress.warn(report);
   }
   progress.summarize();
-  progress.log(`${many(records, 'record')} of ${tenant} written to ${to}: complete.`);
+  progress.log(`${counted(records, 'record')} of ${tenant} written to ${to}: complete.`);
 }
 
-function logStop({ to, pagination }: DatabaseFlags, io: Io): void {
-  const end = pagination === 'keyset' ? 'to resume' : 'again';
-  io.log('Stopped before the end.');
-  io.log(`What was read so far is in ${to}. Run the same command ${end}.`);
-}
+const RESUME = 'Run the same command to resume.';
 
 /** What ended the command, with the exit code of its first reason. */
 function asFailure(
@@ -285,23 +279,14 @@ function asFailure(
 ): unknown {
   if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
   if (error.code === 'invalid_input' && error.argument === 'tenant') {
-    return new CommandFailure(
+    return anotherKey(
       'The copy was written with another API key, and none of its known records is the same.',
-      {
-        advice:
-          'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
-        exitCode: EXIT.file,
-      },
     );
   }
   if (error.code === 'invalid_input' && error.argument === 'target') {
-    const message = error.message.replace(/^target: /, '');
-    return new CommandFailure(message, {
-      advice: message.includes('. Use ')
-        ? undefined
-        : 'Name a database that only this package writes to, or a file that does not exist.',
-      exitCode: EXIT.file,
-    });
+    const { hint = 'Name a database that only this package writes to, or a file that does not exist.' } =
+      error;
+    return new CommandFailure(messageOf(error), { advice: hint, exitCode: EXIT.file });
   }
   if (error.code !== 'sync_failed') return error;
   const failures = error.errors.map((each) => each.error);
@@ -313,7 +298,7 @@ function asFailure(
   const { advice, exitCode } = first;
   const failure = new CommandFailure(messageOf(error), { advice, exitCode });
   // It would stop again, or the advice says so already.
-  const isSaid = /run (?:it|this|the same command) again/i.test(advice ?? '');
-  if (isAccountingError(error.cause, 'reconcile_aborted') || isSaid) return failure;
-  return failure.withAdvice('Run the same command to resume.');
+  const { cause } = error;
+  const isSaid = isAccountingError(cause, 'reconcile_aborted') || isAccountingError(cause, 'checkpoint');
+  return isSaid ? failure : failure.withAdvice(RESUME);
 }

@@ -15,10 +15,11 @@ import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, type Connection, connect } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, noReadAccess } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
+import { numberOf } from '../numbers.ts';
 import { writableFile } from '../writable.ts';
 import { type Format, type Output, openOutput } from './outputs.ts';
-import { countsOf, numberOf, type PullCounts, PullProgress } from './progress.ts';
+import { countsOf, type PullCounts, PullProgress } from './progress.ts';
 
 /** What a pull without `--to` needs to know. */
 export interface FileFlags extends ConnectFlags {
@@ -27,7 +28,7 @@ export interface FileFlags extends ConnectFlags {
   /** A file; with `all` a folder. */
   readonly out?: string;
   readonly format: Format;
-  readonly pagination: 'keyset' | 'page' | 'none';
+  readonly pagination?: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
 
@@ -41,10 +42,10 @@ const LOOKBACK_MS = 120_000;
 export async function pullIntoFiles(
   named: CollectionName | undefined,
   flags: FileFlags,
-  io: Io,
+  io: CommandIo,
 ): Promise<void> {
   const { all = false, out, format } = flags;
-  const progress = new PullProgress(io, flags);
+  const progress = new PullProgress(io);
   const connection = await connect(io, flags, progress.listeners);
   const names = named === undefined ? collectionNames : [named];
   const { client } = connection;
@@ -84,7 +85,7 @@ export async function pullIntoFiles(
 
 interface ReadContext {
   readonly flags: FileFlags;
-  readonly io: Io;
+  readonly io: CommandIo;
   readonly progress: PullProgress;
   readonly connection: Connection;
 }
@@ -93,7 +94,7 @@ interface ReadContext {
 async function read(
   name: CollectionName,
   output: Output,
-  { flags, io, progress, connection: { client, sync: fitting } }: ReadContext,
+  { flags, io, progress, connection: { client, reading } }: ReadContext,
 ): Promise<CollectionReport | undefined> {
   const startedAt = performance.now();
   let counts: PullCounts = { records: 0, pages: 0 };
@@ -103,18 +104,19 @@ async function read(
   let report = undefined as CollectionReport | undefined;
   // Invalid records too: the file holds what the service sent, with null for a number such as 1e400.
   const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
+  const { pagination = reading.pagination } = flags;
   const run = changes(collection, {
-    ...fitting,
+    ...reading,
     tenant: 'pull',
     // A pull that was stopped starts over.
     store: memoryStore(),
-    pagination: flags.pagination,
+    pagination,
     updatedSince: flags.since,
     maxOutageMs: flags.maxOutage,
     signal: io.signal,
-    onProgress: ({ pagination, recordsPerSecond }) => {
+    onProgress: ({ pagination: used, recordsPerSecond }) => {
       rate = recordsPerSecond;
-      if (pagination !== 'page' || flags.pagination === 'page' || isByPage) return;
+      if (used !== 'page' || pagination === 'page' || isByPage) return;
       isByPage = true;
       progress.log('Ids are not integers: reading page by page.');
     },
@@ -139,7 +141,6 @@ async function read(
     progress.log(`This key may not read ${name} (${error.code}).`);
     return undefined;
   } finally {
-    progress.hide();
     if (report !== undefined || counts.pages > 0) {
       const took = ((performance.now() - startedAt) / 1000).toFixed(1);
       const end = report === undefined ? 'not complete' : 'complete';
@@ -181,7 +182,7 @@ function isInterrupted({ aborted, reason }: AbortSignal): boolean {
 }
 
 /** What the user has after an interruption, and how to continue. */
-function logStop({ all, out }: FileFlags, io: Io): void {
+function logStop({ all, out }: FileFlags, io: CommandIo): void {
   io.log('Stopped before the end.');
   const left = existsSync(out ?? '') ? 'is unchanged' : 'was not written';
   const kept = all ? `No file of ${out} was changed. ` : out === undefined ? '' : `${out} ${left}. `;

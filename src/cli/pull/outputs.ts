@@ -10,7 +10,7 @@ import {
   writeWhole,
 } from '../../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
 import { writableFile } from '../writable.ts';
 import { csvOf } from './csv.ts';
 
@@ -32,7 +32,7 @@ export interface Output {
  * A file of the user, which is replaced by `deliver`. Without a file standard output: NDJSON is printed as it comes, CSV
  * at the end, because only then are all columns known.
  */
-export async function openOutput(io: Io, out: string | undefined, format: Format): Promise<Output> {
+export async function openOutput(io: CommandIo, out: string | undefined, format: Format): Promise<Output> {
   if (out === undefined) return format === 'csv' ? csvOutput(io) : printedLines(io);
   const target = await writableFile(out);
   // Accounting data must not become readable to more users than before; a new file has the permissions of any other.
@@ -44,17 +44,17 @@ export async function openOutput(io: Io, out: string | undefined, format: Format
   });
 }
 
-function printedLines(io: Io): Output {
+function printedLines(io: CommandIo): Output {
   const nothing = async () => {};
   return { write: printTo(io), finish: nothing, deliver: nothing, discard: nothing };
 }
 
 /** Prints a string that ends with a line break. */
-function printTo({ write, out }: Io): (text: string) => Promise<void> {
+function printTo({ write, out }: CommandIo): (text: string) => Promise<void> {
   return write ?? (async (text) => out(text.replace(/\n$/, '')));
 }
 
-function csvOutput(io: Io): Output {
+function csvOutput(io: CommandIo): Output {
   const print = printTo(io);
   return new LinesFile(join(tmpdir(), `accounting-data-sdk-${randomUUID()}.ndjson`), 0o600, {
     prepare: (lines) => lines,

@@ -1,5 +1,6 @@
 import type { CollectionReport, Listeners } from 'accounting-data-sdk';
-import type { Io } from '../io.ts';
+import type { CommandIo } from '../io.ts';
+import { counted, numberOf } from '../numbers.ts';
 
 /** How far a pull is, earlier runs of it included. */
 export interface PullCounts {
@@ -12,16 +13,14 @@ const LINE_EVERY_MS = 10_000;
 
 /** Shows how far a pull is: records, pages, rate, and what it waits for. */
 export class PullProgress {
-  readonly #io: Io;
-  readonly #quiet: boolean;
+  readonly #io: CommandIo;
   /** Collections whose read by page may lack a record for no other reason. */
   readonly #byPage: string[] = [];
   #shown = '';
   #loggedAt = performance.now();
 
-  constructor(io: Io, { quiet = false }: { quiet?: boolean | undefined }) {
+  constructor(io: CommandIo) {
     this.#io = io;
-    this.#quiet = quiet;
   }
 
   /** Of the client. */
@@ -35,7 +34,7 @@ export class PullProgress {
 
   /** A line that stays. */
   log(text: string): void {
-    if (!this.#quiet) this.#io.log(text);
+    this.#io.note(text);
   }
 
   show(collection: string, counts: PullCounts, recordsPerSecond: number): void {
@@ -45,16 +44,12 @@ export class PullProgress {
     this.#print(this.#shown);
   }
 
-  hide(): void {
-    this.#io.status?.(undefined);
-  }
-
   /** Warns of a collection that may lack records. Those read by page are named together at the end: see `summarize`. */
   warn({ collection, complete, pagination, repeated }: CollectionReport): void {
     if (complete !== 'likely') return;
     if (repeated > 0) {
       this.log(
-        `Warning: the list of ${collection} repeated ${many(repeated, 'record')}, so it may lack as many.`,
+        `Warning: the list of ${collection} repeated ${counted(repeated, 'record')}, so it may lack as many.`,
       );
     } else if (pagination === 'page') this.#byPage.push(collection);
     else {
@@ -73,7 +68,6 @@ export class PullProgress {
   }
 
   #print(text: string): void {
-    if (this.#quiet) return;
     const now = performance.now();
     if (this.#io.status !== undefined) this.#io.status(text);
     else if (now - this.#loggedAt >= LINE_EVERY_MS) {
@@ -86,17 +80,7 @@ export class PullProgress {
 /** `240 records in 12 pages`, `240 records of accounts in 12 pages`. */
 export function countsOf({ records, pages }: PullCounts, collection?: string): string {
   const of = collection === undefined ? '' : ` of ${collection}`;
-  return `${many(records, 'record')}${of} in ${many(pages, 'page')}`;
-}
-
-/** `1 record`, `12,345 records`. */
-export function many(value: number, what: string): string {
-  return `${numberOf(value)} ${what}${value === 1 ? '' : 's'}`;
-}
-
-/** `12,345` */
-export function numberOf(value: number): string {
-  return value.toLocaleString('en-US');
+  return `${counted(records, 'record')}${of} in ${counted(pages, 'page')}`;
 }
 
 function seconds(ms: number): string {

@@ -323,7 +323,7 @@ test('push names --tenant for a state folder of another service', async () => {
   const { code, log } = await run(env, args);
   expect([code, log.trim()]).toEqual([
     7,
-    expect.stringMatching(/belongs to another base URL or tenant\.\nPass another --tenant\.$/),
+    expect.stringMatching(/belongs to another base URL or tenant\.\nPass another tenant\.$/),
   ]);
   expect((await run(env, [...args, '--tenant', 'other'])).code).toBe(0);
 });
