@@ -4,7 +4,6 @@ import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, wholeNumber } from '../arguments.ts';
-import { contentOf, linesOfCode } from '../code-lines.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
@@ -97,9 +96,17 @@ function hashLine(source: string): string {
   return `// sha256 ${hash(source)}: discover overwrites this file only if it was not edited.`;
 }
 
-/** A formatter does not change it. */
 function hash(source: string): string {
-  return createHash('sha256').update(contentOf(source)).digest('hex');
+  return createHash('sha256').update(bare(source)).digest('hex');
+}
+
+/** What no formatter changes: neither white space nor commas and semicolons, and one kind of quotes. */
+function bare(source: string): string {
+  return source.replaceAll(/[\s,;\\]/g, '').replaceAll('"', "'");
+}
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
 async function checkedFile(name: string): Promise<string> {
@@ -123,13 +130,12 @@ function reportChanges(
   checked: string,
   { previous, file, io }: { previous: string; file: string; io: CommandIo },
 ): void {
-  const [before, now] = [linesOfCode(previous), linesOfCode(file)];
-  const changes = [
-    ...before.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
-    ...now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
-  ];
-  if (before.join() === now.join()) return;
-  for (const line of changes) io.log(line);
+  const [before, now] = [withoutComments(previous), withoutComments(file)];
+  if (bare(before) === bare(now)) return;
+  const linesOf = (code: string, other: string) =>
+    code.split('\n').filter((line) => !bare(other).includes(bare(line)));
+  for (const line of linesOf(before, now)) io.log(`- ${line.trim()}`);
+  for (const line of linesOf(now, before)) io.log(`+ ${line.trim()}`);
   throw changedFrom(checked, 'discover');
 }
 

@@ -86,9 +86,9 @@ export function addSandbox(program: Command, io: CommandIo): void {
 
 /** Serves until the user stops it. */
 async function serve(flags: Flags, io: CommandIo): Promise<void> {
-  const service = flags.service === undefined ? {} : await serviceOptions(flags.service);
+  const service = flags.service === undefined ? {} : (await readServiceFile(flags.service)).sandbox;
   const options = allOptions(flags, service);
-  await using sandbox = create(options);
+  await using sandbox = create(options, flags);
   for (const { fault, match } of flags.fault ?? []) sandbox.faults.add(fault, match);
 
   const file = flags.write === undefined ? undefined : await envFile(flags.write, flags);
@@ -134,29 +134,16 @@ async function envFile(name: string, { force }: Flags): Promise<EnvFile> {
   });
 }
 
-/** The options in a file of `probe --out`, which may be of another version or edited by hand. */
-async function serviceOptions(file: string): Promise<SandboxOptions> {
-  const { sandbox } = await readServiceFile(file);
-  try {
-    createSandbox(sandbox);
-  } catch (error) {
-    throw new CommandFailure(`${file} has an invalid option: ${(error as Error).message}`, {
-      advice: 'Write it again with probe --out of this version.',
-      exitCode: EXIT.file,
-    });
-  }
-  return sandbox;
-}
-
-/** Throws a CommandFailure for fixtures that cannot be loaded. */
-function create(options: SandboxOptions): Sandbox {
+/** Arguments were checked: what is wrong is in the fixtures, or in a file of `probe --out` of another version. */
+function create(options: SandboxOptions, { service }: Flags): Sandbox {
   try {
     return createSandbox(options);
   } catch (error) {
-    if (options.fixtures === undefined) throw error;
-    const reason = (error as Error).message.replace(/\.$/, '');
-    throw new CommandFailure(`The fixtures cannot be loaded: ${reason}.`, {
-      advice: 'Name a folder that pull --all --out wrote, and leave out --records if ids are taken.',
+    throw new CommandFailure(`The sandbox cannot be created: ${(error as Error).message}`, {
+      advice:
+        error instanceof TypeError
+          ? `Write ${service} again with probe --out of this version.`
+          : 'Name a folder that pull --all --out wrote, and leave out --records if ids are taken.',
       exitCode: EXIT.file,
     });
   }

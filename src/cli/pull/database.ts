@@ -37,9 +37,8 @@ export interface DatabaseFlags extends ConnectFlags {
 /** A database, as far as the command uses it itself. */
 interface Database {
   readonly target: SyncTarget;
-  /** The table of checkpoints. */
-  readonly checkpoints: string;
-  query(sql: string, values?: string[]): Promise<readonly unknown[]>;
+  /** The companies whose copies it holds, one a row. */
+  tenants(): Promise<readonly unknown[]>;
   close?(): Promise<void>;
 }
 
@@ -107,20 +106,18 @@ function warning(target: SyncTarget, progress: PullProgress): SyncTarget {
 }
 
 /** The only company whose copy the database holds. */
-async function onlyTenant({ query, checkpoints }: Database, to: string): Promise<string> {
-  const rows = await query(`SELECT DISTINCT tenant FROM ${checkpoints}`).catch(
-    (error: Error & { code?: unknown }) => {
-      // The first run creates the table.
-      if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
-      throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
-        advice:
-          to === 'postgres'
-            ? 'Check the address in DATABASE_URL, the password and the rights.'
-            : 'Name a database of SQLite, or a file that does not exist.',
-        exitCode: EXIT.file,
-      });
-    },
-  );
+async function onlyTenant(database: Database, to: string): Promise<string> {
+  const rows = await database.tenants().catch((error: Error & { code?: unknown }) => {
+    // The first run creates the table.
+    if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
+    throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
+      advice:
+        to === 'postgres'
+          ? 'Check the address in DATABASE_URL, the password and the rights.'
+          : 'Name a database of SQLite, or a file that does not exist.',
+      exitCode: EXIT.file,
+    });
+  });
   const [first, ...others] = (rows as { tenant: string }[]).map((row) => row.tenant);
   if (first !== undefined && others.length === 0) return first;
   const held = first === undefined ? 'holds no company yet' : `holds ${others.length + 1} companies`;
@@ -180,8 +177,7 @@ async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Com
 function openSqlite(file: string): Database {
   return {
     target: sqliteTarget(file),
-    checkpoints: 'accounting_checkpoint',
-    async query(sql, values = []) {
+    async tenants() {
       // A file that is only read must not be created.
       if (!existsSync(file)) return [];
       const { DatabaseSync } = await import('node:sqlite');
@@ -189,9 +185,7 @@ function openSqlite(file: string): Database {
       try {
         // Another company may be written meanwhile.
         database.exec('PRAGMA busy_timeout = 10000');
-        return database
-          .prepare(sql)
-          .all(Object.fromEntries(values.map((value, index) => [index + 1, value])));
+        return database.prepare('SELECT DISTINCT tenant FROM accounting_checkpoint').all();
       } finally {
         database.close();
       }
@@ -222,9 +216,8 @@ function openPostgres(io: CommandIo): Database {
   pool.on('error', () => {});
   return {
     target: postgresTarget(pool),
-    checkpoints: 'accounting.checkpoint',
-    async query(sql, values = []) {
-      const result = await pool.query(sql, values);
+    async tenants() {
+      const result = await pool.query('SELECT DISTINCT tenant FROM accounting.checkpoint', []);
       return 'rows' in result ? result.rows : result;
     },
     close: () => pool.end(),

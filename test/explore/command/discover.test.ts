@@ -81,14 +81,14 @@ describe('discover', () => {
     expect((await run(env, args)).code).toBe(0);
 
     for (const [from, to] of [
-      ['two  words', 'two words'],
+      ['two  words', 'other words'],
       ['An amount', 'Our amount'],
     ] as const) {
       writeFileSync(file, text.replace(from, to));
       expect((await run(env, args)).log).toContain('the file was edited');
     }
-    writeFileSync(file, text.replace('two  words', 'two words'));
-    expect((await run(env, check)).log).toContain("- 'two words': z.string().optional(),\n");
+    writeFileSync(file, text.replace('two  words', 'other words'));
+    expect((await run(env, check)).log).toMatch(/^- ["']other words["']: z\.string\(\)\.optional\(\)/m);
   });
 
   test('keeps a link that leads to its file', async () => {

@@ -283,7 +283,7 @@ describe('sandbox', () => {
     const run = start(...sandboxArgs, '--service', file);
     expect(await run.code).toBe(7);
     expect(run.log).toEqual([
-      expect.stringMatching(/service\.json has an invalid option: .*pageSizes/),
+      expect.stringMatching(/cannot be created: pageSizes/),
       expect.stringContaining('probe --out'),
     ]);
   });
