@@ -8,9 +8,9 @@ export type CompanyMatch = 'same' | 'none_same' | 'nothing_known' | 'unknown';
 
 interface GuardOptions {
   readonly tenant: string;
-  /** Tells service and key from others. */
+  /** Identifies the service and the key. */
   readonly digestOf: (salt: string) => Promise<string | undefined>;
-  /** Accepts a key whose company cannot be told. */
+  /** Accepts a key whose company cannot be determined. */
   readonly sameCompany: boolean;
   /** Compares known records with those of the service. */
   readonly compare: () => Promise<CompanyMatch>;

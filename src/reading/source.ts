@@ -78,7 +78,7 @@ export interface RunSource<T extends { id: string }> {
   lookUp(id: string, settings: RunCallOptions & KeepInvalid): Promise<LookUp<T>>;
   /** Whether a call failed with this error because the service is down, so that no other call would succeed. */
   isServiceDown(error: unknown, settings: RunCallOptions): Promise<boolean>;
-  /** Tells the service and its key from others; undefined if they are not known. Asks for the key, sends nothing. */
+  /** Identifies the service and its key; undefined if they are not known. Asks for the key, sends nothing. */
   keyDigest(salt: string): Promise<string | undefined>;
   /** Carries out a run inside the listeners of the client. */
   inRun<V>(event: RunEvent, work: () => Promise<V>): Promise<V>;

@@ -99,8 +99,9 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;
   /**
-   * Accepts an API key once whose company cannot be told from the records of the copy. Without it, a key that the copy
-   * does not know must read one of up to five known records as the copy has it; otherwise nothing is written. Default: false.
+   * Accepts an API key once, although the records of the copy do not show that its company is the same. Without it, a
+   * key that the copy does not know must read one of up to five known records as the copy has it; otherwise nothing is
+   * written. Default: false.
    */
   sameCompany?: boolean | undefined;
   store?: undefined;

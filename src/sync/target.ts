@@ -84,7 +84,7 @@ export interface OpenTarget {
         unmarked(collection: string, read: number): AsyncIterable<string>;
       }
     | undefined;
-  /** What tells the company from others: a string that the target only keeps. */
+  /** Identifies the company: a string that the target only stores. */
   readonly company?:
     | {
         /** What was last set; undefined if nothing was. */

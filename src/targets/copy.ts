@@ -69,7 +69,7 @@ export class Copy implements OpenTarget {
     get: async (key: string): Promise<string | undefined> => (await this.#ownCheckpoints()).get(key),
   };
 
-  /** What tells this company from others. */
+  /** Identifies this company. */
   readonly company = {
     get: async () => (await this.#ownCheckpoints()).get(this.#guard) || undefined,
     set: (value: string) => this.#repeat(() => this.#setCompany(value)),

@@ -78,7 +78,7 @@ interface NodeFs {
   statSync(file: string, options: { throwIfNoEntry: false }): { readonly ino: number } | undefined;
 }
 
-/** What tells a file from another one under its name. */
+/** Identifies a file, even if another one has its name later. */
 export function inodeOf(file: string): number | undefined {
   return builtin<NodeFs>('node:fs')?.statSync(file, { throwIfNoEntry: false })?.ino;
 }

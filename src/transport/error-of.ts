@@ -197,7 +197,7 @@ const WHAT: Readonly<Record<Exclude<UnexpectedReason, 'wrong_shape'>, string>> =
 };
 
 const GO_ON =
-  "With validation: 'report' a list goes on: such records are in page.invalid, in a sync in batch.invalid.";
+  "With validation: 'report' a list continues: such records are in page.invalid, in a sync in batch.invalid.";
 
 const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
   empty: 'Check that baseUrl points at the service, and any proxy on the way.',

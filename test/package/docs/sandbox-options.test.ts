@@ -18,7 +18,7 @@ test('every option, fault and field is documented in the editor', () => {
 
 test('the guide shows a default as it is in the source, underscores included', () => {
   const [, section = ''] = sandboxGuide().split('### `pageParameter`');
-  expect(section.trimStart()).toMatch(/^<small>default `_page`;/);
+  expect(section.trimStart()).toMatch(/^<small>default `_page`<\/small>/);
   expect(sandboxGuide()).toMatch(/### `idempotency\.lifetimeMs`\n\n<small>default `86400000`;/);
 });
 

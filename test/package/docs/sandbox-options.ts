@@ -102,11 +102,15 @@ function valuesOf({ values, expected = 'an object', other = [] }: Entry): string
   );
 }
 
+/** Values that the default or the options below the name show. */
+const EVIDENT = new Set(['an object', 'true or false', 'a string']);
+
 /** The guide: every option, fault and condition, each below a heading of its own. */
 export function sandboxGuide(): string {
   const options = optionRows().map(({ path, text, defaultText = '', values }) => {
     const hasDefault = defaultText !== '' && defaultText !== 'undefined';
-    const facts = [hasDefault ? `default ${code(defaultText)}` : '', values === 'an object' ? '' : values];
+    const shown = defaultText === "''" ? 'an empty string' : code(defaultText);
+    const facts = [hasDefault ? `default ${shown}` : '', EVIDENT.has(values) ? '' : values];
     return section(path, facts, text);
   });
   const faultType = typeOf('sandboxFaults');
