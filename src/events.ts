@@ -2,7 +2,7 @@ import { printedCause } from './errors/accounting-error.ts';
 import { type AnyAccountingError, isApiError } from './errors/guards.ts';
 import { logWriter } from './internal/logger.ts';
 import { notify } from './internal/notify.ts';
-import { is, optional, type TableOf } from './internal/options.ts';
+import { is, type OptionInputs, optional } from './internal/options.ts';
 import { causeText } from './internal/text.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
@@ -109,31 +109,35 @@ export interface RunEvent {
   readonly collections: readonly string[];
 }
 
-/** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
-export interface Listeners {
+const listener = <Event>() => optional(is.callback<(event: Event) => void>());
+
+export const events = {
   /** Before each request is sent. */
-  request?: ((event: RequestEvent) => void) | undefined;
+  request: listener<RequestEvent>(),
   /** When the headers of a response have arrived, before its body is read. */
-  response?: ((event: ResponseEvent) => void) | undefined;
+  response: listener<ResponseEvent>(),
   /** When the headers of a response announce that its endpoint will be removed. The logger warns once for each endpoint. */
-  deprecated?: ((event: DeprecatedEvent) => void) | undefined;
+  deprecated: listener<DeprecatedEvent>(),
   /** When an attempt has failed and another follows. */
-  retry?: ((event: RetryEvent) => void) | undefined;
+  retry: listener<RetryEvent>(),
   /** When a call waits for the quota of its key. */
-  wait?: ((event: WaitEvent) => void) | undefined;
+  wait: listener<WaitEvent>(),
   /** When a call has failed for good. An abort is not an error: see `end`. */
-  error?: ((event: CallErrorEvent) => void) | undefined;
+  error: listener<CallErrorEvent>(),
   /** When a call has ended, whatever its result: always the last event of a call. */
-  end?: ((event: EndEvent) => void) | undefined;
+  end: listener<EndEvent>(),
   /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
-  invalidRecord?: ((event: InvalidRecord) => void) | undefined;
+  invalidRecord: listener<InvalidRecord>(),
   /**
    * Around a `sync` or a `push`: call `work` to carry it out, for example in a span or in a context of
    * AsyncLocalStorage. It resolves with the error that the run ended with, and with undefined if it succeeded. The run
    * is carried out once, even if this throws or does not call `work`.
    */
-  run?: ((event: RunEvent, work: () => Promise<unknown>) => unknown) | undefined;
-}
+  run: optional(is.callback<(event: RunEvent, work: () => Promise<unknown>) => unknown>()),
+};
+
+/** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
+export interface Listeners extends OptionInputs<typeof events> {}
 
 /**
  * What console, pino and winston have in common. pino gets an object and a message, winston a message and an object,
@@ -148,21 +152,6 @@ export interface Logger {
   /** Calls that failed, deprecated endpoints, rows that did not match their schema, lists that may lack a record, listeners that threw. */
   warn(message: string): unknown;
 }
-
-/** The names of all events. */
-const listener = optional(is.callback());
-
-export const events = {
-  request: listener,
-  response: listener,
-  deprecated: listener,
-  retry: listener,
-  wait: listener,
-  error: listener,
-  end: listener,
-  invalidRecord: listener,
-  run: listener,
-} satisfies TableOf<Listeners>;
 
 export interface ClientListeners extends Omit<Listeners, 'run'> {
   /** Carries out a run inside the listeners `run`, the first of them outside. */

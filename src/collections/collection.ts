@@ -15,7 +15,7 @@ import { checkedQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
-import { fieldSchemasOf, writeBody } from './write-body.ts';
+import { writeBody } from './write-body.ts';
 import { sendCreate, sendUpdate, writer } from './writer.ts';
 
 /** The client of one collection. Write methods exist only if the service has them. */
@@ -26,7 +26,8 @@ export function createCollection(
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
   const { validation, checkIds, settings, listeners } = client;
-  const rules = { ...definition, schemas: validation === 'off' ? undefined : fieldSchemasOf(schema) };
+  const schemas = schema && zodFields(schema);
+  const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
   const contextWith = (mode: ValidationMode) => {
     const records = new RecordReader({ fields, schema, validation: mode, checkIds });
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
@@ -42,7 +43,7 @@ export function createCollection(
     baseUrl: client.baseUrl,
     fields,
     schemaFields: Object.fromEntries(
-      Object.entries((schema && zodFields(schema)) ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
+      Object.entries(schemas ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
     ),
     list: (query, options) => (options.keepInvalid ? copied : reads).list(query, options),
     lookUp: (id, options) => (options.keepInvalid ? copied : reads).lookUp(id, options),
@@ -67,12 +68,11 @@ export function createCollection(
   return Object.defineProperty(collection, RUN_SOURCE, { value: source });
 }
 
-type Context = CollectionContext<{ id: string }>;
 type Reading = Read<{ id: string }>;
 
 /** The reads of a run. */
 function readsOf(
-  context: Context,
+  context: CollectionContext,
   read: (row: unknown, id: string) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
@@ -91,7 +91,7 @@ function readsOf(
 }
 
 /** The reads of a run that keeps invalid rows: each as what a copy may hold of it. */
-function keepingReads(context: Context): ReturnType<typeof readsOf> {
+function keepingReads(context: CollectionContext): ReturnType<typeof readsOf> {
   const { records, definition } = context;
   return readsOf(context, async (row) => {
     if (idOf(row) === undefined) return { record: await records.one(row), row };
@@ -103,7 +103,7 @@ function keepingReads(context: Context): ReturnType<typeof readsOf> {
 }
 
 /** The reads and writes of a push: an invalid record is its row. */
-function lenient(context: Context): WriteSource<{ id: string }>['lenient'] {
+function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
   const read = async (row: unknown, id?: string): Promise<Reading> => {
     if (id !== undefined && context.checkIds) checkSameId(row, id);
     try {

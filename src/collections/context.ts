@@ -1,10 +1,10 @@
 import type { ClientListeners } from '../events.ts';
 import type { PaginationSettings } from '../pagination/list-options.ts';
 import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
+import type { FieldSchemas } from '../schemas/zod-fields.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
 import type { AnyDefinition } from './define.ts';
-import type { FieldSchemas } from './write-body.ts';
 
 /** What the collections of one client share. */
 export interface ClientContext {
@@ -24,9 +24,9 @@ export interface ClientContext {
   readonly warnedFields: Set<string>;
 }
 
-export interface CollectionContext<T extends { id: string }> extends ClientContext {
+export interface CollectionContext extends ClientContext {
   readonly definition: AnyDefinition;
-  readonly records: RecordReader<T>;
+  readonly records: RecordReader;
   /** What a body must match: the definition, and the caller's schemas of fields unless validation is off. */
   readonly rules: Pick<AnyDefinition, 'fields' | 'serverFilled'> & {
     readonly schemas?: FieldSchemas | undefined;

@@ -21,8 +21,8 @@ import { clearStrings } from '../transport/redact.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 
-interface ListParts<T extends { id: string }> {
-  readonly context: CollectionContext<T>;
+interface ListParts {
+  readonly context: CollectionContext;
   readonly query: CheckedQuery;
   readonly options: ListOptions;
 }
@@ -37,7 +37,7 @@ export function checkedListOptions(options: ListOptions): ListOptions {
 }
 
 /** What one list reads from. What does not go together is rejected here, before anything is sent. */
-export function listSource<T extends { id: string }>(parts: ListParts<T>): PaginatorSource<T> {
+export function listSource(parts: ListParts): PaginatorSource<{ id: string }> {
   const { context, query, options } = parts;
   const { segment } = context.definition;
   const { pagination, mayReadByPage, prefetch, afterLastPage, pageParameter } = checkPagination(
@@ -86,7 +86,7 @@ export function listSource<T extends { id: string }>(parts: ListParts<T>): Pagin
         });
       }
       if (pagination === 'none') return inOneResponse(fetchPage, reading);
-      return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
+      return byCursor(fetchPage, pagination as CustomCursor<{ id: string }>, reading);
     },
   };
 }
@@ -130,15 +130,15 @@ function isSideTaken({ id }: CheckedQuery): boolean {
 }
 
 /** Sends the requests of one read: the caller's filters and parameters, and what the pagination adds. */
-function pageFetcher<T extends { id: string }>(
-  { context, options }: ListParts<T>,
+function pageFetcher(
+  { context, options }: ListParts,
   request: {
     readonly query: CheckedQuery;
     readonly pageParameter: string;
     readonly serviceParameters: ListParameters;
     readonly settings: CallSettings;
   },
-): FetchPage<T> {
+): FetchPage<{ id: string }> {
   const { records, definition, transport } = context;
   const { segment } = definition;
   const { query, pageParameter, serviceParameters, settings } = request;
@@ -148,7 +148,7 @@ function pageFetcher<T extends { id: string }>(
   return async (own, signal) => {
     const added = parameters(query, own, pageParameter);
     const shown = added.filter(([name]) => name !== 'updatedSince');
-    const { value, rateLimit, ...sent } = await transport.send<ReadList<T>>({
+    const { value, rateLimit, ...sent } = await transport.send<ReadList>({
       method: 'GET',
       path: [segment],
       template: `/${segment}`,
@@ -168,7 +168,7 @@ function pageFetcher<T extends { id: string }>(
 }
 
 /** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */
-function withoutSecrets<T>(list: ReadList<T>, clear: (text: string) => string): ReadList<T> {
+function withoutSecrets(list: ReadList, clear: (text: string) => string): ReadList {
   if (list.invalid.length === 0) return list;
   const cleared = (value: unknown) => (isChangedBy(value, clear) ? clearStrings(value, clear) : value);
   const invalid = list.invalid.map(({ id, issues, record, storable }) => ({

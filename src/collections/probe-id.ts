@@ -14,7 +14,7 @@ import { isCastable, sendOne } from './send-one.ts';
  * @throws InvalidInputError if the service returns another record; what the request for the record throws.
  */
 export async function probeId(
-  context: CollectionContext<{ id: string }>,
+  context: CollectionContext,
   id: string,
   options: RequestOptions,
 ): Promise<void> {

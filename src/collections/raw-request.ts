@@ -1,48 +1,30 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkText, given, resolved, schema } from '../input/checks.ts';
 import { exactJson } from '../internal/json-text.ts';
-import { is, option, optional, required, type TableOf } from '../internal/options.ts';
+import { type Check, is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { readOutput, validate } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { clearStrings } from '../transport/redact.ts';
-import type { Expected, Method } from '../transport/request.ts';
+import type { Expected } from '../transport/request.ts';
 import type { ClientContext } from './context.ts';
 
-/** A request of the caller's own, for what this version does not know yet. */
-export interface RawRequest<T = unknown> {
-  /** Default: GET. */
-  method?: Method | undefined;
-  /** Under `/api/public/v1`: segments, which are encoded, or a path like `/products/42` that is encoded already. */
-  path: string | readonly string[];
-  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** A JSON value, for any method but GET; `undefined` sends none. */
-  body?: unknown;
-  /** The media type of `body`, such as `application/merge-patch+json`. Default: the one of other calls. */
-  contentType?: string | undefined;
-  /** What the body of the response must be. Without one it is `unknown`, and `undefined` if there is none. */
-  schema?: StandardSchema<T> | undefined;
-  /** For POST. Default: a random one. */
-  idempotencyKey?: string | undefined;
-  /**
-   * Whether the API key is replaced by `[redacted]` wherever the response contains it, for a response that is printed or
-   * passed on. Values that are nested deeper than 20 levels are replaced too. Default: false.
-   */
-  redactKey?: boolean | undefined;
-}
-
 export const rawRequest = {
+  /** Default: GET. */
   method: option(is.oneOf('GET', 'POST', 'PATCH', 'DELETE'), 'GET'),
+  /** Under `/api/public/v1`: segments, which are encoded, or a path like `/products/42` that is encoded already. */
   path: required(
-    is.check<RawRequest['path']>(
+    is.check<string | readonly string[]>(
       'segments, or a path that begins with / and is encoded already',
       (path) =>
         (is.strings.allows(path) && path.length > 0) || (is.string.allows(path) && path.startsWith('/')),
     ),
   ),
-  query: option(is.object, {}),
+  query: option(is.object as Check<Readonly<Record<string, string | number | boolean | undefined>>>, {}),
+  /** A JSON value, for any method but GET; `undefined` sends none. */
   body: optional(is.check<unknown>('a JSON value', () => true)),
+  /** The media type of `body`, such as `application/merge-patch+json`. Default: the one of other calls. */
   contentType: optional(
     is.check<string>(
       'a media type such as application/merge-patch+json',
@@ -50,9 +32,20 @@ export const rawRequest = {
     ),
   ),
   schema: optional(schema()),
+  /** For POST. Default: a random one. */
   idempotencyKey: optional(is.verified<string>(checkIdempotencyKey)),
+  /**
+   * Whether the API key is replaced by `[redacted]` wherever the response contains it, for a response that is printed or
+   * passed on. Values that are nested deeper than 20 levels are replaced too. Default: false.
+   */
   redactKey: option(is.flag, false),
-} satisfies TableOf<RawRequest>;
+};
+
+/** A request of the caller's own, for what this version does not know yet. */
+export interface RawRequest<T = unknown> extends OptionInputs<Omit<typeof rawRequest, 'schema'>> {
+  /** What the body of the response must be. Without one it is `unknown`, and `undefined` if there is none. */
+  schema?: StandardSchema<T> | undefined;
+}
 
 /** Sends a request with everything that other calls have: key, rate limiter, retries, timeouts, typed errors. */
 export async function sendRaw<T>(

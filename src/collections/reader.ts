@@ -39,10 +39,10 @@ export interface ReadOnlyCollection<T extends { id: string }> {
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
 }
 
-export function reader<T extends { id: string }>(context: CollectionContext<T>): ReadOnlyCollection<T> {
+export function reader(context: CollectionContext): ReadOnlyCollection<{ id: string }> {
   const { definition, baseUrl } = context;
 
-  async function read(method: 'get' | 'find', id: string, given: RequestOptions = {}): Promise<T> {
+  async function read(method: 'get' | 'find', id: string, given: RequestOptions = {}) {
     const options = checkedOptions(given, method);
     const expected = expectedRecord(context, checkId(id));
     return await sendOne(context, { method: 'GET', id, expected }, options);

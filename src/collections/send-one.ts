@@ -31,10 +31,10 @@ export function checkedOptions(options: RequestOptions, of: string): RequestOpti
 }
 
 /** The record that is due in a response; `id` is the id that was requested, if one was. */
-export function expectedRecord<T extends { id: string }>(
-  { records, definition, stringIds }: CollectionContext<T>,
+export function expectedRecord(
+  { records, definition, stringIds }: CollectionContext,
   id?: string,
-): Expected<T> {
+): Expected<{ id: string }> {
   return {
     kind: 'json',
     read(body) {
@@ -57,7 +57,7 @@ interface RecordRequest<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idem
 
 /** Sends a request to a collection, or to the record of an id. */
 export async function sendOne<R>(
-  { definition: { segment }, transport, settings }: CollectionContext<{ id: string }>,
+  { definition: { segment }, transport, settings }: CollectionContext,
   { id, ...request }: RecordRequest<R>,
   options: RequestOptions,
 ): Promise<R> {

@@ -9,7 +9,7 @@ const MOST_NAMES = 100;
  * service decides, and may know more fields.
  */
 export function warnOfUnknownFields(
-  { definition, hasSchema, listeners, warnedFields }: CollectionContext<{ id: string }>,
+  { definition, hasSchema, listeners, warnedFields }: CollectionContext,
   body: object,
 ): void {
   if (hasSchema || listeners.collectionWarning === undefined) return;

@@ -2,21 +2,13 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
 import { checks, problemOf } from '../schemas/field-kinds.ts';
 import { describeIssues, type StandardSchema } from '../schemas/standard-schema.ts';
+import type { FieldSchemas } from '../schemas/zod-fields.ts';
 import type { CollectionDefinition } from './define.ts';
-
-/** The schema of each field of a caller's Zod object. */
-export type FieldSchemas = Readonly<Record<string, StandardSchema<unknown>>>;
 
 interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled'> {
   readonly schemas?: FieldSchemas | undefined;
   /** Whether `null` clears a field in a draft too: a row of a push can be an update. */
   readonly clears?: boolean;
-}
-
-/** The schemas of the fields of a caller's schema. Only a Zod object shows them. */
-export function fieldSchemasOf(schema: object | undefined): FieldSchemas | undefined {
-  const shape = (schema as { readonly shape?: unknown } | undefined)?.shape;
-  return typeof shape === 'object' && shape !== null ? (shape as FieldSchemas) : undefined;
 }
 
 /**

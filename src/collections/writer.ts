@@ -52,10 +52,10 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
 }
 
 /** The methods that write to a collection, beside those of its reader. */
-export function writer<T extends { id: string }>(
-  context: CollectionContext<T>,
-  reader: ReadOnlyCollection<T>,
-): WritableCollection<T, object, object> {
+export function writer(
+  context: CollectionContext,
+  reader: ReadOnlyCollection<{ id: string }>,
+): WritableCollection<{ id: string }, object, object> {
   return {
     ...reader,
     async create(draft, options = {}) {
@@ -78,11 +78,9 @@ export function writer<T extends { id: string }>(
   };
 }
 
-type Context = CollectionContext<{ id: string }>;
-
 /** Sends a create; `expected` reads the response. */
 export async function sendCreate<R>(
-  context: Context,
+  context: CollectionContext,
   draft: object,
   {
     idempotencyKey,
@@ -97,7 +95,7 @@ export async function sendCreate<R>(
 
 /** Sends an update; `expected` reads the response. */
 export async function sendUpdate<R>(
-  context: Context,
+  context: CollectionContext,
   { id, patch }: { readonly id: string; readonly patch: object },
   { expected, ...options }: RequestOptions & { expected: Expected<R> },
 ): Promise<R> {

@@ -16,38 +16,35 @@ import { ValidationFailedError } from './validation-failed-error.ts';
 const NO_SUCH_RECORD =
   'The company of this key has no such record: check the id. If every id fails, check baseUrl: client.ping() then fails too.';
 
-/** The error types of the API documentation, each with its class and what to do next. */
-const BY_TYPE = new Map([
-  [
-    'malformed_request',
-    { Class: MalformedRequestError, advice: 'Check the query and the body that were sent.' },
-  ],
-  [
-    'unauthenticated',
-    { Class: UnauthenticatedError, advice: 'Check the API key and that it belongs to this service.' },
-  ],
-  [
-    'forbidden',
-    { Class: ForbiddenError, advice: 'Use a key that may do this, or leave the record as it is.' },
-  ],
-  ['scope_required', { Class: ScopeRequiredError, advice: 'Use a key with the permission that this needs.' }],
-  ['not_found', { Class: NotFoundError, advice: NO_SUCH_RECORD }],
-  ['validation_failed', { Class: ValidationFailedError, advice: 'Correct the fields named in violations.' }],
-  [
-    'idempotency_key_required',
-    {
-      Class: IdempotencyKeyRequiredError,
-      advice: 'Something between client and service removed Idempotency-Key: make it pass on this header.',
-    },
-  ],
-  [
-    'rate_limited',
-    { Class: RateLimitedError, advice: 'Try again later, or allow longer waits with maxWaitMs.' },
-  ],
-]);
+/** The error types of the API documentation: the class of each. */
+const CLASSES = {
+  malformed_request: MalformedRequestError,
+  unauthenticated: UnauthenticatedError,
+  forbidden: ForbiddenError,
+  scope_required: ScopeRequiredError,
+  not_found: NotFoundError,
+  validation_failed: ValidationFailedError,
+  idempotency_key_required: IdempotencyKeyRequiredError,
+  rate_limited: RateLimitedError,
+} as const;
+
+type KnownType = keyof typeof CLASSES;
+
+/** What to do about them, if the response does not say more. */
+const ADVICE: Readonly<Record<KnownType, string>> = {
+  malformed_request: 'Check the query and the body that were sent.',
+  unauthenticated: 'Check the API key and that it belongs to this service.',
+  forbidden: 'Use a key that may do this, or leave the record as it is.',
+  scope_required: 'Use a key with the permission that this needs.',
+  not_found: NO_SUCH_RECORD,
+  validation_failed: 'Correct the fields named in violations.',
+  idempotency_key_required:
+    'Something between client and service removed Idempotency-Key: make it pass on this header.',
+  rate_limited: 'Try again later, or allow longer waits with maxWaitMs.',
+};
 
 /** What a status means if the type is generic: only those to which the specification gives one meaning. */
-const BY_STATUS = new Map([
+const BY_STATUS = new Map<number, KnownType>([
   [400, 'malformed_request'],
   [401, 'unauthenticated'],
   [403, 'forbidden'],
@@ -62,7 +59,6 @@ const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|4918|6585|7231|7235|9110|
 export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiError {
   const { status, problem } = response;
   const type = errorTypeOf(response);
-  const known = BY_TYPE.get(type ?? '');
   const message = sentence(
     [
       `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${status}`,
@@ -71,10 +67,11 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
     ].join(''),
   );
   const advice =
-    known === undefined ? unknownAdvice(response, facts) : (adviceOn(type, response, facts) ?? known.advice);
+    type === undefined ? unknownAdvice(response, facts) : (adviceOn(type, response, facts) ?? ADVICE[type]);
   const hint = [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
   // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
-  return new (known?.Class ?? UnknownApiError)(message, { ...facts, hint }, response) as AnyApiError;
+  const Class = type === undefined ? UnknownApiError : CLASSES[type];
+  return new Class(message, { ...facts, hint }, response) as AnyApiError;
 }
 
 /** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: a reader learns nothing from them. */
@@ -179,11 +176,11 @@ function notFoundAdvice({ status, content = 'problem' }: ErrorResponse, { path =
  * violated constraint in the type of a 422, so violations count unless the type names another error. A 401 and a 429
  * have one meaning whatever their type, because frameworks and gateways have types of their own for them.
  */
-export function errorTypeOf({ status, problem, content }: ErrorResponse): string | undefined {
+export function errorTypeOf({ status, problem, content }: ErrorResponse): KnownType | undefined {
   const segment = lastSegment(problem.type);
   // `not-found` is `not_found`.
   const name = segment.replaceAll('-', '_');
-  if (BY_TYPE.has(name)) return name;
+  if (Object.hasOwn(CLASSES, name)) return name as KnownType;
   if (status === 401 || status === 429) return BY_STATUS.get(status);
   if (status === 422 && problem.violations.length > 0) return 'validation_failed';
   if (!isGeneric(problem.type, segment, status)) return undefined;

@@ -22,10 +22,10 @@ interface InvalidRow {
 }
 
 /** The rows of a list, valid and invalid ones apart. */
-export interface ReadList<T> {
+export interface ReadList {
   /** Every row as the service sent it. */
   readonly rows: readonly unknown[];
-  readonly records: readonly T[];
+  readonly records: readonly { id: string }[];
   /** The ids of `records` as the service sent them, at the same positions. */
   readonly ids: readonly string[];
   /** The rows of `records`, at the same positions. */
@@ -45,7 +45,7 @@ interface RecordReaderOptions {
 type RowWithId = Record<string, unknown> & { id: string };
 
 /** Reads bodies into records. Throws ShapeError for an invalid one. */
-export class RecordReader<T extends { id: string }> {
+export class RecordReader {
   readonly #options: RecordReaderOptions;
   #fits: ((record: Record<string, unknown>) => boolean) | undefined;
   /** Our own schema as Zod's, loaded with the first record that fails the quick check. */
@@ -59,23 +59,21 @@ export class RecordReader<T extends { id: string }> {
   }
 
   /** The record of a body that is one. `id` is the id that was requested. */
-  one(body: unknown, id?: string): T | Promise<T> {
+  one(body: unknown, id?: string): { id: string } | Promise<{ id: string }> {
     if (!isObject(body)) throw new ShapeError('wrong_content', ['expected one record, a JSON object']);
     if (id !== undefined && this.#options.checkIds) checkSameId(body, id);
-    if (this.#passes(body)) return body as unknown as T;
-
-    return this.#explain(body);
+    return this.#passes(body) ? body : this.#explain(body);
   }
 
   /** The records of a list: a bare array or the members of a JSON-LD body. */
-  list(body: unknown): ReadList<T> | Promise<ReadList<T>> {
+  list(body: unknown): ReadList | Promise<ReadList> {
     const rows = members(body);
     const ids: string[] = [];
     for (const row of rows) {
       if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);
       ids.push(row.id);
     }
-    return { rows, records: rows as T[], ids, sent: rows, invalid: [] };
+    return { rows, records: rows as RowWithId[], ids, sent: rows, invalid: [] };
   }
 
   /** Whether a row can be passed on as it is, the same object. */
@@ -96,10 +94,10 @@ export class RecordReader<T extends { id: string }> {
     return this.#options.validation === 'off' ? undefined : this.#options.fields;
   }
 
-  async #sort(rows: readonly unknown[]): Promise<ReadList<T>> {
+  async #sort(rows: readonly unknown[]): Promise<ReadList> {
     const list = {
       rows,
-      records: [] as T[],
+      records: [] as { id: string }[],
       ids: [] as string[],
       sent: [] as unknown[],
       invalid: [] as InvalidRow[],
@@ -136,18 +134,18 @@ export class RecordReader<T extends { id: string }> {
   }
 
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
-  async #explain(sent: unknown): Promise<T> {
+  async #explain(sent: unknown): Promise<{ id: string }> {
     const { schema } = this.#options;
     const row = withoutPrototype(sent);
     const record =
       isObject(row) && this.#isRecord(row)
         ? row
         : await validate(await this.#zod(), row, { row, ofCaller: false });
-    if (schema === undefined) return record as T;
+    if (schema === undefined) return record;
 
     const output = await validate(schema, record, { row, ofCaller: true });
     return readOutput(row, () => {
-      if (typeof output?.id === 'string') return output as T;
+      if (typeof output?.id === 'string') return output;
       throw new ShapeError('wrong_shape', ['id: lost by the schema'], {
         recordId: idOf(row),
         ofCaller: true,

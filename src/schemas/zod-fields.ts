@@ -1,10 +1,10 @@
 import { type FieldKind, type FieldKindFacts, fieldKinds } from './field-kinds.ts';
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts';
+import { isObject } from './validate.ts';
 
 /** What is read of a Zod schema: from any copy of Zod 4, so that none is loaded. */
 interface ZodDef {
   readonly type: string;
-  readonly shape?: Readonly<Record<string, unknown>>;
   readonly innerType?: unknown;
   /** Of a pipe: the schema of what it returns. */
   readonly out?: unknown;
@@ -16,12 +16,15 @@ interface ZodDef {
   readonly local?: boolean;
 }
 
-/** The fields that a Zod object names; undefined for another schema. */
-export function zodFields(schema: StandardSchema): Readonly<Record<string, StandardSchema>> | undefined {
-  const def = defOf(schema);
-  if (def?.type !== 'object' || def.shape === undefined) return undefined;
-  const fields = Object.entries(def.shape).filter(([, field]) => isStandardSchema(field));
-  return Object.fromEntries(fields) as Readonly<Record<string, StandardSchema>>;
+/** The schema of each field of a caller's Zod object. */
+export type FieldSchemas = Readonly<Record<string, StandardSchema>>;
+
+/** The fields that a Zod object names; undefined for another schema, which does not show them. */
+export function zodFields(schema: StandardSchema): FieldSchemas | undefined {
+  const { shape } = schema as { readonly shape?: unknown };
+  if (!isObject(shape)) return undefined;
+  const fields = Object.entries(shape).filter(([, field]) => isStandardSchema(field));
+  return Object.fromEntries(fields) as FieldSchemas;
 }
 
 /** The kinds of strings that have a pattern, by its source: a schema may come from another copy of this package. */

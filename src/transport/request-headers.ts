@@ -5,17 +5,16 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Whitespace at either end is not part of a value: `fetch` would send a different one than the caller gave. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/;
 
-/** Headers that belong to the connection: `fetch` rejects them, or waits for a body that never comes. */
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+/** `fetch` rejects these headers, or waits for a body that never comes. */
+const OF_THE_CONNECTION =
+  'connection content-length expect host keep-alive te trailer transfer-encoding upgrade'.split(' ');
+
+/** What is wrong with a header of this name. */
+const REJECTED: ReadonlyMap<string, string> = new Map([
+  ['x-auth-token', 'is set from apiKey'],
+  ['idempotency-key', 'is set from idempotencyKey'],
+  ['__proto__', 'is not a header: objects of headers would drop it'],
+  ...OF_THE_CONNECTION.map((name) => [name, 'belongs to the connection'] as const),
 ]);
 
 /** The caller's own headers, checked before `Headers` sees them: its error messages quote values. */
@@ -25,15 +24,8 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
-    if (lower === 'x-auth-token') throw new InvalidInputError(`headers.${lower}`, 'is set from apiKey');
-    if (lower === 'idempotency-key')
-      throw new InvalidInputError(`headers.${lower}`, 'is set from idempotencyKey');
-    if (OF_THE_CONNECTION.has(lower)) {
-      throw new InvalidInputError(`headers.${lower}`, 'belongs to the connection');
-    }
-    if (lower === '__proto__') {
-      throw new InvalidInputError(`headers.${lower}`, 'is not a header: objects of headers would drop it');
-    }
+    const problem = REJECTED.get(lower);
+    if (problem !== undefined) throw new InvalidInputError(`headers.${lower}`, problem);
     if (!TOKEN.test(name)) throw new InvalidInputError('headers', 'a name must be a token of RFC 9110');
     if (typeof value !== 'string' || !FIELD_VALUE.test(value)) {
       throw new InvalidInputError(
