@@ -76,8 +76,7 @@ function readsOf(
   read: (row: unknown, id: string) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
-    list: (query, options) =>
-      createPaginator(listSource({ context, query: checkedQuery(query), options })).pages(),
+    list: (query, options) => createPaginator(listSource(context, checkedQuery(query), options)).pages(),
     async lookUp(id, options) {
       try {
         const expected = { kind: 'json', read: (row: unknown) => read(row, id) } as const;

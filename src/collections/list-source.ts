@@ -8,7 +8,6 @@ import { byKeyset } from '../pagination/keyset/keyset.ts';
 import {
   checkParameters,
   type ListOptions,
-  type ListParameters,
   listOptions,
   paginationOptions,
 } from '../pagination/list-options.ts';
@@ -16,16 +15,10 @@ import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
-import { type CallSettings, callSettings } from '../transport/call-options.ts';
+import { callSettings } from '../transport/call-options.ts';
 import { clearStrings } from '../transport/redact.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
-
-interface ListParts {
-  readonly context: CollectionContext;
-  readonly query: CheckedQuery;
-  readonly options: ListOptions;
-}
 
 const ROWS_CAME_AGAIN =
   'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
@@ -37,23 +30,26 @@ export function checkedListOptions(options: ListOptions): ListOptions {
 }
 
 /** What one list reads from. What does not go together is rejected here, before anything is sent. */
-export function listSource(parts: ListParts): PaginatorSource<{ id: string }> {
-  const { context, query, options } = parts;
+export function listSource(
+  context: CollectionContext,
+  query: CheckedQuery,
+  options: ListOptions,
+): PaginatorSource<{ id: string }> {
   const { segment } = context.definition;
-  const { pagination, mayReadByPage, prefetch, afterLastPage, pageParameter } = checkPagination(
-    context,
-    query,
-    options,
-  );
-  const serviceParameters = checkParameters(options.parameters, pageParameter);
-  const scope = {
-    baseUrl: context.baseUrl,
-    collection: segment,
-    filters: { ...Object.fromEntries(parameters(query, {}, pageParameter)), ...serviceParameters },
-  };
-  const settings = callSettings(context.settings, options);
+  const { pagination, mayReadByPage, prefetch, ...pages } = checkPagination(context, query, options);
+  const own = checkParameters(options.parameters, pages.pageParameter);
+  const filters = { ...Object.fromEntries(parameters(query, {}, pages.pageParameter)), ...own };
+  const scope = { baseUrl: context.baseUrl, collection: segment, filters };
   const resumeFrom =
     options.resumeFrom === undefined ? undefined : decodeResumeToken(options.resumeFrom, scope);
+  const request = {
+    method: 'GET',
+    path: [segment],
+    template: `/${segment}`,
+    expected: { kind: 'json', read: (body: unknown) => context.records.list(body), cleared: withoutSecrets },
+    priority: 'background',
+    settings: callSettings(context.settings, options),
+  } as const;
 
   return {
     signal: options.signal,
@@ -63,22 +59,35 @@ export function listSource(parts: ListParts): PaginatorSource<{ id: string }> {
     },
     resumeFrom: options.resumeFrom,
     start({ limit, isFirst }, signal) {
-      const fetchPage = pageFetcher(parts, { query, pageParameter, serviceParameters, settings });
+      let first: ResponseTime | undefined;
+      // The caller's filters and parameters, and what the pagination adds.
+      const fetchPage: FetchPage<{ id: string }> = async (added, signal) => {
+        const filters = parameters(query, added, pages.pageParameter);
+        const shown = filters.filter(([name]) => name !== 'updatedSince');
+        const { value, rateLimit, ...sent } = await context.transport.send<ReadList>({
+          ...request,
+          query: [...filters, ...Object.entries({ ...own, ...added.parameters })],
+          shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
+          options: { ...options, signal },
+        });
+        const { requestedAt, durationMs } = sent;
+        const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
+        first ??= time;
+        const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
+        return { ...value, invalid, rateLimit, ...time, first };
+      };
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
       const reading = { signal, prefetch, limit, facts, bounds: query.id };
-      const pages = {
-        afterLastPage,
-        onRepeat: () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN),
-      };
+      const onRepeat = () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN);
+      const byNumber = { ...reading, afterLastPage: pages.afterLastPage, onRepeat };
       // Intervals of ids have an order of their own.
       const isInOrderOfService = isFirst && pagination === 'keyset' && resumeFrom === undefined;
       if (pagination === 'page' || isInOrderOfService) {
-        return byPage(fetchPage, { ...reading, ...pages, start: query.page ?? 1 });
+        return byPage(fetchPage, { ...byNumber, start: query.page ?? 1 });
       }
       if (pagination === 'keyset') {
         return byKeyset(fetchPage, {
-          ...reading,
-          ...pages,
+          ...byNumber,
           resumeFrom,
           mayReadByPage,
           onlyChanges: query.updatedSince !== undefined,
@@ -113,8 +122,7 @@ function checkPagination({ lists }: ClientContext, query: CheckedQuery, options:
       "must not use both gt and gte, or both lt and lte, with pagination: 'keyset', which needs the other one",
     );
   }
-  const mayReadByPage = chosen === undefined;
-  return { ...pages, pagination, mayReadByPage };
+  return { ...pages, pagination, mayReadByPage: chosen === undefined };
 }
 
 function needsPages(query: CheckedQuery): boolean {
@@ -127,44 +135,6 @@ function needsPages(query: CheckedQuery): boolean {
  */
 function isSideTaken({ id }: CheckedQuery): boolean {
   return (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
-}
-
-/** Sends the requests of one read: the caller's filters and parameters, and what the pagination adds. */
-function pageFetcher(
-  { context, options }: ListParts,
-  request: {
-    readonly query: CheckedQuery;
-    readonly pageParameter: string;
-    readonly serviceParameters: ListParameters;
-    readonly settings: CallSettings;
-  },
-): FetchPage<{ id: string }> {
-  const { records, definition, transport } = context;
-  const { segment } = definition;
-  const { query, pageParameter, serviceParameters, settings } = request;
-  const read = (body: unknown) => records.list(body);
-  let first: ResponseTime | undefined;
-
-  return async (own, signal) => {
-    const added = parameters(query, own, pageParameter);
-    const shown = added.filter(([name]) => name !== 'updatedSince');
-    const { value, rateLimit, ...sent } = await transport.send<ReadList>({
-      method: 'GET',
-      path: [segment],
-      template: `/${segment}`,
-      query: [...added, ...Object.entries({ ...serviceParameters, ...own.parameters })],
-      shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
-      expected: { kind: 'json', read, cleared: withoutSecrets },
-      priority: 'background',
-      settings,
-      options: { ...options, signal },
-    });
-    const { requestedAt, durationMs } = sent;
-    const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
-    first ??= time;
-    const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
-    return { ...value, invalid, rateLimit, ...time, first };
-  };
 }
 
 /** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */

@@ -54,7 +54,7 @@ export function reader(context: CollectionContext): ReadOnlyCollection<{ id: str
     baseUrl,
     list(query = {}, options = {}) {
       const checked = checkedListOptions(options);
-      return createPaginator(listSource({ context, query: checkedQuery(query), options: checked }));
+      return createPaginator(listSource(context, checkedQuery(query), checked));
     },
     get: (id, options) => read('get', id, options),
     async find(id, options) {

@@ -1,3 +1,5 @@
+import { oneLine, sentence } from '../internal/text.ts';
+
 /** What the service may have done with the whole call, all its attempts together. */
 export type CallOutcome =
   /** No byte of the request left this process. */
@@ -112,9 +114,13 @@ export abstract class AccountingError extends Error {
   }
 }
 
-/** The message of an error without its hint. */
-export function whatHappened({ message, hint }: Pick<AccountingError, 'message' | 'hint'>): string {
-  return hint === undefined ? message : message.slice(0, -hint.length).trimEnd();
+/** Why a run stopped, in one line and with an end: what happened, without what to do about it. */
+export function reasonOf(cause: unknown): string {
+  const printed = printedCause(cause);
+  const message = typeof printed === 'string' ? printed : printed.message || printed.name;
+  const hint = cause instanceof AccountingError ? (cause.hint ?? '') : '';
+  const line = oneLine(message.slice(0, message.length - hint.length));
+  return line.length > 500 ? `${line.slice(0, 500)}…` : sentence(line);
 }
 
 interface BrandedClass {

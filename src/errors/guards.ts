@@ -57,22 +57,18 @@ export type ApiErrorCode = AnyApiError['code'];
 export type AccountingErrorCode = AnyAccountingError['code'];
 
 /** Whether an error was thrown by this package, whichever installed copy; with `code`, whether it is that one. */
-export function isAccountingError(error: unknown): error is AnyAccountingError;
-export function isAccountingError<C extends AccountingErrorCode>(
+export function isAccountingError<C extends AccountingErrorCode = AccountingErrorCode>(
   error: unknown,
-  code: C,
-): error is Extract<AnyAccountingError, { code: C }>;
-export function isAccountingError(error: unknown, code?: string): boolean {
+  code?: C,
+): error is Extract<AnyAccountingError, { code: C }> {
   return isBranded(error) && (code === undefined || error.code === code);
 }
 
 /** Whether the service responded with an error, so that there is a status; with `code`, whether it is that one. */
-export function isApiError(error: unknown): error is AnyApiError;
-export function isApiError<C extends ApiErrorCode>(
+export function isApiError<C extends ApiErrorCode = ApiErrorCode>(
   error: unknown,
-  code: C,
-): error is Extract<AnyApiError, { code: C }>;
-export function isApiError(error: unknown, code?: string): boolean {
+  code?: C,
+): error is Extract<AnyApiError, { code: C }> {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 

@@ -1,6 +1,5 @@
-import { oneLine, sentence } from '../internal/text.ts';
 import type { PushReport } from '../reports/push-report.ts';
-import { AccountingError, printedCause, whatHappened } from './accounting-error.ts';
+import { AccountingError, reasonOf } from './accounting-error.ts';
 
 /**
  * A push stopped before its end: the key was rejected, the service was down for longer than `maxOutageMs`, or the rows,
@@ -23,12 +22,9 @@ export class PushError extends AccountingError {
 }
 
 function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string {
-  const printed = printedCause(cause);
-  const message = typeof printed === 'string' ? printed : printed.message || printed.name;
-  const reason = cause instanceof AccountingError ? whatHappened(cause) : message;
   const { created, updated, deleted } = counts;
   const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
-  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${sentence(oneLine(reason).slice(0, 500))}`;
+  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${reasonOf(cause)}`;
 }
 
 /** The same run fails again until the key or the state is another. */

@@ -1,6 +1,5 @@
-import { oneLine, sentence } from '../internal/text.ts';
 import type { CollectionReport, SyncReport } from '../reports/sync-report.ts';
-import { AccountingError, printedCause, whatHappened } from './accounting-error.ts';
+import { AccountingError, printedCause, reasonOf } from './accounting-error.ts';
 
 /** A failure, and the collection that it belongs to. */
 export interface CollectionFailure {
@@ -146,13 +145,4 @@ function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';
   const { code, name } = error as Error & { code?: unknown };
   return typeof code === 'string' && /^\w{1,50}$/.test(code) ? code : name;
-}
-
-/** In one line, and with an end. */
-function reasonOf(error: unknown): string {
-  const printed = printedCause(error);
-  const message = typeof printed === 'string' ? printed : printed.message || printed.name;
-  const line = oneLine(error instanceof AccountingError ? whatHappened(error) : message);
-  if (line.length > 500) return `${line.slice(0, 500)}…`;
-  return sentence(line);
 }
