@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { collectionNames, createClient, InvalidInputError } from 'accounting-data-sdk';
-import { type DiscoverOptions, type Discovery, discover, type FieldShape } from 'accounting-data-sdk/explore';
-import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { type DiscoverOptions, type Discovery, discover } from 'accounting-data-sdk/explore';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { clientBehind } from './support/products.ts';
@@ -98,34 +97,30 @@ describe('discover reports a field', () => {
 });
 
 describe('a reference that discover reports', () => {
-  const books = () => {
-    const sandbox = createSandbox({ records: { products: 60, accounts: 1 }, ids: { start: 5000 } });
+  test('says whether an id of the field belongs to a record that was read, without further requests', async () => {
+    const sandbox = createSandbox({ records: { products: 60, bankFeedAccounts: 60 }, ids: { start: 5000 } });
     for (let index = 0; index < 40; index += 1) {
       sandbox.store.boms.insert({
-        productId: String(5000 + index),
         mainProductId: String(5001 + index),
-        // No account has one of them.
-        accountId: String(index),
+        // The collection with the longest name that fits.
+        bankFeedAccountId: String(5000 + index),
+        // No budget has one of them.
+        budgetId: String(index),
         categoryId: String(5000 + index),
         productIds: [String(5000 + index)],
         origin: { productId: String(5059 - index) },
       });
     }
-    return sandbox;
-  };
-
-  test('says whether an id of the field belongs to a record that was read, without further requests', async () => {
-    const sandbox = books();
     const { collections, source } = await discover(clientOf(sandbox));
     const found = { collection: 'products', form: 'id', found: true };
     expect(collections.find(({ collection }) => collection === 'boms')?.references).toEqual({
-      productId: found,
       mainProductId: found,
       'origin.productId': found,
-      accountId: { collection: 'accounts', form: 'id', found: false },
+      bankFeedAccountId: { ...found, collection: 'bankFeedAccounts' },
+      budgetId: { collection: 'budgets', form: 'id', found: false },
     });
     expect(source).toContain('Id of one of the products;');
-    expect(source).toContain('String, named like an id of the accounts;');
+    expect(source).toContain('String, named like an id of the budgets;');
     expect(sandbox.count(({ path }) => /\d$/.test(path))).toBe(0);
   });
 
@@ -145,41 +140,17 @@ describe('a reference that discover reports', () => {
     const [, boms] = (await discover(clientOf(unique), { collections: ['accounts', 'boms'] })).collections;
     expect(boms?.references).toEqual({ parentId: { collection: 'accounts', form: 'id', found: true } });
   });
-
-  test('is to the collection with the longest name that fits', async () => {
-    const sandbox = createSandbox({ records: { accounts: 50, bankFeedAccounts: 50 } });
-    for (let id = 1; id <= 30; id += 1)
-      sandbox.store.bankPayerMemories.insert({ bankFeedAccountId: String(id) });
-    const { collections } = await discover(clientOf(sandbox));
-    const { references } = collections.find(({ collection }) => collection === 'bankPayerMemories') ?? {};
-    expect(references?.bankFeedAccountId?.collection).toBe('bankFeedAccounts');
-  });
-
-  test('is not claimed if it would lead to a collection that the key may not read', async () => {
-    const sandbox = books();
-    const apiKey = sandbox.issueKey({ collections: ['boms'] });
-    const { source, collections } = await discover(createClient({ ...sandbox.clientOptions, apiKey }));
-    expect(source).toContain('named like an id of the products');
-    expect(source).toContain('not readable with the key of this run (scope_required)');
-    expect(collections.filter(({ access }) => access === 'readable').length).toBe(1);
-  });
 });
 
 describe('the sample of discover', () => {
-  test('reaches from the first records to the newest', async () => {
-    const sandbox = createSandbox({ records: { accounts: 6000 } });
-    sandbox.store.accounts.insert({ onlyOnTheNewest: 'yes' });
-    const { collections, requests } = await discover(clientOf(sandbox), { collections: ['accounts'] });
-    expect(Object.keys(collections[0]?.fields ?? {})).toContain('onlyOnTheNewest');
-    expect(requests).toBeLessThanOrEqual(31);
-  });
-
-  test('reaches records far behind the first pages', async () => {
+  test('reaches records far behind the first pages, and the newest', async () => {
     const old = { updatedAt: '2024-01-01T00:00:00Z' };
     const accounts = times(900, (n) => (n < 450 ? old : { ...old, later: true }));
+    accounts.push({ onlyOnTheNewest: true } as never);
     const sandbox = createSandbox({ fixtures: { accounts }, pageSize: 10 });
     const found = await discover(clientOf(sandbox), { collections: ['accounts'], sample: 100 });
-    expect(Object.keys(found.collections[0]?.fields ?? {})).toContain('later');
+    const fields = Object.keys(found.collections[0]?.fields ?? {});
+    expect(fields).toEqual(expect.arrayContaining(['later', 'onlyOnTheNewest']));
   });
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
@@ -281,9 +252,6 @@ describe('the file of discover from a malicious service', () => {
   });
 });
 
-const discoverGenerated = (options: SandboxOptions) =>
-  discover(clientOf(createSandbox({ records: 6000, seed: 11, ...options })));
-
 const amountsOf = ({ collections }: Discovery) =>
   collections.flatMap(({ collection, fields }) =>
     Object.entries(fields).flatMap(([name, { kinds }]) =>
@@ -300,54 +268,9 @@ const referencesOf = ({ collections }: Discovery) =>
     ),
   );
 
-/** A value of a wider type of the same JSON kind, as a service may come to send one day. */
-function widened(value: unknown, field: FieldShape | undefined): unknown {
-  if (Array.isArray(value)) return [...value, null, 'a value never seen'];
-  if (typeof value === 'number') return value + 0.125;
-  if (typeof value !== 'string') return value;
-  if (field?.kinds.includes('money')) return `-${value.replace('-', '')}7001`;
-  if (field?.kinds.includes('date')) return `${value}T12:30:00.123456+02:00`;
-  return `${value} • ${'é'.repeat(300)}`;
-}
-
-describe('discover on generated data', () => {
-  let discovery: Discovery;
-  beforeAll(async () => {
-    discovery = await discoverGenerated({});
-  });
-
-  test('reports every amount and every reference, and nothing else as such', async () => {
-    expect(amountsOf(discovery)).toEqual(MONEY_FIELDS);
-    expect(referencesOf(discovery)).toEqual(REFERENCES);
-    const otherIds = await discoverGenerated({ ids: { form: 'uuid' }, order: 'none' });
-    expect(referencesOf(otherIds)).toEqual(REFERENCES);
-  });
-
-  test('sends at most 21 requests for each collection', () => {
-    expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
-  });
-
-  test('accepts records of another seed, with a null, a gap or a wider value in one field of 1,700', async () => {
-    const schemas = await loadSchemas(discovery.source);
-    const random = new SeededRandom(4711);
-    const { store } = createSandbox({ records: 5000, seed: 99 });
-    const changed = { null: 0, missing: 0, widened: 0 };
-    const rejected: unknown[] = [];
-    for (const { collection, fields } of discovery.collections) {
-      for (const record of store[collection].all()) {
-        const sent: Record<string, unknown> = { ...record, unknownField: { deep: [1, 'two'] } };
-        for (const [name, value] of Object.entries(record)) {
-          const kind = (['null', 'missing', 'widened'] as const)[random.int(0, 1699)];
-          if (name === 'id' || kind === undefined) continue;
-          changed[kind] += 1;
-          if (kind === 'missing') delete sent[name];
-          else sent[name] = kind === 'null' ? null : widened(value, fields[name]);
-        }
-        const result = schemas[collection]?.safeParse(sent);
-        if (!isDeepStrictEqual(result?.data, sent)) rejected.push([collection, sent, result?.error?.issues]);
-      }
-    }
-    expect(rejected).toEqual([]);
-    for (const count of Object.values(changed)) expect(count).toBeGreaterThan(10);
-  });
+test('discover reports every amount and every reference of generated data, and nothing else as such', async () => {
+  const discovery = await discover(clientOf(createSandbox({ records: 6000, seed: 11 })));
+  expect(amountsOf(discovery)).toEqual(MONEY_FIELDS);
+  expect(referencesOf(discovery)).toEqual(REFERENCES);
+  expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
 });

@@ -64,7 +64,6 @@ describe('the options and the advice for a service', () => {
       "pass parameters: { itemsPerPage: '100' }",
     ],
     [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
-    [{ order: 'id-desc' }, undefined, ''],
   ])('with %j contain %s', async (options, option, advice) => {
     const report = await probe(productSandbox(options).client, { collections: ['products'] });
     expect(optionsOf(report)).toEqual(option === undefined ? [] : expect.arrayContaining([option]));
@@ -140,7 +139,6 @@ describe('the times that updatedSince is compared with', () => {
   };
 
   test.each([
-    ['America/New_York', '2026-01-31T15:00:00Z', -300, "serviceTimeZone: '-05:00'"],
     ['America/St_Johns', '2026-01-31T15:00:00Z', -210, "serviceTimeZone: '-03:30'"],
     ['Pacific/Chatham', '2026-07-31T15:00:00Z', 765, "serviceTimeZone: '+12:45'"],
     ['Pacific/Kiritimati', '2026-07-31T15:00:00Z', 840, "serviceTimeZone: '+14:00'"],
@@ -148,7 +146,7 @@ describe('the times that updatedSince is compared with', () => {
     const report = await reportOf({ timeZone, clock, dateFilter: 'local' });
     const { updatedSince } = detailsOf(report.collections, 'products');
     expect(updatedSince).toMatchObject({ compares: { value: 'local' }, shiftMinutes: { value: minutes } });
-    expect(optionsOf(report)).toEqual(option === undefined ? [] : expect.arrayContaining([option]));
+    expect(optionsOf(report)).toContain(option);
   });
 
   test.each([

@@ -53,20 +53,22 @@ const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
 const unknownBecause = (reason: string) => ({ known: false, reason: expect.stringContaining(reason) });
 
 describe('a filter', () => {
-  test.for(OPERATORS)('id[%s] that the service does not apply is ignored, in any order', async (operator) => {
-    for (const order of ['id-asc', 'id-desc', 'none'] as const) {
+  test.each([
+    ['gt', 'id-desc'],
+    ['gte', 'none'],
+    ['lt', 'id-asc'],
+    ['lte', 'id-desc'],
+  ] as const)(
+    'id[%s] that the service does not apply is ignored, in the order %s',
+    async (operator, order) => {
       const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
-      const verdicts = OPERATORS.map((name) => id[name].value);
-      expect([order, verdicts]).toEqual([
-        order,
-        OPERATORS.map((name) => (name === operator ? 'ignored' : 'honoured')),
-      ]);
-    }
-  });
+      const expected = OPERATORS.map((name) => (name === operator ? 'ignored' : 'honoured'));
+      expect(OPERATORS.map((name) => id[name].value)).toEqual(expected);
+    },
+  );
 
   test.each<[what: string, rewrite: Rewrite, findings: Readonly<Record<string, unknown>>]>([
     ['id[gt] that returns 400 is rejected', rejecting('id[gt]'), { 'id.gt.value': 'rejected' }],
-    ['id[lte] that returns 400 is rejected', rejecting('id[lte]'), { 'id.lte.value': 'rejected' }],
     [
       'id[gt] that includes its bound is unknown',
       replaced('id[gt]', (bound) => bound, 'id[gte]'),
@@ -82,11 +84,6 @@ describe('a filter', () => {
     [
       'id[between] that is dropped has no separator',
       without('id[between]'),
-      { 'betweenSeparator.known': false },
-    ],
-    [
-      'id[between] that returns 400 has no separator',
-      rejecting('id[between]'),
       { 'betweenSeparator.known': false },
     ],
     [
@@ -153,7 +150,7 @@ test('pages that show a record again are counted, and cause advice', async () =>
 });
 
 describe('a small collection', () => {
-  test.each([1, 2, 3, 4])('of %i records leaves open what it cannot show', async (count) => {
+  test.each([1, 3])('of %i records leaves open what it cannot show', async (count) => {
     const { id, betweenSeparator, pageSize, order } = await productsBehind(
       unchanged,
       productSandbox({}, count),
@@ -165,16 +162,9 @@ describe('a small collection', () => {
     expect([pageSize.value, order.value]).toEqual([undefined, undefined]);
   });
 
-  test('of one record shows an ignored filter', async () => {
-    const { id } = await productsBehind(without('id[gt]', 'id[lt]'), productSandbox({}, 1));
-    expect([id.gt.value, id.lt.value]).toEqual(['ignored', 'ignored']);
-  });
-
   test.each<SandboxOptions>([
-    { pageSize: 1, order: 'id-asc' },
     { pageSize: 1, order: 'none' },
     { pageSize: 2, order: 'id-desc' },
-    { pageSize: 2, order: 'none' },
   ])('with pages of one or two records shows honoured and ignored filters: %j', async (options) => {
     const verdicts = ({ id }: CollectionDetails) => OPERATORS.map((name) => id[name].value ?? 'open');
     const honest = await productsBehind(unchanged, productSandbox(options));

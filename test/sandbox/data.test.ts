@@ -16,7 +16,7 @@ const everything = (sandbox: Sandbox) =>
   Object.fromEntries(names.map((name) => [name, sandbox.store[name].all()]));
 
 test('spreads a number of records over all collections exactly', () => {
-  for (const records of [14, 500, 5000]) {
+  for (const records of [14, 500]) {
     const sandbox = createSandbox({ records });
     const counts = names.map((name) => sandbox.store[name].count);
     expect(counts.reduce((sum, count) => sum + count)).toBe(records);
@@ -52,7 +52,7 @@ test('gives the records of the other company other ids', () => {
 });
 
 test.each(['numeric', 'uuid'] as const)('refers only to records that exist (%s ids)', (form) => {
-  const sandbox = createSandbox({ seed: 3, records: 2000, ids: { form, gap: 4 } });
+  const sandbox = createSandbox({ seed: 3, records: 800, ids: { form, gap: 4 } });
   for (const [path, target] of Object.entries(REFERENCES)) {
     const existing = new Set(sandbox.store[target].ids());
     const named = valuesOf(sandbox, path);
@@ -83,7 +83,7 @@ test('a client accepts every generated product, and every documented field has a
 });
 
 test('writes amounts as decimal strings with four digits in every collection', () => {
-  const sandbox = createSandbox({ records: 3000 });
+  const sandbox = createSandbox({ records: 1000 });
   for (const path of MONEY_FIELDS) {
     const set = valuesOf(sandbox, path).filter((value) => value !== null);
     expect(set.length).toBeGreaterThan(0);

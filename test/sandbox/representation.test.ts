@@ -80,32 +80,6 @@ describe('formats', () => {
   });
 });
 
-test('contentTypes rejects any other content type with 415', async () => {
-  const sandbox = createSandbox({
-    contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] },
-  });
-  const send = (method: string, path: string, type: string) =>
-    call(sandbox, path, {
-      method,
-      body: { name: 'Desk' },
-      idempotencyKey: type,
-      headers: { 'Content-Type': type },
-    });
-  expect((await send('POST', '/products', 'application/json')).status).toBe(415);
-  expect((await send('POST', '/products', 'application/ld+json; charset=utf-8')).status).toBe(201);
-  expect((await send('PATCH', '/products/1', 'application/json')).status).toBe(415);
-  expect((await send('PATCH', '/products/1', 'application/merge-patch+json')).status).toBe(200);
-  expect(sandbox.store.products.count).toBe(1);
-});
-
-test('idempotency.replay ignored creates a second record under the same key, and requires no key', async () => {
-  const sandbox = createSandbox({ idempotency: { replay: 'ignored' } });
-  await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
-  await createProduct(sandbox, { name: 'a' }, { idempotencyKey: 'k' });
-  expect((await call(sandbox, '/products', { method: 'POST', body: {} })).status).toBe(201);
-  expect(sandbox.store.products.count).toBe(3);
-});
-
 test('relations iri: references to other collections are IRIs', async () => {
   const records = { accounts: 1, accountAddresses: 1, bankPayerMemories: 1, boms: 1, products: 1 };
   const ids = createSandbox({ records });
@@ -137,36 +111,6 @@ describe('nullFields', () => {
     const deleted = await call(sandbox, `/products/${id}`, { method: 'DELETE' });
     expect(Object.keys(deleted.record)).not.toContain('salePrice');
   });
-});
-
-describe('problem documents', () => {
-  test.each([
-    ['bare', 'not_found'],
-    ['path', '/errors/not_found'],
-    ['url', 'https://docs.example.com/errors#not_found'],
-    ['urn', 'urn:accounting:error:not_found'],
-    ['about:blank', 'about:blank'],
-    ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
-    ['status', '/errors/404'],
-    ['absent', undefined],
-  ] as const)('problemType %s decides the form of type', async (problemType, type) => {
-    const response = await call(createSandbox({ problemType }), '/accounts/1');
-    expect([response.record.type, response.record.status]).toEqual([type, 404]);
-  });
-
-  test.each(['application/json', 'application/ld+json'] as const)(
-    'problemContentType %s is sent to a key that is known and has quota left',
-    async (problemContentType) => {
-      const sandbox = createSandbox({ problemContentType, rateLimit: { limit: 2 }, clock: 0 });
-      const type = async (key: string) =>
-        (await call(sandbox, '/accounts/1', { key })).headers.get('content-type');
-      expect(await type(sandbox.keys.full)).toBe(problemContentType);
-      expect(await type(sandbox.keys.forbidden)).toBe(problemContentType);
-      expect(await type(sandbox.keys.revoked)).toBe('application/problem+json');
-      await type(sandbox.keys.full);
-      expect(await type(sandbox.keys.full)).toBe('application/problem+json');
-    },
-  );
 });
 
 test.each([

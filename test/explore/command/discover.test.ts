@@ -106,10 +106,17 @@ describe('discover', () => {
   test.each<[string, string[], Fault, FaultMatch, number, string]>([
     ['the key may read nothing', [], forbidden, {}, 3, 'no read access'],
     ['every named collection is denied', ['boms'], forbidden, {}, 3, 'no read access'],
-    ['a collection fails', [], { kind: 'status', status: 418 }, ofBudgets, 5, 'budgets cannot be read'],
+    [
+      'a collection fails',
+      ['boms', 'budgets'],
+      { kind: 'status', status: 418 },
+      ofBudgets,
+      5,
+      'budgets cannot be read',
+    ],
     [
       'a collection does not exist',
-      [],
+      ['boms', 'budgets'],
       { kind: 'status', status: 404, type: 'not_found' },
       ofBudgets,
       5,
@@ -117,13 +124,20 @@ describe('discover', () => {
     ],
     [
       'the response of a collection is no list',
-      [],
+      ['boms', 'budgets'],
       { kind: 'rewrite', body: '{"a":1}' },
       ofBudgets,
       5,
       'unexpected_response',
     ],
-    ['the key is revoked meanwhile', [], { kind: 'status', status: 401 }, ofBudgets, 3, 'unauthenticated'],
+    [
+      'the key is revoked meanwhile',
+      ['boms', 'budgets'],
+      { kind: 'status', status: 401 },
+      ofBudgets,
+      3,
+      'unauthenticated',
+    ],
   ])('keeps the file and compares nothing if %s', async (_, names, fault, match, code, message) => {
     const { sandbox, env } = await listening({ records: 30 });
     const file = folder()('schemas.ts');

@@ -29,12 +29,17 @@ describe('the settings of the command', () => {
     expect((await run({}, [...get, '--quiet'], { cwd })).log).toBe('');
   });
 
-  test('come from the file of --env', async () => {
-    const { inFile, cwd, file } = await project('staging.env');
-    const relative = await run({}, [...get, '--env', 'staging.env'], { cwd });
-    expect([relative.code, relative.log]).toEqual([0, expect.stringContaining('of staging.env.')]);
+  test('come from the file of --env, even if the environment has both, and the output says so', async () => {
+    const { inFile, other, cwd, file } = await project('staging.env');
+    const named = 'Using the address and the API key of staging.env';
+    const args = [...get, '--env', 'staging.env'];
+    expect(await run({}, args, { cwd })).toMatchObject({ code: 0, log: `${named}.\n` });
+    expect(await run(other.env, args, { cwd })).toMatchObject({
+      code: 0,
+      log: `${named}, not those of the environment.\n`,
+    });
     expect((await run({}, [...get, '--env', file('staging.env')])).code).toBe(0);
-    expect(inFile.sandbox.count()).toBe(2);
+    expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([3, 0]);
   });
 
   test('come from the environment if it has both', async () => {
@@ -42,16 +47,6 @@ describe('the settings of the command', () => {
     const { code, log } = await run(other.env, get, { cwd });
     expect([code, log]).toEqual([0, '']);
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
-  });
-
-  test('come from the file of --env even if the environment has both, and the output says so', async () => {
-    const { inFile, other, cwd } = await project('staging.env');
-    const { code, log } = await run(other.env, [...get, '--env', 'staging.env'], { cwd });
-    expect([code, log]).toEqual([
-      0,
-      'Using the address and the API key of staging.env, not those of the environment.\n',
-    ]);
-    expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([1, 0]);
   });
 
   test('are never completed from the environment if the file of --env has only one', async () => {

@@ -6,17 +6,18 @@ import { describe, expect, test } from 'vitest';
 import { folder, listening, run } from './support/run.ts';
 
 describe('fixtures', () => {
-  test.each<SandboxOptions>([
-    { timestampsEverywhere: true },
-    { formats: 'jsonld', relations: 'iri', nullFields: 'omitted', timestamps: 'offset', timeZone: '+12:45' },
-    {
+  test('from another sandbox give equal lists, filters and records', async () => {
+    const options: SandboxOptions = {
       ids: { form: 'uuid' },
+      formats: 'jsonld',
+      relations: 'iri',
+      nullFields: 'omitted',
       timestampsEverywhere: true,
-      timestamps: 'milliseconds',
+      timestamps: 'offset',
+      timeZone: '+12:45',
       order: 'updated-desc',
       commitDelayMs: 60_000,
-    },
-  ])('from another sandbox give equal lists, filters and records: %j', async (options) => {
+    };
     const { sandbox: source, env } = await listening({ ...options, records: 160, rateLimit: false });
     const data = folder()('data');
     expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
@@ -27,10 +28,7 @@ describe('fixtures', () => {
       expect(await other[name].list().toArray({ limit: Infinity })).toEqual(all);
       const { id = '' } = all[Math.floor(all.length / 2)] ?? {};
       expect(await other[name].get(id)).toEqual(await one[name].get(id));
-      const queries = [{ id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }];
-      // Filtering by the time of a change needs records that show it.
-      const showsTimes = all.every(({ updatedAt }) => updatedAt !== undefined);
-      for (const query of showsTimes ? queries : queries.slice(0, 1)) {
+      for (const query of [{ id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }]) {
         const filtered = await one[name].list(query).toArray({ limit: Infinity });
         expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(filtered);
         if (name === 'products') expect(filtered.length).toBeGreaterThan(0);

@@ -47,22 +47,6 @@ describe('pull', () => {
     }
   });
 
-  test('requests four pages ahead in a pull of everything, and only the next one in a pull of changes', async () => {
-    const { sandbox, env, args } = await pullOfAccounts();
-    const delayMs = 30;
-    sandbox.faults.add({ kind: 'delay', ms: delayMs }, { probability: 1 });
-    /** Whether so many requests began before the first of them had its response. */
-    const isAhead = (count: number) => {
-      const times = sandbox.requests.map(({ at }) => at.getTime());
-      return times.some((time, index) => (times[index + count - 1] ?? Infinity) - time < delayMs - 5);
-    };
-    expect((await run(env, args)).code).toBe(0);
-    expect(isAhead(4)).toBe(true);
-    sandbox.clearLogs();
-    expect((await run(env, [...args, '--since', '2000-01-01T00:00:00Z'])).code).toBe(0);
-    expect([isAhead(3), sandbox.count() > 10]).toEqual([false, true]);
-  });
-
   test('prints each page at once', async () => {
     const { env } = await listening({ records: { accounts: 70 }, pageSize: 10 });
     const pieces: string[] = [];
@@ -351,22 +335,4 @@ describe('what a pull logs at its end', () => {
     expect(log).toMatch(/Warning: the list of accounts repeated \d+ records?, so it may lack as many\./);
     expect(log).not.toContain('Read by page');
   });
-
-  test.each(['local', 'utc'] as const)(
-    'names a --since that misses nothing on a service that shows local times and compares by %s',
-    async (dateFilter) => {
-      const { sandbox, env } = await listening({
-        records: { products: 100 },
-        timeZone: 'America/New_York',
-        timestamps: 'offset',
-        dateFilter,
-      });
-      const { log } = await run(env, ['pull', 'products']);
-      const since = /--since (\S+)$/m.exec(log)?.[1] ?? '';
-      const id = sandbox.store.products.ids()[50] ?? '';
-      sandbox.store.products.update(id, { name: 'changed' });
-      const { out } = await run(env, ['pull', 'products', '--since', since]);
-      expect(records(out).map((record) => record.id)).toContain(id);
-    },
-  );
 });

@@ -3,8 +3,8 @@ import { createClient } from 'accounting-data-sdk';
 import { discover } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { folder, listening, run } from './command/support/run.ts';
-import { compilerErrors, formatted } from './support/schema-file.ts';
+import { folder, listening, run } from '../../explore/command/support/run.ts';
+import { compilerErrors, formatted } from '../../explore/support/schema-file.ts';
 
 async function fileOfDiscover() {
   const sandbox = createSandbox({ records: 600, seed: 11 });
