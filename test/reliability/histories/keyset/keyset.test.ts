@@ -11,7 +11,7 @@ import {
 } from './losing-strategies.ts';
 import { playKeyset, playStrategy } from './play.ts';
 
-const USUAL = 180;
+const USUAL = 60;
 
 test(
   'keyset pagination loses no record that exists throughout the read, whatever the service, and says `likely` if it can',

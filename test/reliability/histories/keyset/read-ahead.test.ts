@@ -58,7 +58,6 @@ const sleep = (ms: number) => new Promise<void>((resolve) => globalThis.setTimeo
 
 test.each([
   [{ ids: 'dense', deleted: 0, pages: 60 }, 0.33, 1.45],
-  [{ ids: 'dense', deleted: 0, pages: 300 }, 0.3, 1.45],
   [{ ids: 'dense', deleted: 0.3, pages: 60 }, 0.4, 1.65],
   [{ ids: 'sparse', deleted: 0, pages: 60 }, 0.55, 2],
   [{ ids: 'bursts', deleted: 0, pages: 60 }, 0.75, 2.9],

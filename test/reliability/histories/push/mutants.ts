@@ -63,6 +63,7 @@ export const unchanged: Mutation = {
 /** Of those that are rarely found, the `first` seed that finds them. */
 export const mutants: Readonly<Record<string, Mutation & { readonly first?: number }>> = {
   'repeats a create whose outcome is unknown with another idempotency key': {
+    first: 7,
     products: (products) =>
       withMethods(products, (lenient) => ({
         create: (draft: object, options: object) =>
@@ -97,7 +98,7 @@ export const mutants: Readonly<Record<string, Mutation & { readonly first?: numb
     store: (store, keyName) =>
       withOpen(store, ({ [keyName]: own }) => (own === undefined ? {} : { [keyName]: own })),
   },
-  'does not wait at the start': { skipsWait: (requests) => requests === 0 },
+  'does not wait at the start': { first: 12, skipsWait: (requests) => requests === 0 },
   'does not wait between rounds': { skipsWait: (requests) => requests > 0 },
   'creates a second product when it does not find the first one once': {
     looks: (state) => (state.is === 'made' ? { ...state, misses: 1 } : state),
@@ -115,6 +116,7 @@ export const mutants: Readonly<Record<string, Mutation & { readonly first?: numb
       state.is === 'sent' ? { ...state, isEarlier: false, sendings: Math.min(state.sendings, 1) } : state,
   },
   'counts the product of an earlier create as created': {
+    first: 5,
     keeps: (state) => (state.is === 'sent' ? { ...state, isEarlier: false } : state),
   },
 };

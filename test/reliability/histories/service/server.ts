@@ -250,9 +250,7 @@ function stamp(ms: number): string {
 
 /** The range filter as the service applies it: operators combine with AND. */
 function boundsCheck({ gt, gte, lt, lte }: Bounds): (key: bigint) => boolean {
-  const least = gte === undefined ? [] : [BigInt(gte)];
-  const most = lte === undefined ? [] : [BigInt(lte)];
-  if (gt !== undefined) least.push(BigInt(gt) + 1n);
-  if (lt !== undefined) most.push(BigInt(lt) - 1n);
-  return (key) => least.every((bound) => key >= bound) && most.every((bound) => key <= bound);
+  const [above, least] = [BigInt(gt ?? -1), BigInt(gte ?? 0)];
+  const [below, most] = [BigInt(lt ?? MAX_INT8 + 1n), BigInt(lte ?? MAX_INT8)];
+  return (key) => key > above && key >= least && key < below && key <= most;
 }

@@ -1,4 +1,3 @@
-import type { Order } from '../service/orders.ts';
 import type { SimRecord } from '../service/record.ts';
 import { Crash, type FailureRates, type Process, SyncWorld } from './world.ts';
 
@@ -58,8 +57,8 @@ async function syncNaively(world: SyncWorld, process: Process, strategy: Strateg
 }
 
 /** What a copy that is kept in this way ends without, or with in an old version, for good. */
-export async function playNaive(strategy: Strategy, seed: number, order: Order): Promise<string[]> {
-  const world = new SyncWorld({ seed, order, alone: true, dated: true });
+export async function playNaive(strategy: Strategy, seed: number): Promise<string[]> {
+  const world = new SyncWorld({ seed, alone: true, dated: true });
   const { random } = world;
   const run = async (failureRates: FailureRates) => {
     try {
