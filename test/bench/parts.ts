@@ -2,10 +2,8 @@ import { cold } from './parts/cold.ts';
 import { latency } from './parts/latency.ts';
 import { lists } from './parts/lists.ts';
 import { memory } from './parts/memory.ts';
-import { push } from './parts/push.ts';
 import { rateLimiter } from './parts/rate-limiter.ts';
 import { request } from './parts/request.ts';
-import { targets } from './parts/targets.ts';
 import type { Part } from './support/part.ts';
 
 /** Each part of the bench, in the order in which they run. */
@@ -14,8 +12,6 @@ export const parts = {
   request,
   lists,
   memory,
-  push,
-  targets,
   latency,
   'rate-limiter': rateLimiter,
 } as const satisfies Readonly<Record<string, Part>>;

@@ -1,4 +1,3 @@
-import type { Latency, LatencyOptions } from '../programs/latency.ts';
 import type { ListCost, PaginationOptions } from '../programs/list.ts';
 import { allClients, type ClientName, clientNames } from '../support/clients.ts';
 import type { Effort, Findings, Table } from '../support/part.ts';
@@ -64,25 +63,6 @@ export function costTable(title: string, costs: Costs): Table {
   };
 }
 
-/** How many requests a list takes by each kind of pagination. */
-async function requestTable(quick: boolean): Promise<Table> {
-  const records = quick ? 300 : 3_000;
-  const countOf = (pagination: 'keyset' | 'page', deleted: number) =>
-    withServer({ pageSize: 30, records, deleted }, async (origin) => {
-      const options: LatencyOptions = { origin, pagination, prefetch: 1, consumerMs: 0, records };
-      return (await runProgram<Latency>('latency.ts', options)).requests;
-    });
-  const rows = [0, 0.3].map(async (deleted) => {
-    const [keyset, page] = [await countOf('keyset', deleted), await countOf('page', deleted)];
-    return [deleted === 0 ? 'dense' : '30 % deleted', `${keyset}`, `${page}`, (keyset / page).toFixed(2)];
-  });
-  return {
-    title: `Requests of a list of ${records.toLocaleString('en')} records, 30 a page`,
-    columns: ['ids', 'by keyset (the default)', 'by page', '×'],
-    rows: await Promise.all(rows),
-  };
-}
-
 export async function lists({ rounds, quick }: Effort): Promise<Findings> {
   const pagesOf = (pageSize: 100 | 30) => PAGES[pageSize] / (quick ? 100 : 1);
   const costsAt = (pageSize: 100 | 30) =>
@@ -94,7 +74,7 @@ export async function lists({ rounds, quick }: Effort): Promise<Findings> {
     return `List of ${records} records, ${pageSize} a page, for each record`;
   };
   return {
-    tables: [costTable(title(100), by100), costTable(title(30), by30), await requestTable(quick)],
+    tables: [costTable(title(100), by100), costTable(title(30), by30)],
     figures: { list100: median(overKy(by100, 'ours')), list30: median(overKy(by30, 'ours')) },
   };
 }

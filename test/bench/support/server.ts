@@ -8,11 +8,9 @@ export interface ServerOptions {
   readonly records: number;
   /** Before each response. */
   readonly latencyMs?: number;
-  /** The share of ids that do not exist. Default: 0. */
-  readonly deleted?: number;
 }
 
-const { pageSize, records, latencyMs = 0, deleted = 0 } = JSON.parse(process.argv[2] ?? '') as ServerOptions;
+const { pageSize, records, latencyMs = 0 } = JSON.parse(process.argv[2] ?? '') as ServerOptions;
 
 /** Records of different content; the ids are replaced. */
 const KINDS = Math.min(pageSize, records);
@@ -30,36 +28,17 @@ function rows(from: number, end = records): Buffer {
   const start = from % KINDS;
   const page = Buffer.from(template.subarray(start * (BYTES + 1), (start + count) * (BYTES + 1) + 1));
   for (let row = 0; row < count; row += 1) {
-    page.write(String(idAt(from + row)), ID_OFFSET + row * (BYTES + 1), 'latin1');
+    page.write(String(FIRST_ID + from + row), ID_OFFSET + row * (BYTES + 1), 'latin1');
   }
   page[0] = 0x5b;
   page[page.length - 1] = 0x5d;
   return page;
 }
 
-/** The ids that are left, if some are deleted: each with the same chance, the same in every run. */
-const ids: number[] = [];
-for (let [id, random] = [FIRST_ID, 1]; deleted > 0 && ids.length < records; id += 1) {
-  random = (random * 48_271) % 0x7fffffff;
-  if (random / 0x7fffffff >= deleted) ids.push(id);
-}
-
-const idAt = (index: number): number => ids[index] ?? FIRST_ID + index;
-
 /** Where the records after an id begin. */
-function after(id: string | null): number {
-  if (id === null) return 0;
-  if (deleted === 0) return Number(id) - FIRST_ID + 1;
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (idAt(middle) <= Number(id)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const after = (id: string | null): number => (id === null ? 0 : Number(id) - FIRST_ID + 1);
 
-const LAST_ID = String(idAt(records - 1));
+const LAST_ID = String(FIRST_ID + records - 1);
 const wrapped = (head: string, from: number, tail: string) =>
   Buffer.concat([Buffer.from(`{${head}`), rows(from), Buffer.from(`${tail}}`)]);
 

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import {
@@ -10,6 +13,7 @@ import {
   reconcile,
   sync,
 } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { heapAfterCollection } from '../../support/heap.ts';
 import { slopeOf } from './load/load.ts';
 
@@ -66,6 +70,22 @@ async function growthOfSync(client: Client, records: number, held?: Set<string>)
   return heap.growth();
 }
 
+async function growthOfCopy(client: Client, records: number): Promise<number> {
+  const heap = watchHeap('sync into SQLite', records);
+  const folder = mkdtempSync(join(tmpdir(), 'memory-'));
+  try {
+    await sync(client, {
+      tenant: 'acme',
+      collections: ['products'],
+      target: sqliteTarget(join(folder, 'books.sqlite')),
+      onProgress: (progress) => heap.at(progress.records),
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return heap.growth();
+}
+
 async function growthOfReconcile(client: Client, records: number): Promise<number> {
   const heap = watchHeap('reconcile', records);
   const report = await reconcile(client.products, {
@@ -95,7 +115,11 @@ export async function soakMemory(records: number): Promise<boolean> {
   const client = createClient(service.options);
   // What is made once, such as schemas, is not growth.
   for await (const { id } of client.products.list()) if (id === '10000') break;
-  const growth = [await growthOfSync(client, records), await growthOfReconcile(client, records)];
+  const growth = [
+    await growthOfSync(client, records),
+    await growthOfCopy(client, records),
+    await growthOfReconcile(client, records),
+  ];
   const leak = await growthOfSync(client, records, new Set());
   return Math.max(...growth) < MOST_BYTES && leak > MOST_BYTES;
 }

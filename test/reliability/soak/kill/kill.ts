@@ -7,7 +7,7 @@ import { ChangingRecords, type Copy } from './changing-records.ts';
 import { connect, differencesOf, type Task } from './connector.ts';
 
 /** What is killed, and how its copy is read. */
-export type Killed = Pick<Task, 'writer' | 'to' | 'modules'> & { readonly read: () => Promise<Copy> };
+export type Killed = Pick<Task, 'to' | 'modules'> & { readonly read: () => Promise<Copy> };
 
 export interface KillVerdict {
   readonly kills: number;
@@ -74,7 +74,7 @@ export async function killOften(
   const copy = await read();
   const { lost, left } = changing.differences(copy);
   findings.push(...lost, ...left, ...changing.broken(copy));
-  if (task.writer === 'target') findings.push(...(await differencesOf(task)));
+  findings.push(...(await differencesOf(task)));
   return { kills, begun, findings };
 }
 
