@@ -3,19 +3,13 @@ import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
+import { loggerOfWarnings } from '../support/warnings.ts';
 
 /** What untyped code passes. */
 const misspelt = { name: 'Desk', nmae: 'Desk' } as ProductDraft;
 
-function logged() {
-  const warnings: string[] = [];
-  const ignore = () => {};
-  const warn = (...parts: unknown[]) => void warnings.push(parts.map(String).join(' '));
-  return { warnings, logger: { debug: ignore, info: ignore, warn, error: ignore } };
-}
-
 test('an unknown product field is sent, with one warning for each name and client', async () => {
-  const { warnings, logger } = logged();
+  const { warnings, logger } = loggerOfWarnings();
   const client = createClient({ ...createSandbox().clientOptions, logger });
   const { id } = await client.products.create(misspelt);
   await client.withOptions({ timeoutMs: 5_000 }).products.create(misspelt);
@@ -27,7 +21,7 @@ test('an unknown product field is sent, with one warning for each name and clien
 });
 
 test('a field of the caller’s schema is no reason to warn', async () => {
-  const { warnings, logger } = logged();
+  const { warnings, logger } = loggerOfWarnings();
   const schemas = { products: productSchema.extend({ colourCode: z.number().optional() }) };
   const client = createClient({ ...createSandbox().clientOptions, logger, schemas });
   await client.products.create({ name: 'Desk', colourCode: 7 });

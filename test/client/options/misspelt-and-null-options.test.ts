@@ -211,12 +211,6 @@ test.for<[name: string, belongs: string, act: () => unknown]>([
   expect(message).toContain(belongs);
 });
 
-test('a misspelt listener in a list of several is rejected by its place', async () => {
-  const on = [{ request: nothing }, { reqeust: nothing }] as object[];
-  const message = await messageOf(() => createClient({ ...ofSandbox, on }));
-  expect(message).toMatch(/^on\[1\]\.reqeust: .*Did you mean request\?/);
-});
-
 test('an options object may have names without a value', () => {
   expect(() => createClient({ ...ofSandbox, basUrl: undefined } as object)).not.toThrow();
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { ONCE, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
 
 useVirtualClock();
 
@@ -260,9 +261,7 @@ test.each([
 ] as const)(
   'a push continues if %s %s, and writes that to the logger of the client',
   async (name, _, callback) => {
-    const warnings: string[] = [];
-    const ignore = () => undefined;
-    const logger = { debug: ignore, info: ignore, warn: (text: string) => void warnings.push(text) };
+    const { logger, warnings } = loggerOfWarnings();
     const { run } = setUpPush([], { client: { logger } });
     const { report } = await run(rows(2), { [name]: callback });
     expect(report.counts.created).toBe(2);

@@ -1,7 +1,8 @@
 import { changes, memoryStore } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
-import { collect, loggerOfWarnings, MINUTE_MS, setUpSync } from './set-up.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
+import { collect, MINUTE_MS, setUpSync } from './set-up.ts';
 
 /** A service that stores the local time of a change without its offset, and converts the bound to local time. */
 function serviceAround(setBackAt: number, before: number, after: number) {

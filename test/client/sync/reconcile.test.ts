@@ -11,15 +11,8 @@ import type { FaultMatch, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import {
-  addAccounts,
-  clientOf,
-  loggerOfWarnings,
-  type SyncSetUp,
-  setUpSync,
-  syncAll,
-  withoutFirst,
-} from './set-up.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
+import { addAccounts, clientOf, type SyncSetUp, setUpSync, syncAll, withoutFirst } from './set-up.ts';
 
 type Options = Partial<ReconcileOptions<{ id: string }>>;
 

@@ -74,13 +74,6 @@ export const withoutFirst = {
   body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
 } as const;
 
-/** A logger, and the warnings that it was given. */
-export function loggerOfWarnings() {
-  const warnings: string[] = [];
-  const logger = { debug: nothing, info: nothing, warn: (text: string) => void warnings.push(text) };
-  return { logger, warnings };
-}
-
 /** A copy of one collection, kept by upsert. */
 export class Copy {
   readonly records = new Map<string, unknown>();

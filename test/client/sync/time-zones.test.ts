@@ -3,7 +3,8 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { clientOf, collect, HOUR_MS, loggerOfWarnings, nothing, setUpSync } from './set-up.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
+import { clientOf, collect, HOUR_MS, nothing, setUpSync } from './set-up.ts';
 
 const START = '2026-01-31T15:00:00Z';
 

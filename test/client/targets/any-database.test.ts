@@ -14,6 +14,7 @@ import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing'
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
 import { type Copy, copied, openedAt, openSqlite } from './engines.ts';
 import {
   clientOf,
@@ -237,12 +238,7 @@ describe('the views of a copy', () => {
     ]);
     expect(await copy.query(`SELECT id FROM ${copy.views}accounts WHERE active`)).toEqual([{ id: '1' }]);
 
-    const warnings: string[] = [];
-    const logger = {
-      debug: () => {},
-      info: () => {},
-      warn: (text: string) => void warnings.push(`${text}`),
-    };
+    const { logger, warnings } = loggerOfWarnings();
     const other = { accounts: schema(z.boolean()) };
     await run(
       sandbox,

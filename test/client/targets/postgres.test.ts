@@ -4,6 +4,7 @@ import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/tar
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
 import { batch, newSchema, openPostgres, openTarget, sharedPglite, write } from './engines.ts';
 import { testTrust } from './trust.ts';
@@ -30,8 +31,7 @@ test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, a
   // These only look like it.
   const name = 'a\\u0000b \\\\ud83d 😀 \u{1f600}';
   sandbox.store.accounts.update('1', { name });
-  const warnings: string[] = [];
-  const logger = { debug: () => {}, info: () => {}, warn: (text: unknown) => void warnings.push(`${text}`) };
+  const { logger, warnings } = loggerOfWarnings();
   const client = createClient({ ...sandbox.clientOptions, logger });
   const target = postgresTarget(database, { schema });
   const collections = ['accounts'] as const;
@@ -195,8 +195,7 @@ test('a copy in PostgreSQL needs no right to create anything once the tables and
 test('a role that may not replace a view writes the records, and each sync warns once what to run until the owner has run one', async () => {
   const schema = newSchema();
   const sandbox = createSandbox({ records: { accounts: 30 }, pageSize: 10 });
-  const warnings: string[] = [];
-  const logger = { debug: () => {}, info: () => {}, warn: (text: unknown) => void warnings.push(`${text}`) };
+  const { logger, warnings } = loggerOfWarnings();
   const client = createClient({ ...sandbox.clientOptions, logger });
   const run = (mode?: 'full') =>
     sync(client, {

@@ -6,6 +6,7 @@ import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
 import { testTrust } from './trust.ts';
@@ -176,8 +177,7 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
     close: () => {},
   };
   const sandbox = createSandbox({ records: { accounts: 3 } });
-  const warnings: string[] = [];
-  const logger = { debug: () => {}, info: () => {}, warn: (text: unknown) => void warnings.push(`${text}`) };
+  const { logger, warnings } = loggerOfWarnings();
   const client = createClient({ ...sandbox.clientOptions, logger });
   const run = () =>
     sync(client, { tenant: 'acme', target: sqliteTarget(guarded), collections: ['accounts'] });
