@@ -6,7 +6,7 @@
  *   queued ───────────────────▶ in flight ──────────▶ settled
  *     │                             │ no response, or none within its timeout
  *     │                             └───────────────▶ cancelled
- *     └──▶ WaitEnded: the quota is used up for longer than the call may wait
+ *     └──▶ rejected: the quota is used up for longer than the call may wait
  *
  * What is known of the key decides when the next call may be sent (throttle.ts, window.ts):
  *
@@ -47,26 +47,6 @@ const EXPIRY_MS = 100;
 /** How often each queued call looks: the next in the queue, which has the timer of the opening, may be cancelled. */
 const LOOK_MS = 800;
 
-/** Why a wait ended without a permit. Recognised across copies of the package by its brand. */
-export class WaitEnded extends Error {
-  /** `throttled`: the quota is used up for longer than the call may wait. `deadline`: the limits are unknown. */
-  readonly reason: 'throttled' | 'deadline';
-  /** How long until the quota is back, if known. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(reason: 'throttled' | 'deadline', retryAfterMs: number | undefined) {
-    super('The rate limiter cannot send this call in time.');
-    this.reason = reason;
-    this.retryAfterMs = retryAfterMs;
-    Object.defineProperty(this, BRAND, { value: true });
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && BRAND in value;
-  }
-}
-const BRAND = Symbol.for('accounting-data-sdk.wait-ended');
-
 export class RateLimiter {
   readonly #throttle = new Throttle();
   readonly #queue = new WaitingQueue();
@@ -78,7 +58,7 @@ export class RateLimiter {
     return this.#queue.first === undefined && this.#throttle.isIdle(monotonicMs());
   }
 
-  /** Sends the call as soon as it may be sent. Rejects with {@link WaitEnded}, the signal's reason, or what `send` throws. */
+  /** Sends the call as soon as it may be sent. Rejects with what `giveUp` returns, the signal's reason, or what `send` throws. */
   async run<T>(call: LimitedCall, send: (permit: Permit) => Promise<T>): Promise<T> {
     if (call.signal?.aborted) throw call.signal.reason;
     const now = monotonicMs();
@@ -139,15 +119,15 @@ export class RateLimiter {
   }
 
   /** Whether a call that has waited long enough is sent. It is, unless the service would reject it. */
-  #mustSend({ sendAt, giveUpAt }: Waiter, { deadlineAt }: LimitedCall, now: number): boolean {
+  #mustSend({ sendAt, giveUpAt }: Waiter, { deadlineAt, giveUp }: LimitedCall, now: number): boolean {
     const closedUntil = this.#throttle.closedUntil(now);
     if (closedUntil === undefined) {
-      if (now >= deadlineAt) throw new WaitEnded('deadline', undefined);
+      if (now >= deadlineAt) throw giveUp('deadline', undefined);
       return now >= sendAt;
     }
     const isKnown = Number.isFinite(closedUntil);
     if (now < giveUpAt && !(isKnown && closedUntil > giveUpAt)) return false;
-    throw new WaitEnded('throttled', isKnown ? Math.max(0, closedUntil - now) : undefined);
+    throw giveUp(undefined, isKnown ? Math.max(0, closedUntil - now) : undefined);
   }
 
   /** Sleeps until it is woken, or until its own timer: every waiter has one, or Workers would cancel its request. */

@@ -1,5 +1,3 @@
-export class BodyTooLarge extends Error {}
-
 /**
  * The body of a response, read as a stream under a cap on its decoded size: 306 kB of gzip can hold 300 MB of JSON.
  */
@@ -12,8 +10,8 @@ export class Body {
     this.#stream = body;
   }
 
-  /** The whole body. Rejects with BodyTooLarge, or with whatever the stream fails with. */
-  async bytes(maxBytes: number): Promise<Uint8Array> {
+  /** The whole body; undefined if it is larger. Rejects with whatever the stream fails with. */
+  async bytes(maxBytes: number): Promise<Uint8Array | undefined> {
     if (this.#stream === null) return new Uint8Array(0);
 
     const { received } = this;
@@ -31,7 +29,7 @@ export class Body {
       received.push(value);
       if (size > maxBytes) {
         this.cancel();
-        throw new BodyTooLarge();
+        return undefined;
       }
     }
   }

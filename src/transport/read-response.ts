@@ -4,7 +4,7 @@ import { cutJson } from '../internal/cut-json.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { type AttemptFault, Failure, type UnusableContent } from './failure.ts';
-import { type Body, BodyTooLarge } from './read-body.ts';
+import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
@@ -19,13 +19,10 @@ export async function readResponse<T>(received: Received, expected: Expected<T>)
     throw redirected(received);
   }
   if (!response.ok) {
-    const bytes = body.bytes(Math.min(config.maxBodyBytes, MAX_PROBLEM_BYTES));
-    try {
-      throw statusFailure(received, parseJson(await bytes), true);
-    } catch (error) {
-      if (error instanceof Failure) throw error;
-      throw statusFailure(received, error instanceof BodyTooLarge ? undefined : beginningOf(body), false);
-    }
+    const whole = body.bytes(Math.min(config.maxBodyBytes, MAX_PROBLEM_BYTES));
+    const bytes = await whole.catch(() => 'cut' as const);
+    if (bytes === 'cut') throw statusFailure(received, beginningOf(body), false);
+    throw statusFailure(received, parseJson(bytes), bytes !== undefined);
   }
   if (expected.kind === 'nothing') {
     await readNothing(received);
@@ -43,12 +40,9 @@ export function timedOutFailure(received: Received, limit: 'attempt' | 'deadline
 /** The JSON value of a 2xx; undefined if it has no body and need not have one. */
 async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknown> {
   const { response, body, config } = received;
-  let bytes: Uint8Array;
-  try {
-    bytes = await body.bytes(config.maxBodyBytes);
-  } catch (error) {
-    throw unread(received, error instanceof BodyTooLarge ? 'too_large' : 'truncated');
-  }
+  const bytes = await body.bytes(config.maxBodyBytes).catch(() => 'cut' as const);
+  if (bytes === 'cut') throw unread(received, 'truncated');
+  if (bytes === undefined) throw unread(received, 'too_large');
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
   if (response.body !== null && !received.isJson) throw unusable(received, 'wrong_content');
   if (bytes.byteLength === 0) throw unusable(received, 'empty');

@@ -7,7 +7,7 @@ import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
 import { withTimeout } from '../internal/with-timeout.ts';
 import { type Limiters, limitersFor } from '../rate-limiter/limiters.ts';
-import { WaitEnded } from '../rate-limiter/rate-limiter.ts';
+import type { LimitedCall } from '../rate-limiter/rate-limiter.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { KeySource } from './api-key.ts';
 import { type AttemptConfig, attempt } from './attempt.ts';
@@ -143,14 +143,16 @@ export class HttpTransport implements Transport {
   ): Promise<ApiResponse<T>> {
     const { priority, settings } = request;
     settings.beforeAttempt?.();
-    const limitedCall = {
+    const limitedCall: LimitedCall = {
       priority,
       wasRejected: call.step.next === 'wait',
       signal: call.signal,
       deadlineAt: call.deadlineAt,
       maxWaitMs: settings.maxWaitMs,
       timeoutMs: settings.timeoutMs,
-      onWait: (waitMs: number | undefined) => this.#waits(call, waitMs),
+      onWait: (waitMs) => this.#waits(call, waitMs),
+      giveUp: (limit, retryAfterMs) =>
+        new Failure('throttled', { kind: 'throttled', limit, retryAfterMs, rateLimit: this.#rateLimit }),
     };
     try {
       return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
@@ -163,7 +165,7 @@ export class HttpTransport implements Transport {
         return attempt(request, call, { config: this.#config, ky, url, onReceived });
       });
     } catch (error) {
-      const failure = this.#failureOf(error, call);
+      const failure = failureOf(error, call);
       if (!(failure instanceof Failure)) throw failure;
       call.failed(failure);
       if (call.mergesPatch && call.received?.status === 415)
@@ -174,14 +176,6 @@ export class HttpTransport implements Transport {
         this.#serviceCheck.listed(collectionOf(request), call.received.status);
       }
     }
-  }
-
-  /** What was thrown, as a Failure if it is one of the rate limiter or of the loading of a module. */
-  #failureOf(thrown: unknown, call: Call): unknown {
-    if (thrown instanceof WaitEnded) return throttled(thrown, this.#rateLimit);
-    if (!(thrown instanceof LoadError)) return thrown;
-    const { reason } = thrown;
-    return new Failure(call.received === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
   }
 
   #canMergePatch({ method, body, contentType }: ApiRequest<unknown>): boolean {
@@ -271,7 +265,7 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     call.end('error');
-    const failure = this.#failureOf(thrown, call);
+    const failure = failureOf(thrown, call);
     const error = failure instanceof Failure ? call.error(failure) : failure;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
@@ -315,7 +309,9 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
   }
 }
 
-function throttled({ reason, retryAfterMs }: WaitEnded, rateLimit: RateLimit | undefined): Failure {
-  const limit = reason === 'deadline' ? reason : undefined;
-  return new Failure('throttled', { kind: 'throttled', limit, retryAfterMs, rateLimit });
+/** What was thrown, as a Failure if a module could not be loaded. */
+function failureOf(thrown: unknown, { received }: Call): unknown {
+  if (!(thrown instanceof LoadError)) return thrown;
+  const { reason } = thrown;
+  return new Failure(received === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
 }
