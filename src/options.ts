@@ -105,7 +105,7 @@ const ownOptions = {
   allowInsecure: option(is.flag, false),
   /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */
   on: option(is.verified<Listeners | readonly Listeners[]>(checkListeners), {}),
-  /** console, pino or winston, as they are. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
+  /** console, pino or winston. Default: none; with `ACCOUNTING_LOG=debug|info|warn` one to stderr. */
   logger: optional(is.withMethods<Logger>('debug', 'info', 'warn')),
   /** Your connector's name, for the User-Agent if the runtime allows setting it. */
   appInfo: optional(group<typeof appInfo, never, AppInfo>(appInfo)),

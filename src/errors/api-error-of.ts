@@ -164,8 +164,9 @@ function notFoundAdvice({ status, content = 'problem' }: ErrorResponse, { path =
     return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
   }
   const [, segment = '', ...more] = path.split('/');
-  if (more.length === 0)
-    return `Check baseUrl and the path segment "${segment}": the service has no such collection.`;
+  if (more.length === 0) {
+    return `Check baseUrl and the path segment "${segment}". If the list has returned records before, set afterLastPage: 'not_found'.`;
+  }
   if (content === 'problem') return NO_SUCH_RECORD;
 
   return "The body is not a problem document, so the response may not be the service's: check baseUrl. If the service sends such 404s, set bareNotFound: 'missing'.";

@@ -19,7 +19,7 @@ export interface ConnectionDetails {
 export class ConnectionError extends AccountingError {
   static override readonly brand: string = 'ConnectionError';
   override readonly code = 'connection_failed';
-  /** The runtime's own word, such as `ECONNREFUSED`; undefined if it has none. */
+  /** The runtime's code for it, such as `ECONNREFUSED`; undefined if it has none. */
   readonly reason: string | undefined;
   /** The host of `baseUrl`; undefined if no connection was tried. */
   readonly host: string | undefined;

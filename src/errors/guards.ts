@@ -57,18 +57,18 @@ export type ApiErrorCode = AnyApiError['code'];
 export type AccountingErrorCode = AnyAccountingError['code'];
 
 /** Whether an error was thrown by this package, whichever installed copy; with `code`, whether it is that one. */
-export function isAccountingError<C extends AccountingErrorCode = AccountingErrorCode>(
+export function isAccountingError<Code extends AccountingErrorCode = AccountingErrorCode>(
   error: unknown,
-  code?: C,
-): error is Extract<AnyAccountingError, { code: C }> {
+  code?: Code,
+): error is Extract<AnyAccountingError, { code: Code }> {
   return isBranded(error) && (code === undefined || error.code === code);
 }
 
 /** Whether the service responded with an error, so that there is a status; with `code`, whether it is that one. */
-export function isApiError<C extends ApiErrorCode = ApiErrorCode>(
+export function isApiError<Code extends ApiErrorCode = ApiErrorCode>(
   error: unknown,
-  code?: C,
-): error is Extract<AnyApiError, { code: C }> {
+  code?: Code,
+): error is Extract<AnyApiError, { code: Code }> {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 

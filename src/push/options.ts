@@ -101,7 +101,7 @@ const ownOptions = {
   ),
   /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
   lookbackMs: option(is.finiteDuration, 120_000),
-  /** The time zone of the service, as in a sync: it saves products that a service which ignores offsets lists again. */
+  /** The time zone of the service, as in a sync. A service that ignores offsets then lists fewer unchanged products. */
   serviceTimeZone: optional(is.verified<string>(checkTimeZone)),
   /**
    * Remembers creates with an unknown outcome, and the id of each key, so that the next push creates nothing twice and
@@ -130,10 +130,10 @@ const ownOptions = {
    */
   incompleteList: option(is.oneOf('fail', 'create'), 'fail'),
   /**
-   * Accepts an API key, although the products that the store remembers do not show that its company is the same. With a key that the store does not
-   * know, up to five remembered products are requested by their ids: one that still has its natural key shows that the
-   * company is the same. If none has, the push rejects with `invalid_input`. Pass `true` once for a new key of the same
-   * company. Default: false.
+   * Accepts an API key, although the products that the store remembers do not show that its company is the same. With a
+   * key that the store does not know, up to five remembered products are requested by their ids: one that still has its
+   * natural key shows that the company is the same. If none has, the push rejects with `invalid_input`. Pass `true` once
+   * for a new key of the same company. Default: false.
    */
   sameCompany: option(is.flag, false),
   /** Reports what would be written, and writes nothing. Default: false. */

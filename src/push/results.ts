@@ -57,7 +57,7 @@ export interface PushFailed<Row> extends AnyResult<Row> {
   readonly error: AnyAccountingError;
 }
 
-/** It is not clear which product the row means. A person has to decide. */
+/** It is not clear which product the row means. Resolve it by hand. */
 export interface PushConflict<Row> extends RowResult<Row> {
   readonly action: 'conflict';
   readonly reason: string;

@@ -13,7 +13,7 @@ export const readOptions = {
   timeoutMs: optional(callOptions.timeoutMs),
   /** The longest that a call may take with all attempts and waits; each page of a list has its own. Default: no limit. */
   deadlineMs: option(callOptions.deadlineMs, Number.POSITIVE_INFINITY),
-  /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: no limit. */
+  /** The longest single wait: a Retry-After beyond it fails the call at once, a backoff is cut to it. Default: no limit. */
   maxWaitMs: option(callOptions.maxWaitMs, Number.POSITIVE_INFINITY),
   /** How a failed call is sent again. `false` for one attempt; a 429 is waited for anyway. Default: the client's. */
   retry: optional(callOptions.retry),

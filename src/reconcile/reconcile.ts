@@ -46,8 +46,8 @@ export const reconcileOptions = {
     ),
   ),
   /**
-   * Takes ids whose records do not exist any more, and the name of the collection. Never called twice at once, and not
-   * before every candidate is confirmed.
+   * Takes ids whose records do not exist any more, and the name of the collection. Called after every candidate is
+   * confirmed; its calls never overlap.
    */
   onDelete: required(is.callback<(ids: readonly string[], collection: string) => unknown>()),
   onRepair: optional(is.callback<(records: readonly never[]) => unknown>()),

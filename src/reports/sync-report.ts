@@ -65,7 +65,7 @@ export interface CollectionReport extends CopyFigures {
   /** The watermark in the store now: the next run reads what changed since then, less the lookback. */
   readonly watermark: Date | undefined;
   /**
-   * The service's clock stood behind the last watermark. The earlier one was kept, and if the step was longer than the
+   * The service's clock was behind the last watermark. That watermark was kept, and if the step was longer than the
    * lookback, this run read everything, because no bound could be trusted.
    */
   readonly clockWentBack: boolean;

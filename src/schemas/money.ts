@@ -1,6 +1,6 @@
 /**
  * A money amount as the service sends it: a decimal string such as `"129.0000"` (specification: Conventions, Money).
- * Never a JSON number: a number has lost digits before anyone can look at it.
+ * Never a JSON number: a number has lost digits before a program can look at it.
  */
 export type Money = string;
 

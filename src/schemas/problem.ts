@@ -9,7 +9,7 @@ export interface Violation {
   readonly code?: string | undefined;
 }
 
-/** A problem document (RFC 9457, which replaced RFC 7807). Members of a wrong type are ignored, as the RFC asks. */
+/** A problem document (RFC 9457, which replaced RFC 7807). Members of a wrong type are ignored, as the RFC requires. */
 export interface Problem {
   readonly type: string | undefined;
   readonly title: string | undefined;

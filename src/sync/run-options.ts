@@ -41,8 +41,9 @@ export const runOptions = {
   lookbackMs: option(is.finiteDuration, 120_000),
   /**
    * The time zone of the service, an IANA name such as `America/New_York` or `UTC`. A service that stores local times
-   * needs it for the night when clocks go back, which has an hour twice. It also saves records that a service whose
-   * `updatedSince` ignores offsets sends again. See the guide to syncing. Default: the lowest offset that the collection's own rows showed, less an hour; `-12:00` as long as they showed none.
+   * needs it for the night when clocks go back and an hour occurs twice. A service whose `updatedSince` ignores offsets
+   * then sends fewer records again. See the guide to syncing. Default: the lowest offset that the rows of the collection
+   * have shown, less an hour; `-12:00` if they have shown none.
    */
   serviceTimeZone: optional(is.verified<string>(checkTimeZone)),
   /**

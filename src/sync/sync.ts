@@ -70,8 +70,8 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   store: Store;
   /**
    * Takes a batch: upserts its records, in one transaction with `batch.checkpoint` if the store has no `set`. The sync
-   * waits until the result has resolved; an array of promises is awaited too. Never called twice at once, nor while the
-   * store is: both may use one connection. If it throws, this collection fails, and the batch comes again in the next run.
+   * waits until the result has resolved; an array of promises is awaited too. Calls of it and of the store never overlap,
+   * so both may use one connection. If it throws, this collection fails, and the batch comes again in the next run.
    */
   // Not BatchOf: an editor shows the batches themselves.
   onBatch: (batch: { [Name in Names]: Batch<RecordIn<C[Name]>, Name> }[Names]) => unknown;
@@ -86,15 +86,15 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
    */
   localIds?: ((collection: Names) => AsyncIterable<string> | Iterable<string>) | undefined;
   /**
-   * Takes ids of a collection whose records do not exist any more, at most 500 at a time. Never called twice at once, nor
-   * while `onBatch` is.
+   * Takes ids of a collection whose records do not exist any more, at most 500 at a time. Calls of it and of `onBatch`
+   * never overlap.
    */
   onDelete?: ((ids: readonly string[], collection: Names) => unknown) | undefined;
   target?: undefined;
   sameCompany?: undefined;
 }
 
-/** Options of {@link sync} with a target, which stands for `store`, `onBatch`, `localIds` and `onDelete`. */
+/** Options of {@link sync} with a target, which replaces `store`, `onBatch`, `localIds` and `onDelete`. */
 export interface SyncToTargetOptions<Names extends string = string> extends SyncBaseOptions<Names> {
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;

@@ -7,7 +7,7 @@ import type { Engine, Write } from './engine.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 
 /**
- * A connection to PostgreSQL, or a pool: of `pg`, or PGlite, as they are. For postgres.js:
+ * A connection to PostgreSQL, or a pool: of `pg`, or PGlite. For postgres.js:
  * `{ query: (text, values) => sql.unsafe(text, values) }`.
  */
 export interface PostgresConnection {

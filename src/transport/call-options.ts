@@ -49,7 +49,7 @@ export const callOptions = {
   timeoutMs: option(is.durationFrom(1), 30_000),
   /** The longest that a call may take with all attempts and waits; each page of a list has its own. Default: 120,000. */
   deadlineMs: option(is.durationFrom(1), 120_000),
-  /** The longest single wait: a Retry-After beyond it is thrown at once, a backoff is cut to it. Default: 60,000. */
+  /** The longest single wait: a Retry-After beyond it fails the call at once, a backoff is cut to it. Default: 60,000. */
   maxWaitMs: option(is.durationFrom(0), 60_000),
   /** How a failed call is sent again. `false` for one attempt; a 429 is waited for anyway. */
   retry: group<typeof retryOptions, false, RetryOptions>(retryOptions, false),

@@ -188,6 +188,6 @@ export interface ProbeReport extends ServiceProfile {
   readonly writes: WriteFindings;
   /** The options that follow, each with its reason. */
   readonly profile: readonly ProfileLine[];
-  /** What the code that uses the client must expect: sentences. */
+  /** Sentences about what code that uses the client must expect. */
   readonly advice: readonly string[];
 }

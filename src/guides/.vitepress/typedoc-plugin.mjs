@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
+import { Comment, CommentTag, Converter, ReflectionFlag, ReflectionKind } from 'typedoc';
 import settings from './typedoc.json' with { type: 'json' };
 import { completePages } from './typedoc-pages.mjs';
 import { isWritten, showUsualTypes } from './typedoc-types.mjs';
@@ -52,7 +52,8 @@ const DECLARATION = /(?<=^# .*\n\n)```ts\n(type [^`]*)```\n\n/m;
 const parameters = {
   amount: 'A decimal to write as an amount.',
   client: 'A client of the company.',
-  code: 'The code of the error to look for; without it, any error matches.',
+  'isAccountingError.code': 'The code of the error to look for; without it, any error matches.',
+  'isApiError.code': 'The code of the error to look for; without it, any error matches.',
   'changes.collection': 'A collection of a client, such as `client.products`.',
   'reconcile.collection': 'A collection of a client, such as `client.products`.',
   'refresh.collection': 'A collection of a client, such as `client.products`.',
@@ -116,6 +117,20 @@ const isCode = ({ kind }) => kind === ReflectionKind.Function || kind === Reflec
 /** Functions and variables before types, each in alphabetical order. */
 function byName(one, other) {
   return isCode(other) - isCode(one) || one.name.localeCompare(other.name);
+}
+
+/** Overloads that differ by one argument are one signature, in which it is optional. */
+function mergeOverloads(project) {
+  for (const { signatures = [] } of project.getReflectionsByKind(ReflectionKind.Function)) {
+    const [first, ...others] = signatures;
+    if (others.length === 0 || first.parameters.some(({ name }) => name === 'options')) continue;
+    const longest = others.find(({ parameters }) => parameters.length > first.parameters.length) ?? first;
+    for (const parameter of longest.parameters.slice(first.parameters.length)) {
+      parameter.setFlag(ReflectionFlag.Optional);
+    }
+    longest.comment = first.comment;
+    signatures.splice(0, signatures.length, longest);
+  }
 }
 
 /** After the members have been sorted and grouped: what a page shows of each. */
@@ -205,6 +220,7 @@ export function load({ converter, renderer, logger }) {
     Converter.EVENT_RESOLVE_END,
     ({ project }) => {
       showUsualTypes(project);
+      mergeOverloads(project);
       describeMembers(project, logger);
     },
     -1000,

@@ -4,6 +4,7 @@ import {
   IntersectionType,
   MappedType,
   OptionalType,
+  PredicateType,
   ReferenceType,
   ReflectionFlag,
   ReflectionKind,
@@ -13,13 +14,15 @@ import {
 } from 'typedoc';
 
 /** Type parameters that the compiler infers from the arguments of a call: no caller writes them. */
-const INFERRED = new Set(['C', 'Collection', 'Names', 'S']);
+const INFERRED = new Set(['C', 'Code', 'Collection', 'Names', 'S']);
 
 /** Helpers whose result depends on such a type parameter. */
 const DERIVED = new Set(['RecordIn', 'DraftIn', 'PatchIn']);
 
 /** What callers usually have for such a type, by its name, or by its function and name. */
 const USUAL = {
+  'isAccountingError.Code': 'AccountingErrorCode',
+  'isApiError.Code': 'ApiErrorCode',
   C: 'Client',
   ClientFor: 'Client',
   Collection: 'ReadOnlyCollection',
@@ -45,6 +48,11 @@ export function showUsualTypes(project) {
 
   function usual(type, owner) {
     const inside = (inner) => usual(inner, owner);
+    // The union of all errors with the code: a page long.
+    if (type instanceof PredicateType && type.targetType instanceof UnionType) {
+      const name = owner === 'isApiError' ? 'AnyApiError' : 'AnyAccountingError';
+      type.targetType = ReferenceType.createResolvedReference(name, documented.get(name), project);
+    }
     if (type instanceof UnionType) type.types = type.types.map(inside);
     if (type instanceof ArrayType) type.elementType = inside(type.elementType);
     if (type instanceof OptionalType) type.elementType = inside(type.elementType);
