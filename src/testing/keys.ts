@@ -1,28 +1,35 @@
 import type { CollectionName } from '../collections/index.ts';
-import { checkCollections, checkValues, is } from './checks.ts';
+import {
+  type Check,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+} from '../internal/options.ts';
+import { checkCollections, is, resolved } from './checks.ts';
 import { hashText, mix } from './data/seeded-random.ts';
 import type { ServiceRequest } from './service/message.ts';
-import type { CompanyName } from './store/company.ts';
+
+const grantOptions = {
+  /** @default 'main' */
+  company: option(is.oneOf('main', 'other'), 'main'),
+  /** `full` reads and writes, `read` only reads, `none` does neither. @default 'full' */
+  access: option(is.oneOf('full', 'read', 'none'), 'full'),
+  /** The collections that the key gives access to. @default all */
+  collections: optional(is.strings as Check<readonly CollectionName[]>),
+  /** The error type of the 403 for everything else. @default 'scope_required' */
+  error: option(is.oneOf('forbidden', 'scope_required'), 'scope_required'),
+};
 
 /** The permissions of a key. The specification does not define scopes; these are the sandbox's own. */
-export interface KeyGrant {
-  /** @default 'main' */
-  company?: CompanyName | undefined;
-  /** `full` reads and writes, `read` only reads, `none` does neither. @default 'full' */
-  access?: 'full' | 'read' | 'none' | undefined;
-  /** The collections that the key gives access to. @default all */
-  collections?: readonly CollectionName[] | undefined;
-  /** The error type of the 403 for everything else. @default 'scope_required' */
-  error?: 'forbidden' | 'scope_required' | undefined;
-}
+export interface KeyGrant extends OptionInputs<typeof grantOptions> {}
 
 /** A key that the service knows. */
 export interface Credential {
   /** The name in the log, which never contains the key itself. */
   readonly name: string;
   readonly key: string;
-  readonly company: CompanyName;
-  readonly grant: KeyGrant;
+  readonly grant: ResolvedOptions<typeof grantOptions>;
 }
 
 /** The keys that every sandbox has, one for each company and set of permissions. Send one as `X-AUTH-TOKEN`. */
@@ -50,13 +57,6 @@ const NAMED: Readonly<Record<keyof SandboxKeys, KeyGrant>> = {
   otherCompany: { company: 'other' },
 };
 
-const GRANT_CHECKS = {
-  company: is.oneOf('main', 'other'),
-  access: is.oneOf('full', 'read', 'none'),
-  collections: is.strings,
-  error: is.oneOf('forbidden', 'scope_required'),
-};
-
 /** The keys that the service knows. */
 export class Keyring {
   /** The keys that every sandbox has. */
@@ -73,13 +73,13 @@ export class Keyring {
   }
 
   /** Creates a key. The same seed gives the same keys, so that a connector's `.env` stays valid. */
-  issue(grant: KeyGrant, name = `key-${this.#issued + 1}`): string {
-    checkValues(grant, GRANT_CHECKS, 'issueKey');
+  issue(given: KeyGrant, name = `key-${this.#issued + 1}`): string {
+    const grant = resolved(grantOptions, given, 'issueKey');
     checkCollections('issueKey', grant.collections ?? []);
     const tail = mix(this.#seed, hashText(name)).toString(16).padStart(8, '0');
     const key = `sandbox-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}-${tail}`;
     this.#issued += 1;
-    this.#credentials.set(key, { name, key, company: grant.company ?? 'main', grant: { ...grant } });
+    this.#credentials.set(key, { name, key, grant });
     return key;
   }
 

@@ -7,10 +7,7 @@ const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
 describe('content of a response', () => {
   test.each([
     [7, '7'],
-    ['1.5', '1.5'],
-    ['-1', '-1'],
     ['soon', 'soon'],
-    [new Date('2026-01-31T12:00:00Z'), 'Sat, 31 Jan 2026 12:00:00 GMT'],
     [undefined, '1'],
     [null, null],
   ])('rate-limited sends Retry-After %j', async (retryAfter, header) => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
-import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
+import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
@@ -51,7 +52,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
   const { out, check, sample, force } = flags;
   // First, because the messages about files hide the API key only once it is known.
   const { client } = await connect(io, flags);
-  const previous = check === undefined ? '' : await checkedFile(check);
+  const previous = check === undefined ? '' : await readFile(check, 'utf8');
   if (out !== undefined) await checkOverwriting(out, { by: 'discover', force, reasonNot });
   const count = names.length > 0 ? names.length : collectionNames.length;
   io.note(
@@ -107,15 +108,6 @@ function bare(source: string): string {
 
 function withoutComments(source: string): string {
   return source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-}
-
-async function checkedFile(name: string): Promise<string> {
-  const text = await readIfExists(name);
-  if (text !== undefined) return text;
-  throw new CommandFailure(`${name} does not exist.`, {
-    advice: 'Write it with --out first.',
-    exitCode: EXIT.file,
-  });
 }
 
 /** Why a file must not be overwritten. */

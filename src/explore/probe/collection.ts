@@ -3,17 +3,9 @@ import { failsEverywhere } from '../explore-client.ts';
 import { idFormOf, missingId } from '../ids.ts';
 import { idsOf } from '../rows.ts';
 import { known, unknown } from './finding.ts';
-import {
-  BETWEEN_COST,
-  ID_BOUNDS_COST,
-  LARGE_BOUND_COST,
-  probeBetween,
-  probeIdBounds,
-  probeLargeBound,
-  SEPARATORS,
-} from './id-bounds.ts';
-import { PAGE_SIZE_COST, probePageSize } from './page-size.ts';
-import { type FirstPage, PAGES_COST, probePages } from './pages.ts';
+import { ID_BOUNDS_REQUESTS, probeBetween, probeIdBounds, probeLargeBound, SEPARATORS } from './id-bounds.ts';
+import { probePageSize } from './page-size.ts';
+import { type FirstPage, PAGES_REQUESTS, probePages } from './pages.ts';
 import {
   iriFieldsOf,
   jsonLdOf,
@@ -24,27 +16,14 @@ import {
   timestampFormOf,
 } from './records.ts';
 import type { CollectionDetails, CollectionFindings } from './report.ts';
-import { type Cost, ONE_REQUEST, type ProbeSession } from './session.ts';
-import { probeUpdatedSince, UPDATED_SINCE_COST } from './updated-since.ts';
+import type { ProbeSession } from './session.ts';
+import { probeUpdatedSince, SHIFT_REQUESTS, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
 
-/** The steps of {@link probeCollection}: what each costs, and what it does. */
-const STEPS = {
-  firstPage: { costs: ONE_REQUEST, run: (session: ProbeSession, segment: string) => session.list(segment) },
-  pages: { costs: PAGES_COST, run: probePages },
-  pageSize: { costs: PAGE_SIZE_COST, run: probePageSize },
-  idBounds: { costs: ID_BOUNDS_COST, run: probeIdBounds },
-  largeBound: { costs: LARGE_BOUND_COST, run: probeLargeBound },
-  between: { costs: BETWEEN_COST, run: probeBetween },
-  updatedSince: { costs: UPDATED_SINCE_COST, run: probeUpdatedSince },
-  /** The error shows the form of a 404. */
-  missingRecord: {
-    costs: ONE_REQUEST,
-    run: (session: ProbeSession, { segment, idForm }: FirstPage) =>
-      session.send({ path: [segment, missingId(idForm)] }),
-  },
-};
+/** The most requests for each collection: also one for the first page, page size, range and missing record. */
+export const EACH_COLLECTION_REQUESTS = 4 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
 
-export const COLLECTION_COSTS: readonly Cost[] = Object.values(STEPS).map(({ costs }) => costs);
+/** The most requests that only one of the collections takes in addition: also one for the large bound. */
+export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1) + SHIFT_REQUESTS;
 
 /** Finds out all that reading one collection can show. */
 export async function probeCollection(
@@ -54,7 +33,7 @@ export async function probeCollection(
   before: readonly CollectionFindings[],
 ): Promise<CollectionFindings> {
   const { segment, fields } = collections[collection];
-  const list = await STEPS.firstPage.run(session, segment);
+  const list = await session.list(segment);
   if (!list.ok) {
     if (before.length === 0 && failsEverywhere(list.code)) throw list.error;
     const access = list.status === 406 ? 'not_acceptable' : list.code;
@@ -63,14 +42,15 @@ export async function probeCollection(
 
   const ids = idsOf(list.rows);
   const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids) };
-  const { rows, ...pages } = await STEPS.pages.run(session, first);
+  const { rows, ...pages } = await probePages(session, first);
   const other = before.find(({ details }) => details?.pageSizeParameter.known);
   const pageSizeParameter =
     other === undefined
-      ? await STEPS.pageSize.run(session, first, pages.page)
+      ? await probePageSize(session, first, pages.page)
       : unknown(`requested of ${other.collection}`);
   const filters = await probeFilters(session, first, before);
-  await STEPS.missingRecord.run(session, first);
+  // The error shows the form of a 404.
+  await session.send({ path: [segment, missingId(first.idForm)] });
 
   const details: CollectionDetails = {
     rows: first.rows.length,
@@ -96,14 +76,14 @@ async function probeFilters(
   before: readonly CollectionFindings[],
 ): Promise<Pick<CollectionDetails, 'id' | 'betweenSeparator' | 'updatedSince'>> {
   const details = before.flatMap((one) => one.details ?? []);
-  const bounds = await STEPS.idBounds.run(session, first);
+  const bounds = await probeIdBounds(session, first);
   const other = before.find((one) => one.details?.id.large.known);
   const large =
     other === undefined
-      ? await STEPS.largeBound.run(session, first, bounds.gt)
+      ? await probeLargeBound(session, first, bounds.gt)
       : unknown(`requested of ${other.collection}`);
-  const betweenSeparator = await STEPS.between.run(session, first, separatorsToTry(details));
-  const updatedSince = await STEPS.updatedSince.run(session, first, {
+  const betweenSeparator = await probeBetween(session, first, separatorsToTry(details));
+  const updatedSince = await probeUpdatedSince(session, first, {
     boundsHold: bounds.together.value === true,
     isShiftKnown: details.some((one) => one.updatedSince.shiftMinutes.known),
   });

@@ -3,7 +3,7 @@ import { idsOf } from '../rows.ts';
 import { allUnknown, explanationOf, known, unknown } from './finding.ts';
 import type { FirstPage } from './pages.ts';
 import type { FilterVerdict, Finding, IdFilterFindings } from './report.ts';
-import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
+import { isRejection, type ListResponse, type ProbeSession } from './session.ts';
 
 type Operator = 'gt' | 'gte' | 'lt' | 'lte';
 
@@ -29,7 +29,7 @@ function sortedIds({ ids, idForm }: FirstPage): SortedIds | string {
 }
 
 /** `gt`, `lt`, and `gte` with `lte`; if those do not work together, each of them. */
-export const ID_BOUNDS_COST: Cost = { each: 5 };
+export const ID_BOUNDS_REQUESTS = 5;
 
 /**
  * Requests the four bounds on `id`. A service that ignores a bound returns the first page, so each bound is chosen to
@@ -104,8 +104,6 @@ async function probeTogether(
   return known(true, `the response to ${name} is that record alone`);
 }
 
-export const LARGE_BOUND_COST: Cost = { each: 0, once: 1 };
-
 /** A bound above int4: PostgreSQL makes a service fail with 500 if the column is a 32-bit integer. */
 export async function probeLargeBound(
   session: ProbeSession,
@@ -129,8 +127,6 @@ export async function probeLargeBound(
 
 /** Ways to write a range, the client's own first. */
 export const SEPARATORS = ['..', ',', ';', '|', ':', '...', '-', ' '] as const;
-
-export const BETWEEN_COST: Cost = { each: 1, once: SEPARATORS.length - 1 };
 
 /** Requests `id[between]` with each separator until the service honours one. */
 export async function probeBetween(

@@ -2,16 +2,13 @@ import { known, unknown } from './finding.ts';
 import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
 import type { CollectionDetails, FilterVerdict, Finding } from './report.ts';
-import type { Cost, ProbeSession } from './session.ts';
+import type { ProbeSession } from './session.ts';
 
 /** The parameter of API Platform, which the service is probably built on. */
 export const PAGE_SIZE_PARAMETER = 'itemsPerPage';
 
 /** Few requests, and no response that takes long. */
 export const LARGE_PAGE = 100;
-
-/** One request, of the first collection that has a second page. */
-export const PAGE_SIZE_COST: Cost = { each: 1 };
 
 /** Whether a list has larger pages with the parameter. */
 export async function probePageSize(

@@ -2,7 +2,7 @@ import type { IdForm } from '../ids.ts';
 import { idsOf, type Row } from '../rows.ts';
 import { allUnknown, known, unknown } from './finding.ts';
 import type { CollectionDetails, Finding } from './report.ts';
-import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
+import { isRejection, type ListResponse, type ProbeSession } from './session.ts';
 
 /** The first page of a collection, with which later responses are compared. */
 export interface FirstPage {
@@ -29,7 +29,7 @@ const FAR_PAGE = 100_000;
 const COMPARED_PAGES = 4;
 
 /** Page 2, if `_page` is ignored once more as `page`; pages 3 and 4, and one after the last. */
-export const PAGES_COST: Cost = { each: COMPARED_PAGES + 1 };
+export const PAGES_REQUESTS = COMPARED_PAGES + 1;
 
 export async function probePages(session: ProbeSession, first: FirstPage): Promise<PageFindings> {
   const isFirst = (page: ListResponse) =>

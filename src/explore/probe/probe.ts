@@ -3,11 +3,11 @@ import { resolved } from '../../input/checks.ts';
 import { group, is, type OptionInputs, optional } from '../../internal/options.ts';
 import { type ExploreClient, type ExploreProgress, someCollections } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
-import { COLLECTION_COSTS, probeCollection } from './collection.ts';
+import { EACH_COLLECTION_REQUESTS, ONE_COLLECTION_REQUESTS, probeCollection } from './collection.ts';
 import { profileObject, profileOf } from './profile.ts';
 import type { CollectionFindings, ProbeReport } from './report.ts';
-import { type Cost, ProbeSession } from './session.ts';
-import { nothingWritten, probeWrites, WRITE_COSTS } from './writes.ts';
+import { ProbeSession } from './session.ts';
+import { nothingWritten, probeWrites, WRITE_REQUESTS } from './writes.ts';
 
 /** How many requests a probe will send. The client's retries come on top. */
 export interface ProbePlan {
@@ -58,7 +58,9 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
   const { draft = {} } = typeof write === 'object' ? write : {};
   const names = [...new Set(given.collections)];
   signal?.throwIfAborted();
-  onPlan?.(planOf(names, write !== false));
+  const toRead = names.length * EACH_COLLECTION_REQUESTS + ONE_COLLECTION_REQUESTS;
+  const writing = write !== false;
+  onPlan?.({ collections: names, atMost: toRead + (writing ? WRITE_REQUESTS : 0), writes: writing });
 
   const collections: CollectionFindings[] = [];
   let current: CollectionName | undefined;
@@ -87,12 +89,4 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     profile,
     advice: [...session.deprecated.values(), ...adviceOf(findings)],
   };
-}
-
-/** Adds up what the steps cost. */
-function planOf(collections: readonly CollectionName[], writes: boolean): ProbePlan {
-  const total = (costs: readonly Cost[], times: number) =>
-    costs.reduce((all, { each, once = 0 }) => all + times * each + once, 0);
-  const atMost = total(COLLECTION_COSTS, collections.length) + (writes ? total(WRITE_COSTS, 1) : 0);
-  return { collections, atMost, writes };
 }

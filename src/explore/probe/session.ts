@@ -9,16 +9,6 @@ import { type Row, readListBody } from '../rows.ts';
 import { ProblemReading } from './problems.ts';
 import { QuotaReading } from './quota.ts';
 
-/** The most requests of a step of the probe, retries not counted. */
-export interface Cost {
-  readonly each: number;
-  /** In addition, in one of the collections only. */
-  readonly once?: number;
-}
-
-/** What a step costs that sends one request, however the service responds. */
-export const ONE_REQUEST: Cost = { each: 1 };
-
 /** A request: a path below `/api/public/v1`, and how it is sent. */
 export interface ProbeRequest {
   readonly path: readonly string[];

@@ -4,7 +4,7 @@ import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
 import { momentOf } from './records.ts';
 import type { FilterVerdict, Finding, UpdatedSinceFindings } from './report.ts';
-import { type Cost, isRejection, type ListResponse, type ProbeSession } from './session.ts';
+import { isRejection, type ListResponse, type ProbeSession } from './session.ts';
 
 const SECOND_MS = 1000;
 const TWO_DAYS_MS = 2 * 24 * 60 * 60 * SECOND_MS;
@@ -14,8 +14,11 @@ const NOT_HONOURED = 'updatedSince itself is not known to be honoured';
 /** 26 hours: zones reach from -12 to +14 hours. */
 const MAX_QUARTERS = 26 * 4;
 
-/** The future, again in UTC if its offset is rejected, an invalid value, and a record's own timestamp; once the shift of a filter that compares local times. */
-export const UPDATED_SINCE_COST: Cost = { each: 6, once: 8 };
+/** The future, again in UTC if its offset is rejected, an invalid value, and a record's own timestamp. */
+export const UPDATED_SINCE_REQUESTS = 6;
+
+/** Of a filter that compares local times. */
+export const SHIFT_REQUESTS = 8;
 
 type Comparison = Pick<UpdatedSinceFindings, 'compares' | 'shiftMinutes'>;
 

@@ -4,14 +4,7 @@ import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
 import { isRow, type Row } from '../rows.ts';
 import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, WriteFindings } from './report.ts';
-import {
-  type Cost,
-  isRejection,
-  ONE_REQUEST,
-  type ProbeRequest,
-  type ProbeResponse,
-  type ProbeSession,
-} from './session.ts';
+import { isRejection, type ProbeRequest, type ProbeResponse, type ProbeSession } from './session.ts';
 
 const DRAFT = {
   name: 'Probe of accounting-data-sdk (can be deleted)',
@@ -41,6 +34,13 @@ interface WriteOptions {
   /** Called with the products that are left if the probe ends without findings. */
   readonly onLeftBehind?: ((ids: readonly string[]) => void) | undefined;
 }
+
+/**
+ * The most requests: of the create, of looks for it, of the update with a read after a 204; one each for a replay, another
+ * body, an unknown field and the delete; and four to clean up, one of them for a product whose id is unknown.
+ */
+export const WRITE_REQUESTS =
+  TYPES.create.length + 1 + LOOK_AFTER_MS.length + TYPES.update.length + 2 + 4 + 4;
 
 /** The findings that need a write, in the order of the report. */
 const FINDINGS = [
@@ -80,29 +80,6 @@ export async function probeWrites(session: ProbeSession, options: WriteOptions):
 }
 
 class WriteProbe {
-  /** The steps, in their order: what each costs, and what it does. */
-  static readonly steps = {
-    create: {
-      costs: { each: TYPES.create.length + 1 },
-      run: (probe: WriteProbe) => probe.#withSomeType('create', () => probe.#create(probe.#draft)),
-    },
-    visibleAfter: {
-      costs: { each: LOOK_AFTER_MS.length },
-      run: (probe: WriteProbe, id: string) => probe.#visibleAfter([...PRODUCTS, id]),
-    },
-    replay: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#replay(id) },
-    differentBody: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#differentBody(id) },
-    update: {
-      // With a read after a 204.
-      costs: { each: TYPES.update.length + 2 },
-      run: (probe: WriteProbe, id: string) => probe.#update(id),
-    },
-    unknownField: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#unknownField(id) },
-    delete: { costs: ONE_REQUEST, run: (probe: WriteProbe, id: string) => probe.#delete(id) },
-    // A product whose id is unknown, and up to three deletes.
-    cleanUp: { costs: { each: 4 }, run: (probe: WriteProbe) => probe.#deleteAll() },
-  };
-
   readonly #session: ProbeSession;
   readonly #signal: AbortSignal | undefined;
   readonly #draft: Row;
@@ -121,9 +98,8 @@ class WriteProbe {
   }
 
   async run(): Promise<WriteFindings> {
-    const { steps } = WriteProbe;
     this.#mayExist = true;
-    const created = await steps.create.run(this);
+    const created = await this.#withSomeType('create', () => this.#create(this.#draft));
     const record = this.#remember(created);
     this.#mayExist = record === undefined && mayBeApplied(created);
     if (record === undefined) return withoutRecord(created);
@@ -133,23 +109,19 @@ class WriteProbe {
       createStatus: known(created.status ?? 0, 'a create'),
       createContentType: this.#contentTypeOf('create'),
       requiredFields: unknown('the draft was accepted'),
-      visibleAfterMs: await steps.visibleAfter.run(this, id),
-      replay: await steps.replay.run(this, id),
-      differentBody: await steps.differentBody.run(this, id),
-      ...(await steps.update.run(this, id)),
+      visibleAfterMs: await this.#visibleAfter([...PRODUCTS, id]),
+      replay: await this.#replay(id),
+      differentBody: await this.#differentBody(id),
+      ...(await this.#update(id)),
       moneyDigits: digitsOf(record.salePrice, this.#draft.salePrice),
-      unknownFields: await steps.unknownField.run(this, id),
-      deleteStatus: await steps.delete.run(this, id),
+      unknownFields: await this.#unknownField(id),
+      deleteStatus: await this.#delete(id),
       leftBehind: [],
     };
   }
 
-  cleanUp(): Promise<string[]> {
-    return WriteProbe.steps.cleanUp.run(this);
-  }
-
   /** Deletes what still exists, even after an abort; returns the ids of what could not be deleted. */
-  async #deleteAll(): Promise<string[]> {
+  async cleanUp(): Promise<string[]> {
     // The same key again returns the product that exists, or creates the one that is deleted now.
     if (this.#mayExist) this.#remember(await this.#create(this.#draft, { always: true }));
     for (const id of [...this.#created]) {
@@ -277,8 +249,6 @@ class WriteProbe {
     return known(response.status, 'a delete');
   }
 }
-
-export const WRITE_COSTS: readonly Cost[] = Object.values(WriteProbe.steps).map(({ costs }) => costs);
 
 /** Whether the network or an outage may be the cause of an error, which then says nothing about the request. */
 function isFailure({ status }: ProbeResponse): boolean {

@@ -28,14 +28,12 @@ export interface Generator {
   readonly fields: (random: SeededRandom, context: RecordContext) => Fields;
 }
 
-/** For a collection that has neither a generator nor documented fields. */
-const ANY_RECORD: Generator = {
+/** For a collection without a generator: its documented fields alone, or two that are not documented. */
+const anyRecord = (isDocumented: boolean): Generator => ({
   share: 2,
-  fields: (random, { index }) => ({ name: `Record ${index + 1}`, code: random.digits(6) }),
-};
-
-/** For a collection whose fields are documented. */
-const DOCUMENTED_ALONE: Generator = { share: 2, fields: () => ({}) };
+  fields: (random, { index }) =>
+    isDocumented ? {} : { name: `Record ${index + 1}`, code: random.digits(6) },
+});
 
 /**
  * The fields of all collections but products are the sandbox's own invention, because the specification does not name
@@ -210,7 +208,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
 export function generatorOf(collection: CollectionName): Generator {
   const definition = collections[collection];
   const kinds = Object.entries(definition.fields).filter(([name]) => !definition.serverFilled.includes(name));
-  const { share, fields } = GENERATORS[collection] ?? (kinds.length > 0 ? DOCUMENTED_ALONE : ANY_RECORD);
+  const { share, fields } = GENERATORS[collection] ?? anyRecord(kinds.length > 0);
   return {
     share,
     fields(random, context) {

@@ -7,15 +7,12 @@ import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.
 import { defineFault } from './define-fault.ts';
 import { whole } from './delivery.ts';
 
-type RetryAfter = number | Date | string | null;
+type RetryAfter = number | string | null;
 
 const retryAfterCheck = is.check<RetryAfter>(
-  'a number of seconds, a Date, a string or null',
+  'a number of seconds, a string or null',
   (value) =>
-    value === null ||
-    typeof value === 'string' ||
-    (typeof value === 'number' && Number.isFinite(value)) ||
-    (value instanceof Date && !Number.isNaN(value.getTime())),
+    value === null || typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)),
 );
 
 /** Named, because TypeScript 5.4 does not know `Uint8Array<ArrayBufferLike>`, which the declarations would say. */
@@ -27,8 +24,7 @@ export const contentFaults = {
   'rate-limited': defineFault({
     optional: {
       /**
-       * `Retry-After`: a number of seconds, a Date that is sent as an HTTP date, any string such as `'1.5'`, `'-1'` or
-       * `'soon'`, or null for no header.
+       * `Retry-After`: a number of seconds, any string such as an HTTP date, `'1.5'` or `'soon'`, or null for no header.
        * @default 1
        */
       retryAfter: retryAfterCheck,
@@ -115,8 +111,7 @@ export const contentFaults = {
 
 /** The header as it is sent; empty for none. */
 function retryAfterHeader(value: RetryAfter | undefined): Record<string, string> {
-  if (value === null || value === undefined) return {};
-  return { 'Retry-After': value instanceof Date ? value.toUTCString() : String(value) };
+  return value === null || value === undefined ? {} : { 'Retry-After': String(value) };
 }
 
 /** The error type of a status. */

@@ -67,7 +67,7 @@ function carryOut(state: ServiceState, request: ServiceRequest, credential: Cred
   const found = route(request.method, request.path);
   authorize(credential, found);
   const format = negotiate(request, state.options);
-  const collection = state.companies[credential.company][found.collection];
+  const collection = state.companies[credential.grant.company][found.collection];
   const { cast, form } = state.options.ids;
   const id = cast && form === 'numeric' ? castId(found.id) : found.id;
   return OPERATIONS[found.operation](state, { request, credential, collection, id, format });
@@ -81,7 +81,7 @@ function castId(id: string): string {
 
 /** 403 if the key has no permission (specification: Authentication, 5). */
 function authorize({ grant }: Credential, { operation, collection }: Route): void {
-  const { access = 'full', collections, error = 'scope_required' } = grant;
+  const { access, collections, error } = grant;
   const verb = operation === 'list' || operation === 'get' ? 'read' : 'write';
   const allowed = access === 'full' || access === verb;
   if (allowed && (collections?.includes(collection) ?? true)) return;

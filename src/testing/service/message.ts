@@ -25,11 +25,9 @@ export interface ServiceResponse {
     | undefined;
 }
 
-const encoder = new TextEncoder();
-
 /** A string as UTF-8. */
 export function encodeText(text: string): Uint8Array {
-  return encoder.encode(text);
+  return new TextEncoder().encode(text);
 }
 
 /** UTF-8 as a string; throws on invalid bytes. */

@@ -2,20 +2,6 @@ import type { ResolvedSandboxOptions } from '../options.ts';
 import { decodeText, type ServiceRequest } from './message.ts';
 import { ProblemError } from './problem.ts';
 
-/** The default depth of PHP's JSON parser. */
-const MAX_DEPTH = 512;
-
-/** Whether a JSON value nests deeper than the limit. Without recursion, which would overflow the stack. */
-function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
-    const containers = level.filter((one) => typeof one === 'object' && one !== null);
-    if (containers.length === 0) return false;
-    level = containers.flatMap((one) => Object.values(one as object));
-  }
-  return true;
-}
-
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(decodeText(body));
@@ -47,9 +33,6 @@ export function readJsonObject(
 ): Record<string, unknown> {
   checkContentType(request, options);
   const value = parse(request.body);
-  if (isTooDeep(value)) {
-    throw new ProblemError('malformed_request', `The body nests deeper than ${MAX_DEPTH} levels.`);
-  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ProblemError('malformed_request', 'The body must be a JSON object.');
   }

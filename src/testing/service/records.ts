@@ -48,7 +48,7 @@ export function create(state: ServiceState, call: RoutedRequest): ServiceRespons
 
 /** A create with its key; undefined if the request has no key, or the service does not read it. */
 function keyedCreate(
-  { company }: Credential,
+  { grant: { company } }: Credential,
   request: ServiceRequest,
   options: ResolvedSandboxOptions,
 ): KeyedCreate | undefined {
@@ -145,7 +145,7 @@ function commit(
 ): void {
   journal.add({
     ...change,
-    company: credential.company,
+    company: credential.grant.company,
     collection: collection.name,
     at: new Date(clock.now()),
     key: credential.name,

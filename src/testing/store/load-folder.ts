@@ -5,8 +5,8 @@ import type { Company } from './company.ts';
 import type { Fields } from './row.ts';
 
 /**
- * Stores the records in a folder that `pull --all --out` wrote: `accounts.ndjson`, `account-addresses.ndjson` and so on,
- * or `.json` with an array. They are stored as they are, because a service may send invalid records. Throws a RangeError
+ * Stores the records in a folder that `pull --all --out` wrote: `accounts.ndjson`, `account-addresses.ndjson` and so on.
+ * They are stored as they are, because a service may send invalid records. Throws a RangeError
  * for a folder without such a file, a file that cannot be read, and the id of another record.
  */
 export function loadFolder(company: Company, folder: string): void {
@@ -28,10 +28,10 @@ export function loadFolder(company: Company, folder: string): void {
 
 function readFolder(folder: string): (readonly [CollectionName, readonly Fields[]])[] {
   const { existsSync, readFileSync } = nodeFs();
-  const found = collectionNames.flatMap((name) => {
-    const paths = ['ndjson', 'json'].map((type) => `${folder}/${collections[name].segment}.${type}`);
-    return paths.filter((path) => existsSync(path)).map((path) => [name, path] as const);
-  });
+  const paths = collectionNames.map(
+    (name) => [name, `${folder}/${collections[name].segment}.ndjson`] as const,
+  );
+  const found = paths.filter(([, path]) => existsSync(path));
   if (found.length === 0) {
     throw new RangeError(`fixtures: ${folder} has no file of a collection, such as accounts.ndjson.`);
   }
@@ -40,15 +40,10 @@ function readFolder(folder: string): (readonly [CollectionName, readonly Fields[
 
 /** The records of a file, without rows that a service sent in place of a record. */
 function recordsIn(path: string, text: string): readonly Fields[] {
-  const rows = path.endsWith('.json') ? parsed(text, path) : linesOf(path, text);
-  if (!Array.isArray(rows)) throw new RangeError(`fixtures: ${path} is not an array of records.`);
-  return rows.filter((row) => typeof row === 'object' && row !== null && !Array.isArray(row));
-}
-
-function linesOf(path: string, text: string): readonly unknown[] {
-  return text.split('\n').flatMap((line, index) => {
-    return line.trim() === '' ? [] : [parsed(line, `line ${index + 1} of ${path}`)];
-  });
+  const rows = text
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `line ${index + 1} of ${path}`)]));
+  return rows.filter((row): row is Fields => typeof row === 'object' && row !== null && !Array.isArray(row));
 }
 
 /** Without the message of the parser, which quotes the data. */

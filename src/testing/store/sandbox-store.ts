@@ -37,8 +37,6 @@ export interface CollectionStore<Rec extends { id: string }> {
   ids(): string[];
   /** Rejects PATCH and DELETE of this record with 403 `forbidden` from now on. */
   lock(id: string): void;
-  /** Ends `lock`. */
-  unlock(id: string): void;
   /** Deletes every record. */
   clear(): void;
 }
@@ -108,7 +106,6 @@ function collectionStore(collection: Collection): CollectionStore<{ id: string }
     all: () => collection.all().map(({ record }) => copy(record)),
     ids: () => collection.all().map(({ id }) => id),
     lock: (id) => void collection.locked.add(id),
-    unlock: (id) => void collection.locked.delete(id),
     clear: () => collection.clear(),
   };
 }
@@ -124,12 +121,7 @@ function checkNewId(collection: Collection, id: unknown): void {
     throw new RangeError(`${collection.segment}: ${id} already exists.`);
 }
 
-/** A deep copy of a JSON value, so that a test and the store never share an object. */
+/** A copy, so that a test and the store never share an object. `undefined` means left out, as in a request body. */
 function copy<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copy) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  const copied: Record<string, unknown> = {};
-  // `undefined` means left out, as in a request body.
-  for (const [field, inner] of Object.entries(value)) if (inner !== undefined) copied[field] = copy(inner);
-  return copied as T;
+  return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -160,7 +160,7 @@ describe('an error', () => {
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 7, /ENOENT/],
-    ['nothing to check', {}, ['discover', '--check', '/no/such/file.ts'], 7, /does not exist/],
+    ['nothing to check', {}, ['discover', '--check', '/no/such/file.ts'], 7, /no such file/],
     ['a start in the future', {}, ['pull', 'products', '--since', '2099-01-01'], 2, /--since .*ahead/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
