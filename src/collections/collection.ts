@@ -3,7 +3,6 @@ import { checkId } from '../input/checks.ts';
 import { createPaginator } from '../pagination/paginator.ts';
 import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
 import { checkSameId, RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
-import { ShapeError } from '../schemas/shape-error.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
 import { kindOfSchema, zodFields } from '../schemas/zod-fields.ts';
@@ -35,7 +34,8 @@ export function createCollection(
   const context = contextWith(validation ?? 'throw');
   const reads = readsOf(context, async (row) => ({ record: await context.records.one(row), row }));
   // One odd record must not end a copy for good.
-  const copied = keepingReads(validation === undefined ? contextWith('report') : context);
+  const copying = validation === undefined ? contextWith('report') : context;
+  const copied = readsOf(copying, (row) => keptRow(copying, row));
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
@@ -89,29 +89,24 @@ function readsOf(
   };
 }
 
-/** The reads of a run that keeps invalid rows: each as what a copy may hold of it. */
-function keepingReads(context: CollectionContext): ReturnType<typeof readsOf> {
-  const { records, definition } = context;
-  return readsOf(context, async (row) => {
-    if (idOf(row) === undefined) return { record: await records.one(row), row };
-    const { records: valid, invalid } = await records.list([row]);
-    const [record, odd] = [valid[0], invalid[0]];
-    if (record !== undefined) return { record, row };
-    return { record, invalid: { collection: definition.segment, ...(odd as NonNullable<typeof odd>) } };
-  });
+/** Reads a row. If it is invalid, but has an id, the result is what a copy may hold of it. */
+async function keptRow(
+  { records, definition }: CollectionContext,
+  row: unknown,
+): Promise<LookUp<{ id: string }>> {
+  if (idOf(row) === undefined) return { record: await records.one(row), row };
+  const { records: valid, invalid } = await records.list([row]);
+  const [record, odd] = [valid[0], invalid[0]];
+  if (record !== undefined) return { record, row };
+  return { record, invalid: { collection: definition.segment, ...(odd as NonNullable<typeof odd>) } };
 }
 
 /** The reads and writes of a push: an invalid record is its row. */
 function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
   const read = async (row: unknown, id?: string): Promise<Reading> => {
     if (id !== undefined && context.checkIds) checkSameId(row, id);
-    try {
-      return { record: await context.records.one(row), row };
-    } catch (error) {
-      const ownId = idOf(row);
-      if (!(error instanceof ShapeError) || ownId === undefined) throw error;
-      return { record: { ...(row as object), id: ownId }, row };
-    }
+    const { record = row as { id: string } } = await keptRow(context, row);
+    return { record, row };
   };
   return {
     ...readsOf(context, read),

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkText, given, resolved, schema } from '../input/checks.ts';
-import { exactJson } from '../internal/json-text.ts';
 import { type Check, is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { readOutput, validate } from '../schemas/validate.ts';
@@ -9,6 +8,7 @@ import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency
 import { clearStrings } from '../transport/redact.ts';
 import type { Expected } from '../transport/request.ts';
 import type { ClientContext } from './context.ts';
+import { jsonOf } from './write-body.ts';
 
 export const rawRequest = {
   /** Default: GET. */
@@ -76,7 +76,7 @@ export async function sendRaw<T>(
     // By its first segment alone, so that not every id becomes a time series of its own in metrics.
     template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
     query: queryPairs(query),
-    body: bodyText(body),
+    body: body === undefined ? undefined : jsonOf(body, 'body'),
     contentType,
     idempotencyKey: method === 'POST' ? (idempotencyKey ?? newIdempotencyKey()) : undefined,
     expected: expectedOf(request),
@@ -107,22 +107,4 @@ function queryPairs(query: Readonly<Record<string, unknown>>): [string, string][
     }
     return [[name, checkText(String(value), `query.${name}`)]];
   });
-}
-
-function bodyText(body: unknown): string | undefined {
-  if (body === undefined) return undefined;
-
-  let text: string | undefined;
-  try {
-    text = exactJson(body);
-  } catch {
-    // Reported below.
-  }
-  if (text === undefined) {
-    throw new InvalidInputError(
-      'body',
-      'is or contains a value that JSON cannot represent, such as NaN, a function, a BigInt or a cycle',
-    );
-  }
-  return text;
 }

@@ -28,13 +28,18 @@ export function writeBody(
   for (const [name, value] of Object.entries(body)) {
     if (value !== undefined) checkField(definition, `${argument}.${name}`, { name, value });
   }
+  // A copy, because a `toJSON` on its prototype would send other fields than those that were checked.
+  return jsonOf({ ...body }, argument);
+}
+
+/** The JSON text of a value of the caller. */
+export function jsonOf(value: unknown, argument: string): string {
   try {
-    // A copy, because a `toJSON` on its prototype would send other fields than those that were checked.
-    return exactJson({ ...body }) as string;
+    return exactJson(value);
   } catch {
     throw new InvalidInputError(
       argument,
-      'contains a value that JSON cannot represent, such as NaN, a BigInt or a cycle',
+      'is or contains a value that JSON cannot represent, such as NaN, a function, a BigInt or a cycle',
     );
   }
 }

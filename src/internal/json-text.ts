@@ -1,9 +1,9 @@
 /**
- * JSON of a value of the caller; undefined for undefined. Throws for what `JSON.stringify` would replace by null or drop
+ * JSON of a value of the caller other than undefined. Throws for what `JSON.stringify` would replace by null or drop
  * without an error, such as NaN, an invalid Date, a function, a Map, and undefined in a list. Undefined members are left
  * out.
  */
-export function exactJson(value: unknown): string | undefined {
+export function exactJson(value: unknown): string {
   return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, member: unknown) {
     const isLost =
       typeof member === 'function' ||

@@ -21,20 +21,14 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }
 
-const MARKS = '.!?:;,';
+/** The marks and spaces at the end of a text. From their first one only: otherwise a text of marks takes quadratic time. */
+const END = /(?<![.!?:;,\s])[.!?:;,\s]+$/;
 
 /** With one punctuation mark at the end, whatever the author of the text wrote there. */
 export function sentence(text: string): string {
-  // Not by a regular expression: on a long text of marks it would take quadratic time.
-  let end = text.length;
-  let mark = '.';
-  while (end > 0) {
-    const char = text.charAt(end - 1);
-    if (!MARKS.includes(char) && char.trim() !== '') break;
-    if (char === '!' || char === '?') mark = char;
-    end -= 1;
-  }
-  return `${text.slice(0, end)}${mark}`;
+  const end = END.exec(text)?.[0] ?? '';
+  const mark = /[!?]/.exec(end)?.[0] ?? '.';
+  return `${text.slice(0, text.length - end.length)}${mark}`;
 }
 
 /** More of a message would make a log line unreadable; the cause itself has the rest. */

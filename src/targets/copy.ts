@@ -260,7 +260,7 @@ function rowsOf(
 /** Rejects a value that JSON would lose, which only a schema of the caller returns. */
 function storedJson(collection: string, id: string, body: object): string {
   try {
-    return exactJson(body) as string;
+    return exactJson(body);
   } catch {
     throw new InvalidInputError(
       'schemas',
