@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
 import type { SandboxOptions } from '../options.ts';
-import type { Stage } from './stage.ts';
+import type { Changes, Stage } from './stage.ts';
 
 /** A service, and what happens to it in some nights. */
 export interface Case {
@@ -10,7 +10,7 @@ export interface Case {
   /** One sentence: how a connector survives it. */
   readonly advice: string;
   readonly service?: SandboxOptions;
-  /** Records of each collection at first. @default 45 if the connector reads, 0 if it writes */
+  /** Records of each collection at first. @default 23 if the connector reads, 8 if it writes */
   readonly records?: number;
   readonly nights: readonly Night[];
 }
@@ -22,14 +22,10 @@ export interface Case {
 export interface Night {
   /** Changes records, and adds faults that end with the night. `rows` are those of the case that a connector writes. */
   readonly before?: (stage: Stage, rows: readonly ProductRow[]) => unknown;
-  /** After each response to a list request of a collection, `number` from 1. */
-  readonly during?: (stage: Stage, request: { collection: CollectionName; number: number }) => void;
+  readonly during?: Changes;
   /** `killed`: killed after 3 requests, 6 in the next run, 9 in the one after, until a run ends. @default 'once' */
   readonly runs?: 'once' | 'killed' | 'twice at once' | 'twice in a row';
-  /**
-   * How a run has to end: `well`, `loudly` (it rejects), or `either`.
-   * @default 'well'
-   */
+  /** How a run has to end: `well`, `loudly` (it rejects), or `either`. @default 'well' */
   readonly ends?: 'well' | 'loudly' | 'either';
   /** The collections that must be complete although the run failed. */
   readonly completeAnyway?: (stage: Stage) => readonly CollectionName[];

@@ -1,14 +1,14 @@
-import { copiedValue, differingField } from './same-value.ts';
+import { type Copy, columnOf, differingField } from './same-value.ts';
 import type { Fields, Timeline } from './timeline.ts';
 
 /** What the service held and sent, and what the copy holds after a run. */
 export interface Evidence {
   readonly timeline: Timeline;
-  readonly copy: readonly Fields[];
+  readonly copy: Copy;
   /** Whether the copy may still have records that were deleted before the run. */
   readonly mayKeepDeleted?: boolean;
-  /** If the run did not succeed: the ids that the copy held before it, which it must still hold. */
-  readonly heldBefore?: ReadonlySet<string> | undefined;
+  /** If the run did not succeed: the copy before it, none of whose records may be lost. */
+  readonly heldBefore?: Copy | undefined;
 }
 
 type Kind = 'missing' | 'stale' | 'extra' | 'unknown' | 'doubled' | 'wrong';
@@ -25,30 +25,20 @@ export interface Finding {
  * be in it once, in the version of that time.
  */
 export function judge(evidence: Evidence): Finding[] {
-  const rows = rowsById(evidence.copy);
+  const { timeline, copy } = evidence;
   const found = new Map<Kind, string[]>();
-  for (const id of new Set([...evidence.timeline.versions.keys(), ...rows.keys()])) {
-    const kind = faultOf(id, rows.get(id) ?? [], evidence);
+  for (const id of new Set([...timeline.versions.keys(), ...copy.keys()])) {
+    const kind = faultOf(id, evidence);
     if (kind !== undefined) found.set(kind, [...(found.get(kind) ?? []), id]);
   }
   return [...found].map(([kind, ids]) => ({ kind, ids }));
 }
 
-/** The rows of a copy by their id: more than one if the copy has a record twice. */
-function rowsById(copy: readonly Fields[]): Map<string, Fields[]> {
-  const rows = new Map<string, Fields[]>();
-  for (const row of copy) {
-    const id = String(copiedValue(row, 'id'));
-    rows.set(id, [...(rows.get(id) ?? []), row]);
-  }
-  return rows;
-}
-
 function faultOf(
   id: string,
-  [row, ...others]: readonly Fields[],
-  { timeline, mayKeepDeleted = false, heldBefore }: Evidence,
+  { timeline, copy, mayKeepDeleted = false, heldBefore }: Evidence,
 ): Kind | undefined {
+  const [row, ...others] = copy.get(id) ?? [];
   const seen = timeline.seen(id);
   // What a failed run has left undone is not held against it; what it has destroyed is.
   const failed = heldBefore !== undefined;
@@ -93,7 +83,7 @@ export function explain(
 function reasonOf(kind: Kind, id: string, evidence: Evidence): string {
   const { timeline, copy } = evidence;
   const last = timeline.versions.get(id)?.at(-1);
-  const rows = rowsById(copy).get(id) ?? [];
+  const rows = copy.get(id) ?? [];
   switch (kind) {
     case 'missing':
       return whyMissing(id, evidence);
@@ -114,7 +104,7 @@ function reasonOf(kind: Kind, id: string, evidence: Evidence): string {
       const [row = {}] = rows;
       const record = last?.record ?? {};
       const field = differingField(record, row) ?? 'id';
-      return `${field} of record ${id} is ${shown(copiedValue(row, field))} in the copy and ${shown(record[field])} in the service.`;
+      return `${field} of record ${id} is ${shown(row[columnOf(field)])} in the copy and ${shown(record[field])} in the service.`;
     }
   }
 }

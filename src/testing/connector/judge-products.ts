@@ -1,55 +1,61 @@
 import type { ProductRow } from './case.ts';
-import { copiedValue, differingField } from './same-value.ts';
+import { columnOf, copyOf, differingField } from './same-value.ts';
 import type { Fields } from './timeline.ts';
 
-/** What a connector was to write, and what the service holds then. */
+/** What a connector was to write, and what the service held before and holds then. */
 export interface WrittenEvidence {
   readonly rows: readonly ProductRow[];
-  readonly products: readonly (Fields & { readonly id: string })[];
+  readonly before?: readonly Fields[];
+  readonly products: readonly Fields[];
   /** Whether each row has its product: not after a run that failed. */
   readonly isComplete: boolean;
   /** The natural keys of products that reject changes. */
-  readonly locked: ReadonlySet<string>;
+  readonly locked?: ReadonlySet<string>;
 }
 
+/** What the service sets itself. */
+const FREE_FIELDS = ['productNumber', 'createdAt', 'updatedAt'];
+
 /**
- * What is wrong with the products of a service, as sentences. Keys are compared without white space around them and
- * without case: some services store them in a form of their own.
+ * What is wrong with the products of a service, as sentences. Each row must have one product, and what no row says must
+ * be as before: other fields, and other products. Keys are compared without white space around them and without case,
+ * because some services store them in a form of their own.
  */
-export function judgeProducts({ rows, products, isComplete, locked }: WrittenEvidence): string[] {
-  const problems: string[] = [];
-  const byKey = new Map<string, Fields[]>();
-  for (const product of products) {
-    const key = formOf(product.productNumber);
-    byKey.set(key, [...(byKey.get(key) ?? []), product]);
-  }
+export function judgeProducts({
+  rows,
+  before = [],
+  products,
+  isComplete,
+  locked = new Set(),
+}: WrittenEvidence): string[] {
+  const held = new Map(before.map((product) => [formOf(product.productNumber), product]));
+  const stored = copyOf(products, ({ productnumber }) => formOf(productnumber));
   // The last row of a key counts.
-  for (const row of new Map(rows.map((each) => [formOf(each.productNumber), each])).values()) {
-    const found = byKey.get(formOf(row.productNumber)) ?? [];
-    const named = JSON.stringify(row.productNumber);
+  const wanted = new Map(rows.map((row) => [formOf(row.productNumber), row]));
+  return [...new Set([...wanted.keys(), ...held.keys(), ...stored.keys()])].flatMap((key) => {
+    const [row, earlier, found = []] = [wanted.get(key), held.get(key), stored.get(key)];
+    const name = JSON.stringify(row?.productNumber ?? key);
     if (found.length > 1)
-      problems.push(
-        `There are ${found.length} products ${named} (ids ${found.map(({ id }) => id).join(', ')}).`,
-      );
+      return `There are ${found.length} products ${name} (ids ${found.map(({ id }) => id).join(', ')}).`;
     const [product] = found;
-    if (!isComplete || found.length > 1) continue;
-    if (product === undefined) problems.push(`There is no product ${named}.`);
-    else if (!locked.has(row.productNumber)) problems.push(...differences(row, product));
-  }
-  const known = new Set(rows.map(({ productNumber }) => formOf(productNumber)));
-  const strange = [...byKey.keys()].filter((key) => !known.has(key));
-  if (strange.length > 0) problems.push(`No row has the products ${strange.join(', ')}.`);
-  return problems;
+    if (product === undefined) return isComplete || earlier ? `There is no product ${name}.` : [];
+    if (row === undefined && earlier === undefined) return `No row has the product ${name}.`;
+
+    const given: Fields = { ...row };
+    const mayDiffer = !isComplete || locked.has(String(given.productNumber));
+    // A field that was empty may have a value now: a connector may know more than its rows.
+    const kept = Object.entries(earlier ?? {}).filter(([, value]) => value !== null);
+    const expected = { ...Object.fromEntries(kept), ...given };
+    const free = [...FREE_FIELDS, ...(mayDiffer ? Object.keys(given) : [])];
+    const field = differingField(expected, product, free);
+    if (field === undefined) return [];
+    const [now, value] = [product[columnOf(field)], expected[field]].map((each) => JSON.stringify(each));
+    return field in given
+      ? `${field} of product ${name} is ${now} in the service and ${value} in the row.`
+      : `${field} of product ${name} is ${now} in the service. It was ${value}, and the row does not have the field.`;
+  });
 }
 
 function formOf(key: unknown): string {
   return String(key).trim().toLowerCase();
-}
-
-function differences(row: ProductRow, product: Fields): string[] {
-  const { productNumber: key, ...values } = row;
-  const field = differingField(values, product);
-  if (field === undefined) return [];
-  const [wanted, stored] = [values, product].map((record) => JSON.stringify(copiedValue(record, field)));
-  return [`${field} of product ${JSON.stringify(key)} is ${stored} in the service and ${wanted} in the row.`];
 }

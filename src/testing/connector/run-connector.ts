@@ -47,40 +47,45 @@ export async function runConnector(
 ): Promise<Ending> {
   const controller = new AbortController();
   const over = new AbortController();
+  const problems: string[] = [];
   let child: ConnectorProcess | undefined;
   let refused: FaultRule | undefined;
-  const failures: string[] = [];
   // A listener that throws would end the whole process.
-  const killChild = () => {
-    (async () => await child?.kill())().catch((error: unknown) =>
-      failures.push(`kill() failed: ${causeText(error)}.`),
-    );
+  const killChild = async () => {
+    try {
+      await child?.kill();
+    } catch (error) {
+      problems.push(`kill() failed: ${causeText(error)}.`);
+    }
   };
   const die = () => {
     refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
     controller.abort(new Error('The connector was killed.'));
-    killChild();
+    void killChild();
   };
   const work = async () => {
     const started = start(controller.signal);
     const result = isProcess(started) ? started : await started;
     if (!isProcess(result)) return;
     child = result;
-    if (controller.signal.aborted) killChild();
+    if (controller.signal.aborted) void killChild();
     await child.done;
   };
   kill.addEventListener('abort', die, { once: true });
   const settled = work().then(
-    (): Ending => ({ how: 'well', problems: [] }),
-    (error: unknown): Ending => ({ how: 'loudly', error, problems: [] }),
+    (): Ending => ({ how: 'well', problems }),
+    (error: unknown): Ending => ({ how: 'loudly', error, problems }),
   );
   try {
     const inTime = await Promise.race([settled, wait(timeoutMs, AbortSignal.any([kill, over.signal]))]);
-    if (inTime !== undefined && !kill.aborted) return inTime;
-    const problems = kill.aborted ? [] : [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
-    if (!kill.aborted) die();
+    if (!kill.aborted) {
+      if (inTime !== undefined) return inTime;
+      problems.push(`The run had not ended after timeoutMs (${timeoutMs} ms).`);
+      die();
+    }
     const ending = inTime ?? (await Promise.race([settled, wait(KILL_MS, over.signal)]));
-    return { how: 'killed', problems: [...problems, ...(ending === undefined ? [STUCK] : []), ...failures] };
+    if (ending === undefined) problems.push(STUCK);
+    return { ...ending, how: 'killed', problems };
   } finally {
     kill.removeEventListener('abort', die);
     over.abort();

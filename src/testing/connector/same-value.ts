@@ -2,24 +2,40 @@ import { canonicalValue } from '../../schemas/field-kinds.ts';
 import { isMoney, moneyForm } from '../../schemas/money.ts';
 import type { Fields } from './timeline.ts';
 
-/** The first field of a copied record whose value differs from the service's. Fields that the copy lacks do not count. */
-export function differingField(record: Fields, copied: Fields): string | undefined {
-  if (record === copied) return undefined;
-  const columns = new Map(Object.entries(copied).map(([name, value]) => [columnOf(name), value]));
+/** A row of any database, its fields under names that all of them share: without case and `_`, such as `saleprice`. */
+export function columnsOf(row: Fields): Fields {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [columnOf(name), value]));
+}
+
+export function columnOf(field: string): string {
+  const column = columns.get(field) ?? field.toLowerCase().replaceAll('_', '');
+  columns.set(field, column);
+  return column;
+}
+
+/** The same fields come again in each record. */
+const columns = new Map<string, string>();
+
+/** Rows by their id, or by another key: more than one if something is there twice. */
+export type Copy = ReadonlyMap<string, readonly Fields[]>;
+
+export function copyOf(rows: readonly Fields[], keyOf = ({ id }: Fields) => String(id)): Copy {
+  const copy = new Map<string, readonly Fields[]>();
+  for (const row of rows.map(columnsOf)) copy.set(keyOf(row), [...(copy.get(keyOf(row)) ?? []), row]);
+  return copy;
+}
+
+/** The first field of a record whose value differs in a row of a copy. Fields that the row lacks do not count. */
+export function differingField(
+  record: Fields,
+  row: Fields,
+  ignored: readonly string[] = ['id'],
+): string | undefined {
   return Object.keys(record).find((field) => {
     const column = columnOf(field);
-    return column !== 'id' && columns.has(column) && !isSameValue(record[field], columns.get(column));
+    const isCompared = !ignored.includes(field) && Object.hasOwn(row, column);
+    return isCompared && !isSameValue(record[field], row[column]);
   });
-}
-
-/** The value of a field in a copy. */
-export function copiedValue(copied: Fields, field: string): unknown {
-  return Object.entries(copied).find(([name]) => columnOf(name) === columnOf(field))?.[1];
-}
-
-/** Databases fold the case of names, and many schemas write `sale_price`. */
-function columnOf(name: string): string {
-  return name.toLowerCase().replaceAll('_', '');
 }
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:/;

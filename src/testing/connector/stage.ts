@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../options.ts';
 import { createSandbox, type Sandbox } from '../sandbox.ts';
 import { collectionOf } from '../service/route.ts';
 import { selects } from '../store/record-selection.ts';
-import type { CollectionStore } from '../store/sandbox-store.ts';
+import type { CollectionStore, StoreWriteOptions } from '../store/sandbox-store.ts';
 import { type Fields, Timeline } from './timeline.ts';
 
 /** Faults that only delay a response. After any other the connector does not have it. */
@@ -19,47 +19,51 @@ export function isList(path: string): boolean {
   return path.split('/').length === 5;
 }
 
+/** Changes of a collection after some of the responses to its list requests: `after: [2]` is the second. */
+export interface Changes {
+  readonly after: readonly number[];
+  readonly change: (stage: Stage, collection: CollectionName) => void;
+}
+
 /** The service of a case, what changes in it, and the record of both. */
 export class Stage {
   readonly sandbox: Sandbox;
-  readonly options: SandboxOptions;
   readonly collections: readonly CollectionName[];
   readonly random: SeededRandom;
   /** The natural keys of products that reject changes. */
   readonly locked = new Set<string>();
-  /** Called after each response to a list request, with its number among those of its collection: may change records. */
-  onList: ((request: { collection: CollectionName; number: number }) => void) | undefined;
+  /** The number of requests in the night. */
+  requests = 0;
+  readonly #options: SandboxOptions;
   readonly #timelines: ReadonlyMap<CollectionName, Timeline>;
+  #during: Changes | undefined;
   #nights = 0;
-  #requests = 0;
   #changes = 0;
 
   constructor(options: SandboxOptions, collections: readonly CollectionName[], random: SeededRandom) {
     this.sandbox = createSandbox(options);
-    this.options = options;
     this.collections = collections;
     this.random = random;
+    this.#options = options;
     this.#timelines = new Map(collections.map((name) => [name, new Timeline()]));
     this.sandbox.onRequest((request) => this.#log(request));
   }
 
-  /** The number of requests in the night. */
-  get requests(): number {
-    return this.#requests;
-  }
-
-  begin(before: () => void): void {
+  begin(before: () => unknown, during: Changes | undefined): void {
     this.#nights += 1;
     before();
-    this.#observe(`before run ${this.#nights}`);
-    this.#requests = 0;
+    for (const [name, timeline] of this.#timelines) {
+      this.#observe(name, `before run ${this.#nights}`);
+      timeline.beginRun();
+    }
+    this.#during = during;
+    this.requests = 0;
     this.sandbox.clearLogs();
-    for (const timeline of this.#timelines.values()) timeline.beginRun();
   }
 
   /** Ends a night, an hour before the next one: by then every write is visible. */
   end(): void {
-    this.onList = undefined;
+    this.#during = undefined;
     this.sandbox.faults.clear();
     this.sandbox.clock.advance(HOUR_MS);
   }
@@ -98,46 +102,47 @@ export class Stage {
     for (const name of this.collections) work(name);
   }
 
-  /** Changes records, each to a name that no other has. */
-  change(name: CollectionName, ids: readonly string[], options?: { visibleAfterMs: number }): void {
+  /** Changes records, each to a name that no other has unless `fields` have one. Requests see the change at once. */
+  change(
+    name: CollectionName,
+    ids: readonly string[],
+    fields: Fields = {},
+    options: StoreWriteOptions = { visibleAfterMs: 0 },
+  ): void {
     for (const id of ids) {
       this.#changes += 1;
-      this.store(name).update(id, { name: `Changed ${this.#changes}` }, options);
+      this.store(name).update(id, { name: `Changed ${this.#changes}`, ...fields }, options);
     }
   }
 
   insert(name: CollectionName, fields: Fields = {}): void {
     this.#changes += 1;
-    this.store(name).insert({ name: `Added ${this.#changes}`, ...fields });
+    this.store(name).insert({ name: `Added ${this.#changes}`, ...fields }, { visibleAfterMs: 0 });
   }
 
   remove(name: CollectionName, ids: readonly string[]): void {
-    for (const id of ids) this.store(name).delete(id);
+    for (const id of ids) this.store(name).delete(id, { visibleAfterMs: 0 });
   }
 
-  #observe(when: string): void {
-    const { hiddenRecords = 0, seed = 0 } = this.options;
-    for (const [name, timeline] of this.#timelines) {
-      const isListed = (record: Fields & { id: string }) =>
-        !selects(hiddenRecords, { id: record.id, record }, collections[name].segment, { seed });
-      timeline.observe(this.store(name).all().filter(isListed), when);
-    }
+  #observe(name: CollectionName, when: string): void {
+    const { hiddenRecords = 0, seed = 0 } = this.#options;
+    const isListed = (record: Fields & { id: string }) =>
+      !selects(hiddenRecords, { id: record.id, record }, collections[name].segment, { seed });
+    this.timeline(name).observe(this.store(name).all().filter(isListed), when);
   }
 
   #log({ path, query, ids = [], fault }: LoggedRequest): void {
-    this.#requests += 1;
+    this.requests += 1;
     const collection = isList(path) ? collectionOf(path) : undefined;
     const timeline = collection && this.#timelines.get(collection);
-    if (collection !== undefined && timeline !== undefined) {
-      timeline.addPage({
-        request: this.#requests,
-        ...(LATE.includes(fault) ? { ids } : { ids: [], fault }),
-        isLaterPage: Number(query[this.options.pageParameter ?? '_page'] ?? 1) > 1,
-      });
-      if (this.onList !== undefined) {
-        this.onList({ collection, number: timeline.pages.length });
-        this.#observe(`after request ${this.#requests}`);
-      }
-    }
+    if (collection === undefined || timeline === undefined) return;
+    timeline.addPage({
+      request: this.requests,
+      ...(LATE.includes(fault) ? { ids } : { ids: [], fault }),
+      isLaterPage: Number(query[this.#options.pageParameter ?? '_page'] ?? 1) > 1,
+    });
+    if (this.#during?.after.includes(timeline.pages.length) !== true) return;
+    this.#during.change(this, collection);
+    this.#observe(collection, `after request ${this.requests}`);
   }
 }

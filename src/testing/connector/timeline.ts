@@ -30,6 +30,8 @@ export class Timeline<Rec extends Fields = Fields> {
   readonly versions = new Map<string, Version<Rec>[]>();
   /** The lists that the run requested, in order. */
   readonly pages: SentPage[] = [];
+  /** What was observed last, as JSON. */
+  readonly #observed = new Map<string, string | undefined>();
   #moment = 0;
   #runBegan = 0;
 
@@ -51,13 +53,19 @@ export class Timeline<Rec extends Fields = Fields> {
   observe(records: readonly (Rec & { readonly id: string })[], when = ''): void {
     const now = new Map(records.map((record) => [record.id, record]));
     for (const id of new Set([...this.versions.keys(), ...now.keys()])) {
-      const before = this.versions.get(id)?.at(-1)?.record;
-      if (JSON.stringify(before) !== JSON.stringify(now.get(id))) this.set(id, now.get(id), when);
+      const text = JSON.stringify(now.get(id));
+      if (text !== this.#observed.get(id)) this.set(id, now.get(id), when);
+      this.#observed.set(id, text);
     }
   }
 
   addPage(page: Omit<SentPage, 'at'>): void {
     this.pages.push({ at: this.#moment, ...page });
+  }
+
+  /** The records when the run began. */
+  held(): readonly Rec[] {
+    return [...this.versions.keys()].map((id) => this.seen(id)[0]).filter((record) => record !== undefined);
   }
 
   /** The versions of a record since the run began, the one of its beginning first. */

@@ -25,6 +25,7 @@ export function writingHalf(stage: Stage, run: (run: WritingRun) => unknown): Ha
     judge: async (night, endings) =>
       judgeProducts({
         rows: night.rows?.(rows) ?? rows,
+        before: stage.timeline('products').held(),
         products: stage.store('products').all(),
         isComplete: night.completeAnyway !== undefined || endings.every(({ how }) => how === 'well'),
         locked: stage.locked,

@@ -13,8 +13,10 @@ const faultyCreates = (fault: Fault): readonly Night[] => [
   QUIET,
 ];
 
+/** The products of some rows, as they were last year: with fields of which no row knows. */
 const insertAll = (stage: Stage, rows: readonly ProductRow[]) => {
-  for (const row of rows) stage.insert('products', { ...row, name: `${row.name} of last year` });
+  const known = { description: 'Oak, "as new"', brand: 'Kőrös', stockLocation: 'Hall  2', isWebShop: true };
+  for (const row of rows) stage.insert('products', { ...known, ...row, name: `${row.name} of last year` });
 };
 
 /** What happens to connectors that write products by a natural key, in the order in which one would fix them. */
@@ -22,7 +24,7 @@ export const writingCases: readonly Case[] = [
   {
     name: 'products that exist already',
     why: 'Users have entered some of the products by hand, or the connector was installed again.',
-    advice: 'Look for the natural key before each create.',
+    advice: 'Look for the natural key before each create, and send only the fields that your rows have.',
     nights: [{ before: (stage, rows) => insertAll(stage, rows.slice(0, 5)) }],
   },
   {
@@ -33,15 +35,16 @@ export const writingCases: readonly Case[] = [
   },
   {
     name: 'changed rows',
-    why: 'Prices change, and some have more digits than a floating-point number keeps.',
-    advice: 'Update what differs, and keep amounts as strings.',
+    why: 'Prices and names change. Some prices have more digits than a floating-point number keeps.',
+    advice: 'Update what differs, keep amounts as strings, and send text as it is, in UTF-8.',
+    service: { text: {} },
     nights: [
       QUIET,
       {
         rows: (rows) =>
           rows.map((row, n) =>
             n % 3 === 0
-              ? { ...row, name: `${row.name} new`, salePrice: `${n + 1}2345678901234567.8901` }
+              ? { ...row, name: `${row.name}  "Kőrös" 👩🏽‍🔧`, salePrice: `${n + 1}2345678901234567.8901` }
               : row,
           ),
       },
@@ -119,14 +122,14 @@ export const writingCases: readonly Case[] = [
   {
     name: 'locked products',
     why: 'A product that is used in a closed year rejects changes with 403, while others can be changed.',
-    advice: 'A 403 can be about one product: write the others, and report it.',
+    advice: 'A 403 can be about one product: write the others, and reject because of it.',
     nights: [
       {
         before: (stage, rows) => {
           insertAll(stage, rows);
-          stage.lock(stage.ids('products', 2, 7));
+          stage.lock(stage.ids('products', -10, -5));
         },
-        ends: 'either',
+        ends: 'loudly',
         completeAnyway: () => ['products'],
       },
     ],
@@ -135,6 +138,6 @@ export const writingCases: readonly Case[] = [
     name: 'writes killed and started again',
     why: 'Deployments, restarts and time limits end a connector between a create and its response.',
     advice: 'Store what is about to be created before the request, and look for it first after a restart.',
-    nights: [{ runs: 'killed' }, QUIET],
+    nights: [{ runs: 'killed', ends: 'either' }, QUIET],
   },
 ];

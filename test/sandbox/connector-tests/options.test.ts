@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { COLLECTIONS, deletionByAbsence, loopByPage } from './naive.ts';
 
 /** A connector that keeps a right copy of what it lists. */
@@ -60,13 +60,71 @@ test('an unknown case, option or collection is rejected by its name', () => {
   expect(() => connectorTests({ ...connector(), only: [] })).toThrow('only must not be empty');
 });
 
-test('an expected failure passes, and fails once the connector passes the case', async () => {
+test('an expected failure passes and is printed, and fails once the connector passes the case', async () => {
+  const print = vi.spyOn(console, 'info').mockImplementation(() => {});
   const expected = { 'changed records': 'not yet' };
   const failing = { ...connector(), run: () => Promise.reject(new Error('broken')) };
   expect(await messageOf('changed records', { ...failing, expected })).toBeUndefined();
+  expect(print.mock.calls).toEqual([['Expected ("not yet"): changed records: The run rejected: broken.']]);
   expect(await messageOf('changed records', { ...connector(), expected })).toBe(
     'changed records: the connector passes this case now. Remove it from expected ("not yet").',
   );
+  for (const reason of ['', ' ', true]) {
+    expect(() => connectorTests({ ...failing, expected: { ties: reason as string } })).toThrow(
+      'expected: ties needs a reason.',
+    );
+  }
+});
+
+test('a case fails with its name if a function of the user throws', async () => {
+  const broken = () => {
+    throw new Error('no such table');
+  };
+  expect(await messageOf('ties', { ...connector(), reset: broken })).toBe('ties: no such table');
+  expect(await messageOf('ties', { ...connector(), output: broken })).toBe('ties: no such table');
+  const { run, ...others } = connector();
+  let hasRun = false;
+  const options = {
+    ...others,
+    run: async (service: ConnectorRun) => {
+      await run(service);
+      hasRun = true;
+    },
+    records: () => (hasRun ? broken() : []),
+  };
+  expect(await messageOf('ties', options)).toBe("ties: records('accounts') failed: no such table");
+});
+
+test('cases that are started at once run one after another, each with its service', async () => {
+  const { run, reset, ...others } = connector();
+  let running = 0;
+  let most = 0;
+  const counted = async (service: ConnectorRun) => {
+    running += 1;
+    most = Math.max(most, running);
+    await run(service).finally(() => {
+      running -= 1;
+    });
+  };
+  const cases = connectorTests({
+    ...others,
+    reset,
+    run: counted,
+    only: ['changed records', 'ties', 'unknown fields', 'a revoked key'],
+  });
+  await Promise.all(cases.map((each) => each.run()));
+  expect(most).toBe(1);
+});
+
+test('a case closes its service', async () => {
+  const { run, ...others } = connector();
+  const urls: string[] = [];
+  const noting = async (service: ConnectorRun) => {
+    urls.push(service.baseUrl);
+    await run(service);
+  };
+  expect(await messageOf('ties', { ...others, run: noting })).toBeUndefined();
+  await expect(fetch(String(urls[0]))).rejects.toThrow('fetch failed');
 });
 
 test('the message of a failed case has the reason, the advice, why services do this, and how to repeat it', async () => {
@@ -82,7 +140,7 @@ test('the message of a failed case has the reason, the advice, why services do t
   const message = await messageOf('ties', { ...forgetful, records, seed: 5 });
   expect(message?.split('\n')).toEqual([
     expect.stringMatching(
-      /^ties: 1 of 45 accounts is missing from the copy \(id \d+\)\. The response to request \d+ contained record \d+\.$/,
+      /^ties: 1 of 23 accounts is missing from the copy \(id \d+\)\. The response to request \d+ contained record \d+\.$/,
     ),
     'Do not read by page a list that is not sorted by something unique.',
     expect.stringMatching(/^Why services do this: /),
@@ -104,19 +162,19 @@ test('the message of a run that destroyed something names the fault, and the err
   );
   const ignoring = { ...connector(), run: (each: ConnectorRun) => emptying(each).catch(() => undefined) };
   expect(await messageOf('one forbidden collection', { ...ignoring, records: others.records })).toMatch(
-    / No response of the run contained record 1; request 1 met the fault 'status'\.\n/,
+    / The run reported success\. It has to reject\.\n/,
   );
 });
 
 test('the message of a missing record says that its page was cut, or that the collection was not listed', async () => {
   const careless = { collections: COLLECTIONS, ...deletionByAbsence() };
   expect(await messageOf('cut bodies', careless)).toContain(
-    "No response of the run contained record 21; request 3 met the fault 'disconnect'.",
+    "No response of the run contained record 11; request 3 met the fault 'disconnect'.",
   );
   const getOne = ({ baseUrl, apiKey }: ConnectorRun) =>
     fetch(`${baseUrl}/api/public/v1/accounts/1`, { headers: { 'X-AUTH-TOKEN': apiKey } });
   expect(await messageOf('ties', { ...connector(), run: getOne })).toContain(
-    '45 of 45 accounts are missing from the copy (ids 1, 2, 3, 4, 5, …). The run did not list the collection.',
+    '23 of 23 accounts are missing from the copy (ids 1, 2, 3, 4, 5, …). The run did not list the collection.',
   );
 });
 
@@ -162,7 +220,7 @@ test('a case has the same message again for its seed, and another one for anothe
   expect(await messageFor(8)).not.toBe(first);
 });
 
-test('a case fails if the API key is in the output of the connector', async () => {
+test('a case fails if the API key is in the output of the connector or in an error, even if it is expected to fail', async () => {
   const { run, ...others } = connector();
   let log = '';
   const logging = async (service: ConnectorRun) => {
@@ -171,9 +229,20 @@ test('a case fails if the API key is in the output of the connector', async () =
   };
   const options = { ...others, run: logging, output: async () => log };
   expect(await messageOf('changed records', options)).toContain(
-    'The output of the connector contains its API key.',
+    'The API key is in the output of the connector, or in an error with which a run rejected.',
   );
   expect(await messageOf('changed records', { ...options, output: () => 'GET …' })).toBeUndefined();
+  const inError = async (service: ConnectorRun) => {
+    await run(service);
+    const cause = new Error(`401 for ${service.apiKey}`);
+    throw new Error('It failed.', { cause });
+  };
+  const failing = { ...others, run: inError };
+  expect(await messageOf('a revoked key', failing)).toContain('The API key is in the output');
+  const expected = { 'changed records': 'a known leak' };
+  expect(await messageOf('changed records', { ...failing, expected })).toContain(
+    'The API key is in the output',
+  );
   const lines = () => log.split('\n');
   expect(await messageOf('changed records', { ...options, output: lines as never })).toContain(
     'output must return a string',
@@ -261,6 +330,29 @@ test('the options of the service apply to every case', async () => {
   };
   await messageOf('ties', { ...others, run, service: { listBody: 'hydra:member' } });
   expect(queries[0]).toContain('hydra:member');
+});
+
+test('a case overrides the options of the service that it tests, and how many records it has', async () => {
+  const service = { order: 'id-asc', afterLastPage: 'empty', pageSize: 100, records: 0 } as const;
+  const { run: _, ...others } = connector();
+  const pages: string[] = [];
+  const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
+    const headers = { 'X-AUTH-TOKEN': apiKey };
+    const get = async (page: number) => {
+      const response = await fetch(`${baseUrl}/api/public/v1/accounts?_page=${page}`, { headers });
+      const body = (await response.json()) as object[];
+      pages.push(response.ok ? `${body.length} records` : String(response.status));
+    };
+    await get(1);
+    await get(2);
+  };
+  await messageOf('exactly one page', { ...others, run, service });
+  expect(pages).toEqual(['5 records', '404']);
+});
+
+test('a record may lack its name if the service leaves out what is null', async () => {
+  const options = { ...connector(), service: { nullFields: 'omitted' } as const };
+  expect(await messageOf('a record of nulls', options)).toBeUndefined();
 });
 
 test('a copy need not have the records that the service always hides', async () => {

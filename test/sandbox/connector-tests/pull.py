@@ -29,6 +29,6 @@ for name in ["accounts", "products"]:
             row = (record["id"], record["name"].strip(), price, record["updatedAt"])
             db.execute(f"insert or replace into {name} values (?, ?, ?, ?)", row)
         db.commit()
-        if len(records) < 10:
+        if len(records) < 5:
             break
         page += 1

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Evidence, explain, judge } from '../../../src/testing/connector/judge-copy.ts';
 import { judgeProducts } from '../../../src/testing/connector/judge-products.ts';
-import { isSameValue } from '../../../src/testing/connector/same-value.ts';
-import { Timeline } from '../../../src/testing/connector/timeline.ts';
+import { copyOf, isSameValue } from '../../../src/testing/connector/same-value.ts';
+import { type Fields, Timeline } from '../../../src/testing/connector/timeline.ts';
 
 const A = { id: '1', name: 'A', salePrice: '12.5000' };
 const B = { id: '2', name: 'B', salePrice: '3.0000' };
@@ -25,13 +25,27 @@ function seen(states: readonly (readonly (typeof A)[])[], duringRun = states.len
   return timeline;
 }
 
-function findings(evidence: Partial<Evidence> & Pick<Evidence, 'copy'>): string[] {
-  return judge({ timeline: seen([]), ...evidence }).map(({ kind, ids }) => `${kind} ${ids.join(' ')}`);
+/** What is wrong with a copy, given as rows. */
+interface Given extends Partial<Omit<Evidence, 'copy' | 'heldBefore'>> {
+  readonly copy: readonly Fields[];
+  /** The ids that the copy held before a run that failed. */
+  readonly heldBefore?: readonly string[];
 }
 
-function sentences(evidence: Partial<Parameters<typeof explain>[1]> & Pick<Evidence, 'copy'>): string[] {
-  const complete = { timeline: seen([]), collection: 'accounts', total: 2, ...evidence };
-  return judge(complete).map((finding) => explain(finding, complete));
+const evidenceOf = ({ copy, heldBefore, ...others }: Given) => ({
+  timeline: seen([]),
+  copy: copyOf(copy),
+  heldBefore: heldBefore && copyOf(heldBefore.map((id) => ({ id }))),
+  ...others,
+});
+
+function findings(given: Given): string[] {
+  return judge(evidenceOf(given)).map(({ kind, ids }) => `${kind} ${ids.join(' ')}`);
+}
+
+function sentences({ total = 2, ...given }: Given & { total?: number }): string[] {
+  const evidence = { ...evidenceOf(given), collection: 'accounts', total };
+  return judge(evidence).map((finding) => explain(finding, evidence));
 }
 
 describe('a copy', () => {
@@ -94,13 +108,13 @@ describe('a copy', () => {
 
   test('of a failed run may be stale and incomplete, but keeps what it held', () => {
     const timeline = seen([[NEW, B]], 0);
-    const heldBefore = new Set(['1']);
+    const heldBefore = ['1'];
     expect(findings({ timeline, copy: [A], heldBefore })).toEqual([]);
     expect(findings({ timeline, copy: [], heldBefore })).toEqual(['missing 1']);
     expect(findings({ timeline: seen([[B]], 0), copy: [A, B], heldBefore })).toEqual([]);
-    expect(findings({ copy: [A, A], heldBefore: new Set() })).toEqual(['doubled 1']);
-    expect(findings({ copy: [A, B, { id: '3', name: 'C' }], heldBefore: new Set() })).toEqual(['unknown 3']);
-    expect(findings({ copy: [{ ...A, salePrice: '1.0000' }], heldBefore: new Set() })).toEqual(['wrong 1']);
+    expect(findings({ copy: [A, A], heldBefore: [] })).toEqual(['doubled 1']);
+    expect(findings({ copy: [A, B, { id: '3', name: 'C' }], heldBefore: [] })).toEqual(['unknown 3']);
+    expect(findings({ copy: [{ ...A, salePrice: '1.0000' }], heldBefore: [] })).toEqual(['wrong 1']);
   });
 
   test('is compared by the fields that it has', () => {
@@ -159,7 +173,7 @@ describe('the sentence', () => {
 
   test('about a missing record says that the collection was not listed, or that the copy had it', () => {
     expect(sentences({ copy: [B] })[0]).toContain(' The run did not list the collection.');
-    expect(sentences({ copy: [B], heldBefore: new Set(['1']) })[0]).toContain(
+    expect(sentences({ copy: [B], heldBefore: ['1'] })[0]).toContain(
       ' The copy had record 1 before the run, and the service still has it.',
     );
   });
@@ -276,7 +290,7 @@ describe('written products', () => {
       'salePrice of product "desk-1" is "129.0001" in the service and "129.0" in the row.',
     ]);
     expect(problems([product, { ...product, id: '8', productNumber: 'desk-2' }])).toEqual([
-      'No row has the products desk-2.',
+      'No row has the product "desk-2".',
     ]);
   });
 
@@ -287,5 +301,19 @@ describe('written products', () => {
     const locked = new Set(['desk-1']);
     expect(problems([{ ...product, name: 'old' }], { locked })).toEqual([]);
     expect(problems([], { locked })).toEqual(['There is no product "desk-1".']);
+  });
+
+  test('keep what no row says: other fields, their id, and other products', () => {
+    const stored = { ...product, brand: 'Oak & Co', color: null, updatedAt: '2026-01-31T12:00:00Z' };
+    const other = { id: '9', productNumber: 'lamp-1', name: 'Lamp' };
+    const wrong = (products: readonly Fields[], isComplete = true) =>
+      judgeProducts({ rows: [row], before: [{ ...stored, name: 'old' }, other], products, isComplete });
+    expect(wrong([{ ...stored, color: 'red', updatedAt: '2026-02-01T12:00:00Z' }, other])).toEqual([]);
+    expect(wrong([{ ...stored, brand: null }, other], false)).toEqual([
+      'brand of product "desk-1" is null in the service. It was "Oak & Co", and the row does not have the field.',
+    ]);
+    expect(wrong([{ ...stored, id: '10' }, other])).toHaveLength(1);
+    expect(wrong([stored, { ...other, name: 'new' }], false)).toHaveLength(1);
+    expect(wrong([], false)).toEqual(['There is no product "desk-1".', 'There is no product "lamp-1".']);
   });
 });

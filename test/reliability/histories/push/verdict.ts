@@ -1,7 +1,7 @@
 // What does not hold in a history of pushes, by the service's own journal.
 
 import type { ProductDraft, PushResult } from 'accounting-data-sdk';
-import { differingField } from '../../../../src/testing/connector/same-value.ts';
+import { columnsOf, differingField } from '../../../../src/testing/connector/same-value.ts';
 import type { Fields } from '../../../../src/testing/connector/timeline.ts';
 import { formOf, type Pushes, type PushHistory, type Run, wasKilled, wasStopped } from './history.ts';
 
@@ -59,7 +59,7 @@ function endThatBreaks(products: readonly object[], before: Run, last: Run): str
 /** Whether a product has the values of a row. The service may store its key in another form. */
 function isAsRow(product: object, { productNumber: _, ...row }: ProductDraft): boolean {
   const given = Object.entries(row).filter(([, value]) => value !== undefined);
-  return differingField(product as Fields, Object.fromEntries(given)) === undefined;
+  return differingField(product as Fields, columnsOf(Object.fromEntries(given))) === undefined;
 }
 
 /** A report agrees with the journal. */

@@ -1,5 +1,6 @@
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { judge } from '../../../../src/testing/connector/judge-copy.ts';
+import { copyOf } from '../../../../src/testing/connector/same-value.ts';
 import { type Fields, Timeline } from '../../../../src/testing/connector/timeline.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 
@@ -39,7 +40,9 @@ export class ChangingRecords {
       const timeline = new Timeline();
       timeline.observe(this.sandbox.store[name].all() as (Fields & { id: string })[]);
       timeline.beginRun();
-      const copy = rows.filter(({ collection }) => collection === name).map(({ body }) => body as Fields);
+      const copy = copyOf(
+        rows.filter(({ collection }) => collection === name).map(({ body }) => body as Fields),
+      );
       return judge({ timeline, copy }).flatMap(({ kind, ids }) =>
         ids.map((id) => ({ kind, what: `${kind}: ${name} ${id}` })),
       );

@@ -49,7 +49,7 @@ export async function killPushes({
     // To the end.
     await start(Number.POSITIVE_INFINITY);
     const products = sandbox.store.products.all() as unknown as WrittenEvidence['products'];
-    const findings = judgeProducts({ rows: rowsOf({ rows }), products, isComplete: true, locked: new Set() });
+    const findings = judgeProducts({ rows: rowsOf({ rows }), products, isComplete: true });
     return { kills, begun, findings };
   } finally {
     rmSync(folder, { recursive: true, force: true });
