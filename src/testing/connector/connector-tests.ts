@@ -209,8 +209,7 @@ async function problemsOf(
   const options = { timestampsEverywhere: true, ...service, ...sizes, ...each.service, seed };
   const stage = new Stage(options, collections, new SeededRandom(seed));
   const { sandbox } = stage;
-  // Compression would take more time than anything else.
-  await sandbox.listen({ gzip: false });
+  await sandbox.listen();
   try {
     const problems = await play(each, { stage, half: await on(stage), timeoutMs });
     const log: unknown = (await output?.()) ?? '';

@@ -10,7 +10,7 @@ const { env } = process;
 
 /** Runs tests of the suite in their long form. */
 async function vitest(folders: readonly string[], long: Readonly<Record<string, string>>): Promise<boolean> {
-  const args = ['run', ...folders.map((folder) => `test/reliability/${folder}`), '--reporter=verbose'];
+  const args = ['run', ...folders.map((folder) => `test/${folder}`), '--reporter=verbose'];
   const options = ['--testTimeout=1800000', '--typecheck.enabled=false'];
   const child = spawn(process.execPath, [`${root}node_modules/vitest/vitest.mjs`, ...args, ...options], {
     cwd: root,
@@ -24,19 +24,21 @@ async function vitest(folders: readonly string[], long: Readonly<Record<string, 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
-  kills: () => vitest(['soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
+  kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
   // Two hundred callers at once under faults and mass aborts.
-  load: () => vitest(['soak/load'], { SOAK_LOAD: env.SOAK_LOAD ?? '20' }),
+  load: () => vitest(['reliability/soak/load'], { SOAK_LOAD: env.SOAK_LOAD ?? '20' }),
   // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each. SEED repeats the one that a failure names.
-  writes: () => vitest(['histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
-  pushes: () => vitest(['histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
+  writes: () => vitest(['reliability/histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
+  pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
   histories: () =>
-    vitest(['histories/keyset', 'histories/sync'], {
+    vitest(['reliability/histories/keyset', 'reliability/histories/sync'], {
       SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
     }),
+  // Every case of connectorTests with every connector of this package, and with one in Python.
+  connectors: () => vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' }),
   // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
   faults: () =>
-    vitest(['faults', 'hostile'], {
+    vitest(['reliability/faults', 'reliability/hostile'], {
       SOAK_FAULTS: env.SOAK_FAULTS ?? '50',
       SOAK_RESPONSES: env.SOAK_RESPONSES ?? '20000',
     }),
