@@ -10,9 +10,11 @@ import {
   type PushReport,
   type PushResult,
   push,
+  type Store,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { vi } from 'vitest';
+import { caught } from './caught.ts';
 import { runUntilSettled } from './virtual-clock.ts';
 
 type Options = PushOptions<Product, ProductDraft, ProductPatch>;
@@ -41,6 +43,38 @@ export const ONCE = { retry: { maxAttempts: 1 }, maxOutageMs: 0 };
 
 /** The natural key of these tests. */
 export const productNumber = (row: ProductDraft | Product) => row.productNumber;
+
+/** A store that calls a function after each write. */
+export function storeOver(entries: Map<string, string>, onSet: (key: string, value: string) => void): Store {
+  return {
+    get: (key) => entries.get(key),
+    set: (key, value) => {
+      entries.set(key, value);
+      onSet(key, value);
+    },
+  };
+}
+
+/** Pushes until so many creates are sent, and kills the process before it sees the response of the last. */
+export async function pushAndDie(
+  { sandbox, run }: PushSetUp,
+  rows: ProductDraft[],
+  {
+    committed = true,
+    creates = 1,
+    ...options
+  }: Partial<Options> & { committed?: boolean; creates?: number } = {},
+): Promise<void> {
+  const killed = new AbortController();
+  sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', times: creates });
+  let posts = 0;
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && ++posts === creates) setTimeout(() => killed.abort(new Error('killed')));
+  });
+  await caught(run(rows, { ...ONCE, signal: killed.signal, ...options }));
+  stop();
+  sandbox.faults.clear();
+}
 
 export function setUpPush(
   existing: readonly ProductDraft[] = [],

@@ -2,7 +2,7 @@ import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
+import { ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -14,19 +14,6 @@ const CREATE = '/api/public/v1/products';
 const posts = ({ requests }: Sandbox) => requests.filter(({ method }) => method === 'POST');
 const numbersOf = ({ store }: Sandbox) => store.products.all().map(({ productNumber }) => productNumber);
 const keysOf = (sandbox: Sandbox) => new Set(posts(sandbox).map(({ idempotencyKey }) => idempotencyKey));
-
-/** Pushes until a create is sent, and kills the process before it sees the response. */
-async function pushAndDie({ sandbox, run }: PushSetUp, rows: ProductDraft[], isCarriedOut: boolean) {
-  const killed = new AbortController();
-  const kill = { kind: 'lost-response', committed: isCarriedOut } as const;
-  sandbox.faults.add(kill, { method: 'POST', times: 1 });
-  const stop = sandbox.onRequest(({ method }) => {
-    if (method === 'POST') setTimeout(() => killed.abort(new Error('killed')));
-  });
-  await caught(run(rows, { signal: killed.signal, retry: { maxAttempts: 1 } }));
-  stop();
-  sandbox.faults.clear();
-}
 
 test('a push repeats a create with the same idempotency key and body after its response was lost', async () => {
   const { sandbox, run } = setUpPush();
@@ -266,7 +253,7 @@ test.each([true, false])(
   async (isCarriedOut) => {
     const setUp = setUpPush();
     const { sandbox, run } = setUp;
-    await pushAndDie(setUp, [{ ...A, name: 'Old' }], isCarriedOut);
+    await pushAndDie(setUp, [{ ...A, name: 'Old' }], { committed: isCarriedOut });
     // The list is read after a wait; another create comes first.
     const { done } = await run([{ productNumber: 'NEW' }, A], { concurrency: 1 });
     expect(done).toEqual(['A updated', 'NEW created']);
@@ -279,7 +266,7 @@ test.each([true, false])(
 test('a push repeats the create of a run that was killed under its key, with its draft, before it uses another', async () => {
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   const { sandbox, run } = setUp;
-  await pushAndDie(setUp, [{ ...A, name: 'Old' }], true);
+  await pushAndDie(setUp, [{ ...A, name: 'Old' }]);
   const [first] = posts(sandbox);
   expect((await run([A])).results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
   expect(posts(sandbox)).toMatchObject([{ idempotencyKey: first?.idempotencyKey, body: first?.body }]);
@@ -289,7 +276,7 @@ test('a push repeats the create of a run that was killed under its key, with its
 test('a push creates a product again if the service returns the deleted one for the create of a killed run', async () => {
   const setUp = setUpPush();
   const { sandbox, run } = setUp;
-  await pushAndDie(setUp, [A], true);
+  await pushAndDie(setUp, [A]);
   sandbox.store.products.delete('1');
   expect(await run([A])).toMatchObject({ done: ['A created'], commits: ['create'] });
   expect(keysOf(sandbox).size).toBe(2);
@@ -305,7 +292,7 @@ test.each([
   async (status, type) => {
     const setUp = setUpPush();
     const { sandbox, run } = setUp;
-    await pushAndDie(setUp, [{ ...A, name: 'Old' }], false);
+    await pushAndDie(setUp, [{ ...A, name: 'Old' }], { committed: false });
     const [first] = posts(sandbox);
     sandbox.faults.add({ kind: 'status', status, type }, { method: 'POST', times: 1 });
     expect((await run([A])).done).toEqual(['A created']);
@@ -323,7 +310,7 @@ test.each([
 ] as const)('a push does not treat %s as the outcome of the create of a killed run', async (_, fault) => {
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] }, client: { rateLimiter: false } });
   const { sandbox, run } = setUp;
-  await pushAndDie(setUp, [A], true);
+  await pushAndDie(setUp, [A]);
   sandbox.faults.add(fault, { method: 'POST' });
   const changed = [{ ...A, name: 'Table' }];
   await run(changed, { ...FAST, maxWaitMs: 0 }).catch(() => undefined);
@@ -336,13 +323,7 @@ test('a push repeats the first sending of a create that a killed push stored, bu
   const { sandbox, run } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 45_000 } } });
   const entries = new Map<string, string>();
   const killed = new AbortController();
-  const store = {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => {
-      entries.set(key, value);
-      killed.abort(new Error('killed'));
-    },
-  };
+  const store = storeOver(entries, () => killed.abort(new Error('killed')));
   await caught(run([A], { store, signal: killed.signal }));
   expect(posts(sandbox)).toEqual([]);
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
@@ -356,7 +337,7 @@ test('a push creates a product again that was deleted since a killed push create
   const setUp = setUpPush([], { sandbox: { text: { fields: ['productNumber'], trim: true } } });
   const { sandbox, run } = setUp;
   const row = { productNumber: 'A ' };
-  await pushAndDie(setUp, [row], true);
+  await pushAndDie(setUp, [row]);
   sandbox.store.products.delete('1');
   // The service replays the response of the deleted product.
   const { results, commits } = await run([row]);
@@ -444,14 +425,10 @@ test('a push fails with concurrent_run when another process writes to its store'
   await run([A], { store: entries });
   const key = 'accounting-data-sdk:shop:products-push';
   const state = entries.get(key) ?? '';
-  const store = {
-    get: (name: string) => entries.get(name),
-    set: (name: string, value: string) => {
-      entries.set(name, value);
-      // The other process writes right after.
-      if (name === key) entries.set(key, state.replace(/"by":"[^"]+"/, '"by":"another"'));
-    },
-  };
+  // The other process writes right after.
+  const store = storeOver(entries, (name) => {
+    if (name === key) entries.set(key, state.replace(/"by":"[^"]+"/, '"by":"another"'));
+  });
   const error = await caught(run([{ ...A, name: 'B' }, { productNumber: 'C' }], { store }));
   expect(error).toMatchObject({ code: 'concurrent_run' });
 });
@@ -560,7 +537,7 @@ test('a push reports a conflict if two products have the key of a lost create', 
 test('a push waits for the create of a killed run before it reads, for visibleAfterMs, but not in a dry run', async () => {
   const setUp = setUpPush();
   const { sandbox, run } = setUp;
-  await pushAndDie(setUp, [A], false);
+  await pushAndDie(setUp, [A], { committed: false });
   const waited = async (dryRun: boolean) => {
     const startedAt = Date.now();
     let firstAt: number | undefined;
@@ -577,7 +554,7 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
 
 test('a push waits once before it updates the product of a killed run that the list does not show', async () => {
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
-  await pushAndDie(setUp, [A], true);
+  await pushAndDie(setUp, [A]);
   const startedAt = Date.now();
   const { done } = await setUp.run([{ ...A, name: 'Table' }], { visibleAfterMs: 30_000 });
   expect([done, Date.now() - startedAt]).toEqual([['A updated'], 30_000]);
@@ -586,7 +563,7 @@ test('a push waits once before it updates the product of a killed run that the l
 test('a push does not renumber a product that got the key of another row since a killed run created it', async () => {
   const setUp = setUpPush();
   const { sandbox, run } = setUp;
-  await pushAndDie(setUp, [A], true);
+  await pushAndDie(setUp, [A]);
   sandbox.store.products.update('1', { productNumber: 'B' });
   const { results } = await run([A, { productNumber: 'B', name: 'Chair' }]);
   expect(results).toMatchObject([

@@ -1,7 +1,7 @@
 import { type ClientOptions, memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { ONCE, setUpPush } from '../../support/push.ts';
+import { ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -124,17 +124,13 @@ test('each write that drops a create from the store has its id, or comes after o
   const keys = Array.from({ length: 250 }, (_, n) => `P-${n}`);
   const lost: string[] = [];
   const sent = new Set<string>();
-  const store = {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => {
-      entries.set(key, value);
-      const all = [...entries.values()].join('');
-      for (const name of keys) {
-        if (all.includes(`"${name}":{"idempotencyKey"`)) sent.add(name);
-        else if (sent.has(name) && !all.includes(`"${name}":"`)) lost.push(name);
-      }
-    },
-  };
+  const store = storeOver(entries, () => {
+    const all = [...entries.values()].join('');
+    for (const name of keys) {
+      if (all.includes(`"${name}":{"idempotencyKey"`)) sent.add(name);
+      else if (sent.has(name) && !all.includes(`"${name}":"`)) lost.push(name);
+    }
+  });
   await run(
     keys.map((key) => ({ productNumber: key })),
     { store },
@@ -287,17 +283,10 @@ test('two pushes of two processes that begin at any time with one store create e
 
 test('a push that stops keeps the creates of a killed push that it did not repeat', async () => {
   const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
+  const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
+  const { run, sandbox } = setUp;
   const rows = [DESK, { productNumber: '1002' }];
-  const killed = new AbortController();
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
-  let posts = 0;
-  const stop = sandbox.onRequest(({ method }) => {
-    if (method === 'POST' && ++posts === 2) setTimeout(() => killed.abort(new Error('killed')));
-  });
-  await caught(run(rows, { ...ONCE, store: entries, signal: killed.signal }));
-  stop();
-  sandbox.faults.clear();
+  await pushAndDie(setUp, rows, { creates: 2, store: entries });
   const denied = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
   sandbox.faults.add(denied, { method: 'POST', times: 1 });
   await caught(run(rows, { store: entries, concurrency: 1 }));
@@ -346,15 +335,9 @@ test.each([
 
 test('a push repeats a create of a killed push under its key, although the connection was refused at first', async () => {
   const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
-  const killed = new AbortController();
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
-  const stop = sandbox.onRequest(({ method }) => {
-    if (method === 'POST') setTimeout(() => killed.abort(new Error('killed')));
-  });
-  await caught(run([DESK], { ...ONCE, store: entries, signal: killed.signal }));
-  stop();
-  sandbox.faults.clear();
+  const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  const { run, sandbox } = setUp;
+  await pushAndDie(setUp, [DESK], { store: entries });
   sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST', times: 1 });
   expect((await run([DESK], { store: entries, retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(1);
@@ -377,13 +360,9 @@ test('a push leaves the ids of another process alone that wrote to its store mea
   const entries = new Map<string, string>();
   const written: string[] = [];
   let isOther = false;
-  const store = {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => {
-      if (isOther) written.push(key);
-      entries.set(key, value);
-    },
-  };
+  const store = storeOver(entries, (key) => {
+    if (isOther) written.push(key);
+  });
   const { run, sandbox } = setUpPush();
   sandbox.onRequest(({ method }) => {
     if (method !== 'POST') return;
@@ -403,13 +382,7 @@ test('a push moves the ids of creates to their parts before there are too many t
   const open = `"open":${JSON.stringify({ key: { sent: {}, made } })}`;
   entries.set(HEAD, (entries.get(HEAD) ?? '').replace('"open":{}', open));
   const heads: string[] = [];
-  const store = {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => {
-      if (key === HEAD) heads.push(value);
-      entries.set(key, value);
-    },
-  };
+  const store = storeOver(entries, (key, value) => void (key === HEAD && heads.push(value)));
   await run([DESK, { productNumber: '1002' }], { store });
   expect(heads[0]).toContain('"1002":{"idempotencyKey"');
   expect(heads[0]).not.toContain('"M-1"');
@@ -420,13 +393,7 @@ test('a push moves the ids of creates to their parts before there are too many t
 test('a push writes no ids of products that it found into the entry of the creates', async () => {
   const heads: string[] = [];
   const entries = new Map<string, string>();
-  const store = {
-    get: (key: string) => entries.get(key),
-    set: (key: string, value: string) => {
-      if (key === HEAD) heads.push(value);
-      entries.set(key, value);
-    },
-  };
+  const store = storeOver(entries, (key, value) => void (key === HEAD && heads.push(value)));
   const { run } = setUpPush([DESK]);
   const rows = [{ ...DESK, name: 'Table' }, { productNumber: '1002' }];
   expect((await run(rows, { store })).done).toEqual(['1001 updated', '1002 created']);

@@ -62,12 +62,12 @@ test.each([
 test.each<[string, (index: number) => string]>([
   ['of one key', () => 'key'],
   ['of as many keys', (index) => `key-${index}`],
-])('1,000 calls at once %s all get their response', async (_, keyOf) => {
+])('300 calls at once %s all get their response', async (_, keyOf) => {
   let index = 0;
   const client = createClient(withResponse(ok, { apiKey: () => keyOf(index++), maxWaitMs: 600_000 }));
-  const calls = Promise.all(Array.from({ length: 1_000 }, (_call, n) => client.accounts.get(`${n}`)));
-  expect(await runToEnd(calls)).toHaveLength(1_000);
-  expect(new Set(sent).size).toBe(1_000);
+  const calls = Promise.all(Array.from({ length: 300 }, (_call, n) => client.accounts.get(`${n}`)));
+  expect(await runToEnd(calls)).toHaveLength(300);
+  expect(new Set(sent).size).toBe(300);
 });
 
 test('two installed copies of the package share the limiter of a key', async () => {
