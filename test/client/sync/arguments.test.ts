@@ -54,7 +54,6 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'onForbidden', syncWith({ onForbidden: 'ignore' })],
   ['sync', 'serviceTimeZone', syncWith({ serviceTimeZone: 'Mars/Olympus' })],
   ['sync', 'stopAfter', syncWith({ stopAfter: {} })],
-  ['sync', 'stopAfter', syncWith({ stopAfter: null })],
   ['sync', 'stopAfter.request', syncWith({ stopAfter: { request: 1 } })],
   ['sync', 'stopAfter.ms', syncWith({ stopAfter: { ms: 0 } })],
   ['sync', 'stopAfter.requests', syncWith({ stopAfter: { requests: 1.5 } })],
@@ -79,10 +78,7 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['changes', 'store', changesWith({ store: {} })],
   ['changes', 'tenant', changesWith({ tenant: 'a company' })],
   ['changes', 'prefix', changesWith({ prefix: '' })],
-  // Only undefined means the default.
-  ['changes', 'prefix', changesWith({ prefix: null })],
   ['changes', 'mode', changesWith({ mode: 'some' })],
-  ['changes', 'id', changesWith({ id: null })],
   ['changes', 'id.gt', changesWith({ id: { gt: 5 } })],
   ['changes', 'pagination', changesWith({ pagination: 'certified' })],
   ['changes', 'lookbackMs', changesWith({ lookbackMs: -1 })],
