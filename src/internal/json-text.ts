@@ -34,36 +34,28 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-/** Text between values, on the same stack as the values. */
-class Separator {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+/** What a JSON text consists of: text, and values of which the text is not known yet. */
+type Piece = string | { readonly value: unknown };
 
 /** With a stack of its own in place of recursion, and without an indent. */
 function deepJsonText(value: unknown): string {
   const parts: string[] = [];
-  const stack: unknown[] = [value];
-  while (stack.length > 0) {
-    const next = stack.pop();
-    if (next instanceof Separator) parts.push(next.text);
-    else if (typeof next !== 'object' || next === null) parts.push(JSON.stringify(next));
-    else for (const piece of piecesOf(next).reverse()) stack.push(piece);
+  const stack: Piece[] = [{ value }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string') parts.push(next);
+    else if (typeof next.value !== 'object' || next.value === null) parts.push(JSON.stringify(next.value));
+    else for (const piece of piecesOf(next.value).reverse()) stack.push(piece);
   }
   return parts.join('');
 }
 
-/** The text and the values that an object or array consists of, in order. */
-function piecesOf(value: object): unknown[] {
+function piecesOf(value: object): Piece[] {
+  const comma = (index: number) => (index === 0 ? '' : ',');
   if (Array.isArray(value)) {
-    const items = value.flatMap((item: unknown, index) => [new Separator(index === 0 ? '' : ','), item]);
-    return [new Separator('['), ...items, new Separator(']')];
+    return ['[', ...value.flatMap((item: unknown, index) => [comma(index), { value: item }]), ']'];
   }
-  const members = Object.entries(value).flatMap(([name, item], index) => {
-    return [new Separator(`${index === 0 ? '' : ','}${JSON.stringify(name)}:`), item as unknown];
+  const members = Object.entries(value).flatMap(([name, item], index): Piece[] => {
+    return [`${comma(index)}${JSON.stringify(name)}:`, { value: item }];
   });
-  return [new Separator('{'), ...members, new Separator('}')];
+  return ['{', ...members, '}'];
 }
