@@ -120,7 +120,8 @@ export interface ClientMethods<S extends SchemasByName> {
  * ```ts
  * const accounts = z.object({ id: z.string(), city: z.string() });
  * const client = createClient({ schemas: { accounts } });
- * const account = await client.accounts.get('17'); // { id: string; city: string }
+ * // A ReadOnlyCollection<{ id: string; city: string }>:
+ * const account = await client.accounts.get('17');
  * ```
  *
  * @interface

@@ -37,6 +37,7 @@ function tidy(text) {
       // A list in a cell.
       .replaceAll(/(?<=^\|.*) - (?=`[^`]+`: )/gm, '<br>')
       .replaceAll('|<br>', '| ')
+      .replaceAll(/ \*\*Default\*\* `undefined`(?= \|$)/gm, '')
       .replaceAll(/\*\*Default\*\* (.*?)(?= \|$)/gm, 'Default: $1.')
   );
 }

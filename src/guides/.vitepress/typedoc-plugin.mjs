@@ -1,7 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Comment, CommentTag, Converter, ReflectionFlag, ReflectionKind } from 'typedoc';
+import {
+  Comment,
+  CommentTag,
+  Converter,
+  LiteralType,
+  ReflectionFlag,
+  ReflectionKind,
+  UnionType,
+} from 'typedoc';
 import settings from './typedoc.json' with { type: 'json' };
 import { completePages } from './typedoc-pages.mjs';
 import { isWritten, showUsualTypes } from './typedoc-types.mjs';
@@ -45,7 +53,7 @@ function withoutSchema(type) {
 }
 
 /** A type that only the compiler can read: its page shows an example instead. */
-const OPAQUE = /\binfer\b|\bExclude<|\}\[\w+\];/;
+const OPAQUE = /\binfer\b|\bExclude<|\}\[\w+\];|\['\$/;
 const DECLARATION = /(?<=^# .*\n\n)```ts\n(type [^`]*)```\n\n/m;
 
 /** What a parameter is, by its name or by its function and name, if neither it nor its type has a comment. */
@@ -225,7 +233,18 @@ export function load({ converter, renderer, logger }) {
     },
     -1000,
   );
+  // A union of strings that is derived from a table or a list is shown with its members.
+  const unions = new Map();
+  converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
+    if (reflection.kind !== ReflectionKind.TypeAlias) return;
+    const symbol = context.getSymbolFromReflection(reflection);
+    const members = symbol && context.checker.getDeclaredTypeOfSymbol(symbol).types;
+    if (members?.every((member) => member.isStringLiteral())) unions.set(reflection, members);
+  });
   converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const [alias, members] of unions) {
+      alias.type = new UnionType(members.map(({ value }) => new LiteralType(value)));
+    }
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) {
       const isMain = module.name === 'index';
       const group = ENTRY_GROUPS[module.name];

@@ -1,6 +1,12 @@
 import type { CollectionName, collections } from '../../collections/index.ts';
 
-/** The record type of a collection. */
+/**
+ * The record type of a collection.
+ *
+ * ```ts
+ * type One = RecordOf<'budgets'>; // Budget
+ * ```
+ */
 export type RecordOf<Name extends CollectionName> = NonNullable<(typeof collections)[Name]['$record']>;
 
 /** The fields of a record to store: the documented ones with their types, and any others. */
