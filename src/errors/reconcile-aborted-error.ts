@@ -30,7 +30,8 @@ export class ReconcileAbortedError extends AccountingError {
 
   constructor(
     message: string,
-    report: ReconcileReport,
+    report: Pick<ReconcileReport, 'collection' | 'local' | 'seen' | 'missing' | 'candidates'> &
+      Partial<ReconcileReport>,
     {
       reason,
       maxCandidates,
@@ -40,6 +41,8 @@ export class ReconcileAbortedError extends AccountingError {
     super(message, { hint });
     this.reason = reason;
     this.maxCandidates = maxCandidates;
-    this.report = report;
+    const now = new Date();
+    const nothing = { pagination: undefined, complete: undefined, deleted: 0, repaired: 0 };
+    this.report = { ...nothing, startedAt: now, endedAt: now, ...report };
   }
 }

@@ -70,21 +70,14 @@ export class MissingProducts {
     const rows = this.#rows.byKey.size + this.#rows.failedKeys.size;
     const candidates = missing.length;
     const abort = (reason: ReconcileAbortReason, why: string, enough = 'maxCandidates: Infinity') => {
-      const now = new Date();
       return new ReconcileAbortedError(
         `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change === 'delete' ? 'deleted' : 'changed'}, because no row has their key; ${why}; nothing was written.`,
         {
           collection: 'products',
-          pagination: undefined,
-          complete: undefined,
           local: rows,
           seen: this.#withKey,
           missing: this.#withKey - this.#withRow,
           candidates,
-          deleted: 0,
-          repaired: 0,
-          startedAt: now,
-          endedAt: now,
         },
         {
           reason,

@@ -2,7 +2,7 @@ import { resolved } from '../input/checks.ts';
 import { is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { label } from '../reading/state.ts';
 import type { SyncTarget } from './target.ts';
-import { checkTargetMethods, targetContext, withTarget } from './target-run.ts';
+import { withTarget } from './target-run.ts';
 
 const forgetOptions = {
   /** The label of the company, as for `sync`. */
@@ -30,9 +30,9 @@ export interface ForgetOptions extends OptionInputs<typeof forgetOptions> {}
  */
 export async function forget(options: ForgetOptions): Promise<boolean> {
   const { tenant, target, signal } = resolved(forgetOptions, options, { of: 'forget' });
-  const context = targetContext('forget', {}, [], { tenant, signal, read: {} });
-  return await withTarget(target, context, async (opened) => {
-    checkTargetMethods(opened, 'forget', ['forget']);
-    return (await opened.forget?.()) !== false;
-  });
+  const read = { signal };
+  return await withTarget(
+    { purpose: 'forget', target, tenant, names: [], sources: {}, read, needs: ['forget'] },
+    async (opened) => (await opened.forget()) !== false,
+  );
 }

@@ -6,8 +6,8 @@ import { type ReadSettings, readOptions, readSettings } from '../reading/list-op
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import { copyRow, isStored } from './copy-records.ts';
-import type { OpenTarget, SyncTarget } from './target.ts';
-import { checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
+import type { SyncTarget } from './target.ts';
+import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
 
 const { pagination: _, afterLastPage: __, pageParameter: ___, ...ofLookups } = readOptions;
 
@@ -71,16 +71,15 @@ export async function refresh(
   const source = runSource(collection);
   const settings: ReadSettings = { ...readSettings(own), signal, keepInvalid: true };
   const sources = { [name]: collection };
-  const context = targetContext('refresh', sources, [name], { tenant, signal, read: settings });
-  return await withTarget(target, context, async (opened) => {
-    checkTargetMethods(opened, 'refresh', ['rows', 'replace', 'localIds']);
+  const run = { purpose: 'refresh', target, tenant, names: [name], sources, read: settings } as const;
+  return await withTarget({ ...run, needs: ['rows', 'replace', 'localIds'] }, async (opened) => {
     const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings });
-    const run = new Refresh(opened as Writable, { name, source, settings, remember, startedAt: new Date() });
-    return await run.all([...new Set(ids)]);
+    const refreshing = new Refresh(opened, { name, source, settings, remember, startedAt: new Date() });
+    return await refreshing.all([...new Set(ids)]);
   });
 }
 
-type Writable = OpenTarget & Required<Pick<OpenTarget, 'rows' | 'replace' | 'localIds'>>;
+type Writable = TargetWith<'rows' | 'replace' | 'localIds'>;
 
 interface RefreshContext {
   readonly name: string;
@@ -152,17 +151,9 @@ class Refresh {
         return;
       }
     }
-    const count = { local: tried, seen: 0, missing: 0, candidates: 1, deleted: 0, repaired: 0 };
     throw new ReconcileAbortedError(
       `The refresh of ${name} was aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
-      {
-        collection: name,
-        pagination: undefined,
-        complete: undefined,
-        ...count,
-        startedAt,
-        endedAt: new Date(),
-      },
+      { collection: name, local: tried, seen: 0, missing: 0, candidates: 1, startedAt },
       {
         reason: 'first_record_not_found',
         maxCandidates: Number.POSITIVE_INFINITY,

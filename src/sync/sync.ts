@@ -11,7 +11,7 @@ import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
 import type { CollectionEnd, OpenTarget, SyncTarget } from './target.ts';
-import { checkTargetMethods, guardCompany, targetContext, withTarget } from './target-run.ts';
+import { checkTargetMethods, guardCompany, withTarget } from './target-run.ts';
 import { type ResolvedSync, TenantRun } from './tenant-run.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
@@ -212,7 +212,7 @@ function intoTarget(sources: Sources, names: readonly string[], given: Resolved)
     throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
   }
   return () =>
-    withTarget(target, targetContext('sync', sources, names, options), async (opened) => {
+    withTarget({ purpose: 'sync', target, tenant, names, sources, read, needs: [] }, async (opened) => {
       const { store, marks } = opened;
       if (marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
       else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);

@@ -11,13 +11,39 @@ import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 import { compareCompany } from './copy-records.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
 
+type Sources = Readonly<Record<string, SyncSource<{ id: string }>>>;
+
+/** A target that has these optional members. */
+export type TargetWith<Names extends keyof OpenTarget> = OpenTarget & Required<Pick<OpenTarget, Names>>;
+
+/** A run that opens a target. */
+interface TargetRun<Names extends keyof OpenTarget> {
+  readonly purpose: TargetContext['purpose'];
+  readonly target: SyncTarget;
+  readonly tenant: string;
+  /** The collections that it reads. */
+  readonly names: readonly string[];
+  readonly sources: Sources;
+  readonly read: ReadSettings;
+  /** Without these methods, the target is rejected. */
+  readonly needs: readonly Names[];
+}
+
 /** Runs `work` with the opened target, and closes it however that ends. */
-export async function withTarget<V>(
-  target: SyncTarget,
-  context: TargetContext & { readonly tenant: string },
-  work: (opened: OpenTarget) => Promise<V>,
+export async function withTarget<Names extends keyof OpenTarget, V>(
+  { purpose, target, tenant, names, sources, read, needs }: TargetRun<Names>,
+  work: (opened: TargetWith<Names>) => Promise<V>,
 ): Promise<V> {
-  const { tenant, signal } = context;
+  const { signal, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = read;
+  const sourceOf = (name = '') => sources[name] && runSource(sources[name]);
+  const context: TargetContext = {
+    purpose,
+    collections: names,
+    signal,
+    maxOutageMs,
+    fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},
+    warn: (text) => sourceOf(names[0])?.warn(text),
+  };
   signal?.throwIfAborted();
   const opening = (async () => await target.open(tenant, context))();
   const opened = await untilAborted(opening, signal).catch((error: unknown) => {
@@ -29,7 +55,8 @@ export async function withTarget<V>(
   try {
     checkMethods(opened, 'target', ['onBatch']);
     checkMethods(opened.store, 'target.store', ['get']);
-    result = await work(opened);
+    checkTargetMethods(opened, purpose, needs);
+    result = await work(opened as TargetWith<Names>);
   } catch (error) {
     // What went wrong first is the reason to report.
     await close(opened).catch(() => undefined);
@@ -53,31 +80,6 @@ function failureOf(done: 'opened' | 'closed', error: unknown, signal: AbortSigna
     { retryable: true, hint: 'Check the target, then run this again.' },
     { cause: error },
   );
-}
-
-type Sources = Readonly<Record<string, SyncSource<{ id: string }>>>;
-
-/** What a target is told by the run of these collections. */
-export function targetContext(
-  purpose: TargetContext['purpose'],
-  sources: Sources,
-  names: readonly string[],
-  options: { readonly tenant: string; readonly signal: AbortSignal | undefined; readonly read: ReadSettings },
-): TargetContext & { readonly tenant: string } {
-  const { tenant, signal, read } = options;
-  const sourceOf = (name: string | undefined) => {
-    const source = name === undefined ? undefined : sources[name];
-    return source && runSource(source);
-  };
-  return {
-    purpose,
-    tenant,
-    collections: names,
-    signal,
-    maxOutageMs: read.maxOutageMs ?? DEFAULT_MAX_OUTAGE_MS,
-    fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},
-    warn: (text) => sourceOf(names[0])?.warn(text),
-  };
 }
 
 /** Rejects a target that lacks an optional method which a call needs. */

@@ -3,7 +3,7 @@ import { checkObject, resolved } from '../input/checks.ts';
 import { copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
-import { type RunSource, runSource } from '../reading/source.ts';
+import { type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
@@ -11,8 +11,8 @@ import { IdSet } from '../reconcile/id-set.ts';
 import { isStored } from './copy-records.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
-import type { OpenTarget, SyncTarget } from './target.ts';
-import { checkTargetMethods, targetContext, withTarget } from './target-run.ts';
+import type { SyncTarget } from './target.ts';
+import { type TargetWith, withTarget } from './target-run.ts';
 
 const verifyOptions = {
   ...readOptions,
@@ -81,23 +81,22 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
 ): Promise<VerifyReport> {
   checkObject(client, 'client');
   const own = resolved(verifyOptions, options, { of: 'verify' });
-  const sources = client as Parameters<typeof targetContext>[1];
+  const sources = client as Readonly<Record<string, SyncSource<{ id: string }>>>;
   const names = namesOf(sources, own.collections);
   const { tenant, target, prefix, lookbackMs, signal } = own;
   const settings = { ...readSettings(own), signal, keepInvalid: true };
-  const context = targetContext('verify', sources, names, { tenant, signal, read: settings });
   const startedAt = new Date();
-  return await withTarget(target, context, async (opened) => {
-    checkTargetMethods(opened, 'verify', ['rows', 'localIds']);
+  const run = { purpose: 'verify', target, tenant, names, sources, read: settings } as const;
+  return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened) => {
     const collections: CollectionDifferences[] = [];
     const forbidden: string[] = [];
     for (const name of names) {
-      const source = runSource(sources[name] as Parameters<typeof runSource>[0]);
+      const source = runSource(sources[name] as SyncSource<{ id: string }>);
       const key = stateKey({ prefix, tenant, collection: name });
       const state = decodeState(await readStore(opened.store, key, signal), key);
       const since = state?.watermark && sinceOf(state.watermark, lookbackMs);
       try {
-        collections.push(await differencesOf(opened as Readable, { name, source, settings, since }));
+        collections.push(await differencesOf(opened, { name, source, settings, since }));
       } catch (error) {
         if (!isForbidden(error) || state !== undefined || forbidden.length === names.length - 1) throw error;
         forbidden.push(name);
@@ -110,8 +109,6 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   });
 }
 
-type Readable = OpenTarget & Required<Pick<OpenTarget, 'rows' | 'localIds'>>;
-
 interface Comparison {
   readonly name: string;
   readonly source: RunSource<{ id: string }>;
@@ -121,7 +118,7 @@ interface Comparison {
 }
 
 async function differencesOf(
-  target: Readable,
+  target: TargetWith<'rows' | 'localIds'>,
   { name, source, settings, since }: Comparison,
 ): Promise<CollectionDifferences> {
   const local = new IdSet();
