@@ -98,17 +98,7 @@ export {
 
 export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { push } from './push/push.ts';
-export type {
-  PushConflict,
-  PushCreated,
-  PushDeleted,
-  PushDuplicate,
-  PushFailed,
-  PushProgress,
-  PushResult,
-  PushUnchanged,
-  PushUpdated,
-} from './push/results.ts';
+export type { PushProgress, PushResult } from './push/results.ts';
 export type { PushAction, PushDifference, PushNotStored, PushReport } from './reports/push-report.ts';
 
 // Records.

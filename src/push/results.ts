@@ -26,64 +26,23 @@ interface AnyResult<Row> {
   readonly error: AnyAccountingError | undefined;
 }
 
-/** The result of a row that has a key. */
-interface RowResult<Row> extends AnyResult<Row> {
-  readonly key: string;
-  readonly index: number;
-  readonly row: Row;
+/** The members that are never undefined in the result of an action. */
+interface KnownMembers {
+  created: 'key' | 'index' | 'row';
+  updated: 'key' | 'id';
+  unchanged: 'key' | 'index' | 'row' | 'id';
+  failed: 'error';
+  conflict: 'key' | 'index' | 'row' | 'reason';
+  duplicate: 'key' | 'index' | 'row';
+  deleted: 'key' | 'id';
 }
 
-/** No product had the key; there is one now. */
-export interface PushCreated<Row> extends RowResult<Row> {
-  readonly action: 'created';
-}
-
-/** The product differed, and `fields` were sent: of a row, or of a missing product. */
-export interface PushUpdated<Row> extends AnyResult<Row> {
-  readonly action: 'updated';
-  readonly key: string;
-  readonly id: string;
-}
-
-/** The product has the values of the row. Nothing was sent. */
-export interface PushUnchanged<Row> extends RowResult<Row> {
-  readonly action: 'unchanged';
-  readonly id: string;
-}
-
-/** The row, or the change of a missing product, failed. */
-export interface PushFailed<Row> extends AnyResult<Row> {
-  readonly action: 'failed';
-  readonly error: AnyAccountingError;
-}
-
-/** It is not clear which product the row means. Resolve it by hand. */
-export interface PushConflict<Row> extends RowResult<Row> {
-  readonly action: 'conflict';
-  readonly reason: string;
-}
-
-/** An earlier row has the same key. */
-export interface PushDuplicate<Row> extends RowResult<Row> {
-  readonly action: 'duplicate';
-}
-
-/** No row had the key of the product, and `missing` is `'delete'`. */
-export interface PushDeleted<Row> extends AnyResult<Row> {
-  readonly action: 'deleted';
-  readonly key: string;
-  readonly id: string;
-}
-
-/** The result of one row, or of a product that no row has: `action` says which of the members it is. */
-export type PushResult<Row = object> =
-  | PushCreated<Row>
-  | PushUpdated<Row>
-  | PushUnchanged<Row>
-  | PushFailed<Row>
-  | PushConflict<Row>
-  | PushDuplicate<Row>
-  | PushDeleted<Row>;
+/** The result of one row, or of a product that no row has: see {@link PushAction}. */
+export type PushResult<Row = object> = {
+  readonly [Action in PushAction]: { readonly action: Action } & AnyResult<Row> & {
+      readonly [Name in KnownMembers[Action]]: NonNullable<AnyResult<Row>[Name]>;
+    };
+}[PushAction];
 
 /** How far a push is. */
 export interface PushProgress {

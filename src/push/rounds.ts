@@ -1,7 +1,7 @@
 // The rounds of a push. Each looks at the existing products, decides what to do about every open row, and writes. What a
 // round cannot settle stays open for the next one, in this push or in the next.
 
-import { isAccountingError } from '../errors/guards.ts';
+import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -12,7 +12,6 @@ import {
   afterCreate,
   afterLook,
   afterUpdate,
-  type CreateEnd,
   type CreateState,
   endOfCreate,
   endOfUpdate,
@@ -55,8 +54,6 @@ export interface Work {
 interface Plan {
   /** Results that need no write. */
   readonly settled: readonly (readonly [PushRow, Outcome])[];
-  /** Rows whose product has their values. */
-  readonly done: readonly PushRow[];
   readonly creates: readonly PushRow[];
   readonly updates: readonly PushRow[];
   /** Rows that wait for another look. */
@@ -169,11 +166,16 @@ export class Rounds {
       const found = await this.#work.calls.lookUp((row.state as Made).id);
       if (found.record !== undefined) return this.#match.addProduct(found);
       row.lookUp = 'missing';
-    } catch (error) {
-      if (!isAccountingError(error) || this.#work.calls.stopsRun(error)) throw error;
+    } catch (thrown) {
+      row.error = this.#errorOf(thrown);
       row.lookUp = 'failed';
-      row.error = error;
     }
+  }
+
+  /** The error of one row. Throws what ends the push. */
+  #errorOf(thrown: unknown): AnyAccountingError {
+    if (this.#work.calls.stopsRun(thrown)) throw thrown;
+    return thrown as AnyAccountingError;
   }
 
   /** The number of a product was changed upstream, or it was pushed under another key since. */
@@ -198,7 +200,6 @@ export class Rounds {
 
   #plan(rows: Iterable<PushRow>): Plan {
     const settled: [PushRow, Outcome][] = [];
-    const done: PushRow[] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
     const open: PushRow[] = [];
@@ -208,17 +209,17 @@ export class Rounds {
       this.#work.memory.set(row, state);
       if (step === 'send') creates.push(row);
       else if (step === 'open') open.push(row);
-      else if (step === 'compare') (row.fields.length > 0 ? updates : done).push(row);
+      else if (step === 'compare' && row.fields.length > 0) updates.push(row);
+      else if (step === 'compare') settled.push([row, doneOf(row)]);
       else if (step === 'conflict') settled.push([row, conflictOf(row, reason)]);
       else if (step === 'failed') settled.push([row, { action: 'failed', id: row.id, error: row.error }]);
       else settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]);
     }
-    return { settled, done, creates, updates, open, missing: [] };
+    return { settled, creates, updates, open, missing: [] };
   }
 
-  #settleAll({ settled, done }: Plan): void {
+  #settleAll({ settled }: Plan): void {
     for (const [row, outcome] of settled) this.#settle(row, outcome);
-    for (const row of done) this.#settle(row, doneOf(row));
   }
 
   async #write({ creates, updates }: Plan): Promise<void> {
@@ -266,27 +267,24 @@ export class Rounds {
     const unsent = this.#denied('create', undefined) ?? this.#changedKeys.check(row.key);
     if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
     const state = row.state as Sent;
-    let end: CreateEnd;
     const draft = withoutNull(JSON.parse(state.draft) as Fields);
-    let created: Read<AnyProduct> | undefined;
+    let created: Read<AnyProduct>;
     try {
       created = await calls.create(draft, state.idempotencyKey);
-      end = { end: 'created', id: created.record.id };
-    } catch (error) {
-      end = endOfCreate(error);
-      const next = afterCreate(state, end);
+    } catch (thrown) {
+      const next = afterCreate(state, endOfCreate(thrown));
       memory.set(row, next.state);
-      if (!isAccountingError(error)) throw error;
-      row.error = error;
-      if (calls.stopsRun(error)) throw error;
+      if (isAccountingError(thrown)) row.error = thrown;
+      const error = this.#errorOf(thrown);
       if (next.step === 'failed') this.#settle(row, { action: 'failed', error });
       return;
     }
-    const next = afterCreate(state, end);
+    const { id } = created.record;
+    const next = afterCreate(state, { end: 'created', id });
     memory.set(row, next.state);
     if (next.step === 'created') {
       if (this.#hasChangedKey(row, created)) return;
-      this.#settle(row, { action: 'created', id: end.id, notStored: this.#notStored(created, draft) });
+      this.#settle(row, { action: 'created', id, notStored: this.#notStored(created, draft) });
       return;
     }
     this.#match.expect(row);
@@ -307,10 +305,9 @@ export class Rounds {
     let updated: Read<AnyProduct> | undefined;
     try {
       updated = await calls.update(state.id, patch);
-    } catch (error) {
-      if (!isAccountingError(error)) throw error;
-      row.error = error;
-      if (calls.stopsRun(error)) throw error;
+    } catch (thrown) {
+      if (isAccountingError(thrown)) row.error = thrown;
+      const error = this.#errorOf(thrown);
       if (error.outcome === 'unknown') row.fieldsSent = fieldsOf(row);
       const next = afterUpdate(state, endOfUpdate(error));
       memory.set(row, next.state);
@@ -400,14 +397,12 @@ function isNew(state: CreateState): boolean {
 /** All results, as they will be if every write succeeds. */
 function* plannedResults({
   settled,
-  done,
   creates,
   updates,
   open,
   missing,
 }: Plan): Generator<readonly [Subject, Outcome], void> {
   yield* settled;
-  for (const row of done) yield [row, doneOf(row)];
   // The product of an open row seems to be deleted.
   for (const row of [...creates, ...open]) yield [row, { action: 'created' }];
   for (const row of updates) yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];

@@ -50,14 +50,8 @@ export type LookUp<T> =
   | {
       readonly record: undefined;
       readonly row?: undefined;
-      readonly notFound: NotFoundError | undefined;
-      readonly invalid?: undefined;
-    }
-  | {
-      readonly record: undefined;
-      readonly row?: undefined;
-      readonly notFound?: undefined;
-      readonly invalid: InvalidRecord;
+      readonly notFound?: NotFoundError | undefined;
+      readonly invalid?: InvalidRecord;
     };
 
 /**
@@ -149,7 +143,7 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
       const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait };
       const record = await collection.find(id, options);
       // The form of its 404s is not known.
-      return record === undefined ? { record, notFound: undefined } : { record, row: record };
+      return record === undefined ? { record } : { record, row: record };
     },
     isServiceDown: async () => false,
     keyDigest: async () => undefined,

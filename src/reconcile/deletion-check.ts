@@ -80,13 +80,8 @@ export class DeletionCheck<T extends { id: string }> {
   #witnesses: string[] = [];
   /** The form of the first 404, and of the first 410. */
   readonly #forms = new Map<number, string>();
-  #pagination: ReconcileReport['pagination'];
-  #complete: ReconcileReport['complete'];
-  #seen = 0;
-  #missing = 0;
-  #candidates = 0;
-  #deleted = 0;
-  #repaired = 0;
+  #read: Pick<ReconcileReport, 'pagination' | 'complete'> = { pagination: undefined, complete: undefined };
+  readonly #counts = { seen: 0, missing: 0, candidates: 0, deleted: 0, repaired: 0 };
 
   constructor(options: DeletionCheckOptions<T>) {
     this.#options = options;
@@ -109,18 +104,18 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   see({ records, invalid, pagination, complete, restarted }: Page<T>): void {
-    if (restarted) this.#seen = this.#missing = 0;
-    this.#pagination = pagination;
-    this.#complete = complete;
+    const counts = this.#counts;
+    if (restarted) counts.seen = counts.missing = 0;
+    this.#read = { pagination, complete };
     const wanted = WITNESSES - this.#witnesses.length;
     if (wanted > 0) this.#witnesses.push(...records.slice(0, wanted).map(({ id }) => id));
     // An invalid row exists, too.
     for (const { id } of [...records, ...invalid]) {
-      this.#seen++;
+      counts.seen++;
       if (this.#options.marks !== undefined) continue;
-      if (id === undefined || !this.#local.markSeen(id)) this.#missing++;
+      if (id === undefined || !this.#local.markSeen(id)) counts.missing++;
     }
-    this.#options.onProgress?.('read', this.#seen);
+    this.#options.onProgress?.('read', counts.seen);
   }
 
   /**
@@ -129,7 +124,8 @@ export class DeletionCheck<T extends { id: string }> {
    */
   async *confirm(): AsyncGenerator<Repairs<T>, void> {
     await this.#count();
-    if (this.#candidates === 0) return;
+    const counts = this.#counts;
+    if (counts.candidates === 0) return;
 
     const { batchSize, onDelete, onProgress, collection, signal } = this.#options;
     const reason = this.#abortReason();
@@ -144,31 +140,22 @@ export class DeletionCheck<T extends { id: string }> {
       onProgress?.('confirm', confirmed);
       const existing = found.records.length + found.invalid.length;
       if (existing > 0) yield found;
-      this.#repaired += existing;
+      counts.repaired += existing;
     }
     if (gone.length > 0) await this.#findListed();
     for await (const ids of chunksOf(gone, batchSize)) {
       signal?.throwIfAborted();
       await settled(onDelete(ids, collection), signal);
-      this.#deleted += ids.length;
-      onProgress?.('delete', this.#deleted);
+      counts.deleted += ids.length;
+      onProgress?.('delete', counts.deleted);
     }
   }
 
   report(): ReconcileReport {
-    return {
-      collection: this.#options.collection,
-      pagination: this.#pagination,
-      complete: this.#complete,
-      local: this.#localCount,
-      seen: this.#seen,
-      missing: this.#missing,
-      candidates: this.#candidates,
-      deleted: this.#deleted,
-      repaired: this.#repaired,
-      startedAt: this.#startedAt,
-      endedAt: new Date(),
-    };
+    const { collection } = this.#options;
+    const local = this.#localCount;
+    const endedAt = new Date();
+    return { collection, ...this.#read, local, ...this.#counts, startedAt: this.#startedAt, endedAt };
   }
 
   get #localCount(): number {
@@ -182,21 +169,21 @@ export class DeletionCheck<T extends { id: string }> {
   /** Counts the candidates, and with marks what all runs of the read have listed. */
   async #count(): Promise<void> {
     const { marks } = this.#options;
+    const counts = this.#counts;
     if (marks === undefined) {
-      this.#candidates = this.#local.countUnseen();
+      counts.candidates = this.#local.countUnseen();
       return;
     }
     const { records, marked } = await marks.count();
-    this.#seen = marked;
-    this.#missing = Math.max(0, records - marks.local);
+    counts.seen = marked;
+    counts.missing = Math.max(0, records - marks.local);
     // This run has listed nothing if the one that it resumes listed the last page.
     const candidates = this.#witnesses.length === 0 ? new Set<string>() : undefined;
-    this.#candidates = 0;
     for await (const id of marks.unmarked()) {
       candidates?.add(id);
-      this.#candidates++;
+      counts.candidates++;
     }
-    if (candidates === undefined || this.#candidates === 0) return;
+    if (candidates === undefined || counts.candidates === 0) return;
     for await (const id of marks.ids()) {
       if (!candidates.has(id) && this.#witnesses.push(id) === WITNESSES) return;
     }
@@ -206,17 +193,13 @@ export class DeletionCheck<T extends { id: string }> {
   async #findAll(ids: readonly string[], gone: string[]): Promise<Repairs<T>> {
     const found = { records: [] as T[], rows: [] as unknown[], invalid: [] as InvalidRecord[] };
     await forEach(ids, this.#options.concurrency, async (id) => {
-      const result = await this.#lookUp(id);
-      if (result.invalid !== undefined) {
-        found.invalid.push(result.invalid);
-        return;
+      const { record, row, invalid } = await this.#lookUp(id);
+      if (invalid !== undefined) found.invalid.push(invalid);
+      else if (record === undefined) gone.push(id);
+      else {
+        found.records.push(record);
+        found.rows.push(row);
       }
-      if (result.record === undefined) {
-        gone.push(id);
-        return;
-      }
-      found.records.push(result.record);
-      found.rows.push(result.row);
     });
     return found;
   }
@@ -251,18 +234,18 @@ export class DeletionCheck<T extends { id: string }> {
 
   /** What makes the counts look like a mistake, such as the API key of another company. */
   #abortReason(): ReconcileAbortReason | undefined {
-    if (this.#seen === 0) return 'empty_read';
+    const { seen, missing, candidates } = this.#counts;
+    if (seen === 0) return 'empty_read';
     if (this.#maxCandidates === Number.POSITIVE_INFINITY) return undefined;
     // A few ids are often the same in two companies, most are not. If the records were really deleted, those that the
     // service lists are known to the copy after a sync.
-    const fewKnown = this.#candidates > this.#localCount / 2 && this.#missing > this.#seen / 2;
-    if (fewKnown) return 'few_local_ids_seen';
-    return this.#candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
+    if (candidates > this.#localCount / 2 && missing > seen / 2) return 'few_local_ids_seen';
+    return candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
   }
 
   #aborted(reason: ReconcileAbortReason, forms = ''): ReconcileAbortedError {
     const local = this.#localCount;
-    const [seen, missing, candidates] = [this.#seen, this.#missing, this.#candidates];
+    const { seen, missing, candidates } = this.#counts;
     const maxCandidates = this.#maxCandidates;
     const reasons: Readonly<Record<ReconcileAbortReason, readonly [what: string, hint: string]>> = {
       empty_read: [
