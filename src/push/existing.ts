@@ -90,7 +90,7 @@ async function* pages(
 ): AsyncGenerator<Page<AnyProduct>, void, undefined> {
   const { list, signal } = options;
   const { lenient } = runSource(products).writes as WriteSource<AnyProduct>;
-  const settings = { ...list, ...other, prefetch: 1, signal, onWait: results.wait };
+  const settings = { ...list, ...other, signal, onWait: results.wait };
   for await (const page of lenient.list(query, settings)) {
     results.complete.add(page.complete);
     yield page;

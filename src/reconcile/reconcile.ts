@@ -112,7 +112,7 @@ export async function reconcile<Collection extends ReconcileSource<{ id: string 
     );
   const onWait = (waitMs: number | undefined) =>
     report(true, waitMs === undefined ? undefined : new Date(Date.now() + waitMs));
-  const settings = { ...readSettings(own), prefetch: 1, signal, onWait };
+  const settings = { ...readSettings(own), signal, onWait };
   const check = new DeletionCheck<RecordIn<Collection>>({
     collection: name,
     localIds,

@@ -1,7 +1,7 @@
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { formatUtcOffset } from '../internal/utc-offset.ts';
-import { awaitedLater, type IdBounds, type Page } from '../pagination/page.ts';
+import type { IdBounds, Page } from '../pagination/page.ts';
 import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
@@ -41,14 +41,9 @@ type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
 const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
 
-interface OpenList<T> {
-  readonly pages: AsyncIterableIterator<Page<T>>;
-  readonly result: IteratorResult<Page<T>, unknown>;
-}
-
 /**
  * Carries out one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
- * derives from them. Its consumer commits each batch before the next. One page is requested ahead. Nothing is sent or
+ * derives from them. Its consumer commits each batch before the next. Nothing is sent or
  * read from the store before the first batch is requested.
  */
 export class CollectionRun<T extends { id: string }> {
@@ -99,32 +94,24 @@ export class CollectionRun<T extends { id: string }> {
     this.#state = await this.#marked(begin(this.#found, { ...this.#checkpoints.own, round }, this.#rules));
     const deletions = await this.#deletionCheck(this.#state);
 
-    let { pages, result } = await this.#open(this.#state);
-    try {
-      signal?.throwIfAborted();
-      while (result.done !== true) {
-        const page = result.value;
+    let isReadAgain: boolean;
+    do {
+      isReadAgain = false;
+      for await (const page of this.#pages(this.#state)) {
         const step = next(this.#state, page, this.#rules);
         this.#state = step.state;
-        if (step.kind === 'read_again') {
-          await close(pages);
-          ({ pages, result } = await this.#open(step.state));
-          continue;
-        }
+        isReadAgain = step.kind === 'read_again';
+        if (isReadAgain) break;
         this.#stats.received(page.rows, step.state.plan.since);
         deletions?.see(page);
-        if (step.kind === 'deliver') this.#pause.batch();
-        const ahead = awaitedLater(pages.next());
         if (step.kind === 'deliver') {
+          this.#pause.batch();
           const { records, sent, invalid } = page;
           yield this.#batch({ records, rows: sent, invalid, restarted: step.restarted });
         }
-        result = await ahead;
         this.#pause.signal?.throwIfAborted();
       }
-    } finally {
-      await close(pages);
-    }
+    } while (isReadAgain);
     if (deletions !== undefined) yield* this.#confirm(deletions);
     this.#pause.batch();
     yield { ...this.#batch(NOTHING, finish(this.#state, this.#context.options.mode)), last: true };
@@ -228,23 +215,25 @@ export class CollectionRun<T extends { id: string }> {
     };
   }
 
-  /** Opens the list. A service that rejects the offset of the bound gets it once more in UTC. */
-  async #open(state: RunState): Promise<OpenList<T>> {
-    const { since, token } = state.plan;
+  /** The pages of a run that begins. A service that rejects the offset of the bound gets it once more in UTC. */
+  async *#pages(start: RunState): AsyncGenerator<Page<T>, void> {
+    const { since, token } = start.plan;
     const ahead = since === undefined ? fullReadAhead(this.#settings) : {};
     const settings = { ...this.#settings, ...ahead, resumeFrom: token };
-    const pages = this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
     try {
-      return { pages, result: await pages.next() };
+      yield* this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
     } catch (error) {
-      const other = inUtc(state, error);
+      const other = this.#state === start ? inUtc(start, error) : undefined;
       if (other === undefined) throw error;
       this.#state = other;
-      const list = await this.#open(other);
-      this.#source.warn(
-        `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
-      );
-      return list;
+      for await (const page of this.#pages(other)) {
+        if (this.#state === other) {
+          this.#source.warn(
+            `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
+          );
+        }
+        yield page;
+      }
     }
   }
 
@@ -373,9 +362,4 @@ function skipped(reason: 'resumed' | 'paused'): DeletionReport {
 
 function dateOf(timestamp: string | undefined): Date | undefined {
   return timestamp === undefined ? undefined : new Date(timestamp);
-}
-
-/** Stops what is in flight. */
-async function close(pages: AsyncIterator<unknown>): Promise<void> {
-  await pages.return?.().catch(() => undefined);
 }

@@ -175,7 +175,7 @@ describe('a copy', () => {
       createSandbox({ records: { accounts: 10, products: 300 }, pageSize: 20 }),
       openSqlite(),
     ];
-    const first = await run(sandbox, copy, { stopAfter: { requests: 10 } });
+    const first = await run(sandbox, copy, { concurrency: 1, stopAfter: { requests: 10 } });
     expect(first.collections).toMatchObject([{ status: 'done' }, { status: 'paused' }]);
     sandbox.store.accounts.delete('6');
     let runs = 0;
