@@ -120,21 +120,13 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
     baseUrl: collection.baseUrl ?? '',
     fields: {},
     schemaFields: {},
-    list(query, { maxOutageMs: _, keepInvalid: __, beforeAttempt, ...options }) {
-      const pages = collection.list(query, options).pages();
-      return {
-        [Symbol.asyncIterator]() {
-          return this;
-        },
-        async next() {
-          // Its requests cannot be counted, only its pages.
-          beforeAttempt?.();
-          return await pages.next();
-        },
-        async return() {
-          return (await pages.return?.()) ?? { done: true, value: undefined };
-        },
-      };
+    async *list(query, { maxOutageMs: _, keepInvalid: __, beforeAttempt, ...options }) {
+      // Its requests cannot be counted, only its pages.
+      beforeAttempt?.();
+      for await (const page of collection.list(query, options).pages()) {
+        yield page;
+        beforeAttempt?.();
+      }
     },
     async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait, beforeAttempt }) {
       // Without it, every record would look deleted.

@@ -74,91 +74,81 @@ export async function refresh(
   const run = { purpose: 'refresh', target, tenant, names: [name], sources, read: settings } as const;
   return await withTarget({ ...run, needs: ['rows', 'replace', 'localIds'] }, async (opened) => {
     const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings });
-    const refreshing = new Refresh(opened, { name, source, settings, remember, startedAt: new Date() });
-    return await refreshing.all([...new Set(ids)]);
+    const startedAt = new Date();
+    const context = { target: opened, name, source, settings, remember, startedAt, is404Proven: false };
+    const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
+    for (const id of new Set(ids)) {
+      signal?.throwIfAborted();
+      counts[await refreshOne(id, context)] += 1;
+    }
+    return { collection: name, ...counts };
   });
 }
 
-type Writable = TargetWith<'rows' | 'replace' | 'localIds'>;
-
 interface RefreshContext {
+  readonly target: TargetWith<'rows' | 'replace' | 'localIds'>;
   readonly name: string;
   readonly source: RunSource<{ id: string }>;
   readonly settings: ReadSettings;
   readonly remember: () => Promise<void>;
   readonly startedAt: Date;
+  /** Whether another record of the copy was found. */
+  is404Proven: boolean;
 }
 
-class Refresh {
-  readonly #target: Writable;
-  readonly #context: RefreshContext;
-  #is404Proven = false;
-
-  constructor(target: Writable, context: RefreshContext) {
-    this.#target = target;
-    this.#context = context;
-  }
-
-  async all(ids: readonly string[]): Promise<RefreshReport> {
-    const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    for (const id of ids) {
-      this.#context.settings.signal?.throwIfAborted();
-      counts[await this.#one(id)] += 1;
+/** Reads a record again if another run wrote its row meanwhile: which of the two is newer is not known. */
+async function refreshOne(
+  id: string,
+  context: RefreshContext,
+): Promise<keyof Omit<RefreshReport, 'collection'>> {
+  const { target, name, source, settings, remember } = context;
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const [before] = await target.rows(name, [id]);
+    const found = await source.lookUp(id, settings);
+    const row = copyRow(found);
+    if (row === undefined) {
+      if (before === undefined) return 'unchanged';
+      await prove404(id, context);
     }
-    return { collection: this.#context.name, ...counts };
-  }
-
-  /** Reads a record again if another run wrote its row meanwhile: which of the two is newer is not known. */
-  async #one(id: string): Promise<keyof Omit<RefreshReport, 'collection'>> {
-    const { name, source, settings, remember } = this.#context;
-    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-      const [before] = await this.#target.rows(name, [id]);
-      const found = await source.lookUp(id, settings);
-      const row = copyRow(found);
-      if (row === undefined) {
-        if (before === undefined) return 'unchanged';
-        await this.#prove404(id);
-      }
-      if (row !== undefined && before !== undefined) this.#is404Proven = true;
-      await remember();
-      if (row !== undefined && before !== undefined && isStored(row, before)) {
-        const [now] = await this.#target.rows(name, [id]);
-        if (now?.version === before.version) return 'unchanged';
-      } else if (await this.#target.replace(name, id, row, before?.version)) {
-        if (row === undefined) return 'deleted';
-        return before === undefined ? 'added' : 'changed';
-      }
+    if (row !== undefined && before !== undefined) context.is404Proven = true;
+    await remember();
+    if (row !== undefined && before !== undefined && isStored(row, before)) {
+      const [now] = await target.rows(name, [id]);
+      if (now?.version === before.version) return 'unchanged';
+    } else if (await target.replace(name, id, row, before?.version)) {
+      if (row === undefined) return 'deleted';
+      return before === undefined ? 'added' : 'changed';
     }
-    throw new ConcurrentRunError(
-      `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
-      { retryable: true, hint: 'Run it again.' },
-    );
   }
+  throw new ConcurrentRunError(
+    `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
+    { retryable: true, hint: 'Run it again.' },
+  );
+}
 
-  /** With the API key of another company every record is a 404. One of the copy must be found. */
-  async #prove404(missing: string): Promise<void> {
-    if (this.#is404Proven) return;
-    const { name, source, settings, startedAt } = this.#context;
-    let [position, tried] = [0, 0];
-    for await (const id of this.#target.localIds(name)) {
-      if (id === missing) continue;
-      position += 1;
-      // Records that were added together may have been deleted together.
-      if (position > WITNESSES && !Number.isInteger(Math.log2(position))) continue;
-      tried += 1;
-      if (copyRow(await source.lookUp(id, settings)) !== undefined) {
-        this.#is404Proven = true;
-        return;
-      }
+/** With the API key of another company every record is a 404. One of the copy must be found. */
+async function prove404(missing: string, context: RefreshContext): Promise<void> {
+  if (context.is404Proven) return;
+  const { target, name, source, settings, startedAt } = context;
+  let [position, tried] = [0, 0];
+  for await (const id of target.localIds(name)) {
+    if (id === missing) continue;
+    position += 1;
+    // Records that were added together may have been deleted together.
+    if (position > WITNESSES && !Number.isInteger(Math.log2(position))) continue;
+    tried += 1;
+    if (copyRow(await source.lookUp(id, settings)) !== undefined) {
+      context.is404Proven = true;
+      return;
     }
-    throw new ReconcileAbortedError(
-      `The refresh of ${name} was aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
-      { collection: name, local: tried, seen: 0, missing: 0, candidates: 1, startedAt },
-      {
-        reason: 'first_record_not_found',
-        maxCandidates: Number.POSITIVE_INFINITY,
-        hint: "Check the API key, or run sync in mode: 'full'.",
-      },
-    );
   }
+  throw new ReconcileAbortedError(
+    `The refresh of ${name} was aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
+    { collection: name, local: tried, seen: 0, missing: 0, candidates: 1, startedAt },
+    {
+      reason: 'first_record_not_found',
+      maxCandidates: Number.POSITIVE_INFINITY,
+      hint: "Check the API key, or run sync in mode: 'full'.",
+    },
+  );
 }
