@@ -6,7 +6,7 @@ import { boundAt, lowestOffset } from '../reading/bound.ts';
 import { each } from '../reading/each.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { runSource, type SourceQuery, type WriteSource } from '../reading/source.ts';
-import { sinceOf } from '../reading/watermark.ts';
+import { checkStart, sinceOf } from '../reading/watermark.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
@@ -37,14 +37,16 @@ export async function* existingProducts(
     return;
   }
 
-  const copy = pagesOf(each(existing.products(), 'existing.products', signal));
+  const { products, asOf } = existing;
+  const given = typeof products === 'function' ? products() : products;
+  const copy = pagesOf(each(given, 'existing.products', signal));
   try {
     const { value: start = [] } = await copy.next();
     if (start.length === 0) await checkEmpty(reading);
     // The changes come first, because a product of the copy that changed since must not be compared.
     const changed = new Set<string>();
     const updatedSince = boundAt(
-      sinceOf(existing.asOf, lookbackMs),
+      sinceOf(checkStart(asOf, 'existing.asOf'), lookbackMs),
       lowestOffset(start as readonly object[]),
       serviceTimeZone,
     );

@@ -8,20 +8,14 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import { damagedValue, parseStored } from '../reading/state.ts';
-import { readStore, type Store, writeStore } from '../reading/store.ts';
+import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { type CreateState, known, type Sent } from './create.ts';
+import type { ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 
-interface MemoryOptions {
-  readonly store: Store;
-  readonly storeKey: string;
-  readonly keyName: string;
-  readonly tenant: string;
-  readonly baseUrl: string;
-  readonly signal: AbortSignal | undefined;
-}
+type MemoryOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'keyName' | 'tenant' | 'signal'>;
 
 /** The creates of one key name in the store: those whose outcome is unknown, and ids that are in no other entry yet. */
 interface Open {
@@ -57,9 +51,9 @@ export class PushMemory {
   /** The parts that have changed since they were read or written. */
   readonly #changed = new Set<string>();
 
-  constructor(options: MemoryOptions) {
+  constructor(options: MemoryOptions, baseUrl: string) {
     this.#options = options;
-    const { baseUrl, tenant } = options;
+    const { tenant } = options;
     this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
   }
 

@@ -215,14 +215,11 @@ export const pushOptions = {
 } satisfies TableOf<PushOptions<unknown, unknown, unknown>>;
 
 /** The options of a push with every default applied: `call` for one request, `list` for the read. */
-export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOptions>, 'key' | 'existing'> {
+export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOptions>, 'key'> {
   readonly key: (row: object) => string | null | undefined;
   /** The natural key of an existing product. */
   readonly keyOf: (product: Read<AnyProduct>) => string | null | undefined;
   readonly keyName: string;
-  readonly existing:
-    | { readonly products: () => Iterable<AnyProduct> | AsyncIterable<AnyProduct>; readonly asOf: string }
-    | undefined;
   readonly visibleAfterMs: number;
   /** The first part of every key in the store; together with the base URL it names the push. */
   readonly storeKey: string;
@@ -241,7 +238,7 @@ export function resolvePushOptions(
   const { fields, writes } = runSource(Object(products) as AnyTarget);
   if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   const own = resolved(pushOptions, options, { of: 'push' });
-  const { key, existing, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;
+  const { key, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;
   const { keyName = typeof key === 'string' ? key : 'key' } = own;
   const settings = callSettings(writes.settings, { timeoutMs, retry });
   const { visibleAfterMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000 } = own;
@@ -249,13 +246,6 @@ export function resolvePushOptions(
     ...own,
     ...keyFunctions(key, fields),
     keyName,
-    existing: existing && {
-      products:
-        typeof existing.products === 'function'
-          ? existing.products
-          : () => existing.products as Iterable<AnyProduct>,
-      asOf: checkStart(existing.asOf, 'existing.asOf'),
-    },
     visibleAfterMs,
     storeKey: stateKey({ prefix, tenant, collection: 'products-push' }),
     list: readSettings(own),

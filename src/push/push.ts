@@ -87,7 +87,7 @@ async function run(
   { options, results }: Pick<Work, 'options' | 'results'>,
 ): Promise<void> {
   const rows = await readRows(options, results);
-  const memory = new PushMemory({ ...options, baseUrl: products.baseUrl });
+  const memory = new PushMemory(options, products.baseUrl);
   await memory.load(rows);
   const calls = new Calls(products, options, results);
   const admitted = await admitKey(memory.company, {

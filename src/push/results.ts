@@ -2,6 +2,7 @@
 
 import type { AnyAccountingError } from '../errors/guards.ts';
 import { notify } from '../internal/notify.ts';
+import type { RunSource } from '../reading/source.ts';
 import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
 
 /** What every result has. `index` and `row` are undefined for a product that no row has. */
@@ -74,9 +75,6 @@ interface Callbacks {
   readonly onProgress: ((progress: PushProgress) => void) | undefined;
 }
 
-/** Reports to the logger of the client that a callback threw. */
-type CallbackFailed = ((name: string, thrown: unknown) => void) | undefined;
-
 /** Counts results and calls the callbacks of the caller. */
 export class Results {
   /** Rows read so far. */
@@ -98,12 +96,12 @@ export class Results {
   readonly #notStored = new Map<string, PushNotStored>();
   readonly #startedAt = new Date();
   readonly #callbacks: Callbacks;
-  readonly #callbackFailed: CallbackFailed;
+  readonly #callbackFailed: RunSource<never>['callbackFailed'];
   #phase: PushProgress['phase'] = 'rows';
   #done = 0;
   #total: number | undefined;
 
-  constructor(callbacks: Callbacks, callbackFailed: CallbackFailed) {
+  constructor(callbacks: Callbacks, callbackFailed: RunSource<never>['callbackFailed']) {
     this.#callbacks = callbacks;
     this.#callbackFailed = callbackFailed;
   }
@@ -118,7 +116,7 @@ export class Results {
       const first = this.#notStored.get(difference.field) ?? { ...difference, rows: 0, key, index };
       this.#notStored.set(difference.field, { ...first, rows: first.rows + 1 });
     }
-    notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed?.('onResult', thrown));
+    notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed('onResult', thrown));
   }
 
   begin(phase: PushProgress['phase'], total?: number): void {
@@ -161,6 +159,6 @@ export class Results {
     wait: Pick<PushProgress, 'waiting' | 'waitingUntil'> = { waiting: false, waitingUntil: undefined },
   ) {
     const progress = { phase: this.#phase, done: this.#done, total: this.#total, ...wait };
-    notify(this.#callbacks.onProgress, progress, (thrown) => this.#callbackFailed?.('onProgress', thrown));
+    notify(this.#callbacks.onProgress, progress, (thrown) => this.#callbackFailed('onProgress', thrown));
   }
 }

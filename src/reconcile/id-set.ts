@@ -2,13 +2,13 @@
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
 /**
- * The ids of a local copy, and which of them a read has listed. An integer id takes little more than eight bytes,
- * because a copy may have millions of records; other ids are kept as strings.
+ * The ids of a local copy, and which of them a read has listed. An integer id takes nine bytes, because a copy may have
+ * millions of records; other ids are kept as strings.
  */
 export class IdSet {
   #integers = new Float64Array(1024);
   #count = 0;
-  /** One bit for each integer. */
+  /** Of each integer. */
   #seen = new Uint8Array(0);
   readonly #others = new Map<string, boolean>();
 
@@ -34,7 +34,7 @@ export class IdSet {
       if (sorted[kept - 1] !== integer) sorted[kept++] = integer;
     }
     this.#count = kept;
-    this.#seen = new Uint8Array(Math.ceil(kept / 8));
+    this.#seen = new Uint8Array(kept);
   }
 
   get size(): number {
@@ -50,14 +50,13 @@ export class IdSet {
     }
     const index = this.#indexOf(Number(id));
     if (index < 0) return false;
-    this.#seen[index >> 3] = (this.#seen[index >> 3] ?? 0) | (1 << (index & 7));
+    this.#seen[index] = 1;
     return true;
   }
 
   *unseen(): Generator<string, void> {
     for (let index = 0; index < this.#count; index++) {
-      const seen = ((this.#seen[index >> 3] ?? 0) >> (index & 7)) & 1;
-      if (seen === 0) yield String(this.#integers[index]);
+      if (this.#seen[index] === 0) yield String(this.#integers[index]);
     }
     for (const [id, seen] of this.#others) if (!seen) yield id;
   }
