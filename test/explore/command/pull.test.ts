@@ -43,6 +43,8 @@ describe('pull', () => {
         const { code, out } = await run(env, ['pull', name, '--pagination', pagination]);
         expect(code).toBe(0);
         expect(records(out)).toEqual(sandbox.store[name].all());
+        expect(sandbox.count(({ query }) => 'id[gt]' in query) > 0).toBe(pagination === 'keyset');
+        sandbox.clearLogs();
       }
     }
   });

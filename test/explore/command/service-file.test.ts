@@ -14,7 +14,6 @@ const services: readonly [name: string, service: SandboxOptions, change: Sandbox
     { relations: 'id' },
     'sandbox.relations: "id"',
   ],
-  ['a service that hides rows', { hiddenRecords: 0.2 }, { hiddenRecords: 0 }, 'sandbox.hiddenRecords: 0'],
   [
     'a service whose records tie',
     { order: 'updated-asc', ties: 'each-page', timestampsEverywhere: true },
