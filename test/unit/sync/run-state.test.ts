@@ -87,6 +87,11 @@ test('a clock behind the bound changes nothing for a full run, which has none', 
   expect(step).toMatchObject({ kind: 'pass', state: { clockWentBack: true, plan: full } });
 });
 
+test('an updatedSince that is not used may lie in the future', () => {
+  const options = { updatedSince: '2040-01-01T00:00:00Z' };
+  expect(next(startOf(ended, options), pageAt(LATER), rulesOf(options)).kind).toBe('pass');
+});
+
 describe('a 400', () => {
   const problem = { violations: [], extensions: {} } as never;
   const response = { status: 400, problem, headers: {} } as never;
