@@ -78,6 +78,8 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         Number(first?.stockQuantity),
         parsed(first?.tags),
       ]).toEqual([129, false, 2, 1.5, ['a']]);
+      const [total] = await copy.query(`SELECT sum("stockQuantity") AS sum FROM ${copy.views}products`);
+      expect(Number(total?.sum)).toBe(1.5);
       expect(second).toMatchObject({
         name: 'Chair',
         salePrice: null,
