@@ -53,7 +53,7 @@ function withoutSchema(type) {
 }
 
 /** A type that only the compiler can read: its page shows an example instead. */
-const OPAQUE = /\binfer\b|\bExclude<|\}\[\w+\];|\['\$/;
+const OPAQUE = /\binfer\b|\bExclude<|\}\[\w+\];|\$record/;
 const DECLARATION = /(?<=^# .*\n\n)```ts\n(type [^`]*)```\n\n/m;
 
 /** What a parameter is, by its name or by its function and name, if neither it nor its type has a comment. */
