@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { soakLoad } from './load/load.ts';
 import { soakMemory } from './sync-memory.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -25,14 +26,15 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
   kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
-  // Two hundred callers at once under faults and mass aborts.
-  load: () => vitest(['reliability/soak/load'], { SOAK_LOAD: env.SOAK_LOAD ?? '20' }),
-  // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each. SEED repeats the one that a failure names.
+  load: () => soakLoad(Number(env.SOAK_LOAD ?? 20)),
+  // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED
+  // repeats the history that a failure names.
   writes: () => vitest(['reliability/histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
   pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
   histories: () =>
     vitest(['reliability/histories/keyset', 'reliability/histories/sync'], {
       SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
+      SOAK_ZONES: env.SOAK_ZONES ?? '365',
     }),
   // Every case of connectorTests with every connector of this package, and with one in Python.
   connectors: () => vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' }),
