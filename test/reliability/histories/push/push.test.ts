@@ -5,8 +5,8 @@ import { playPush, wasKilled, wasStopped } from './history.ts';
 import { mutants, unchanged } from './mutants.ts';
 import { verdictOn } from './verdict.ts';
 
-/** Of 2,000 that were played when push was written. */
-const USUAL = 20;
+/** Of faults seeded by hand into push, the histories that found any found it in the first eight. */
+const USUAL = 12;
 /** Histories in which each mutant must be found. */
 const MOST = 300;
 
@@ -32,8 +32,8 @@ test(
     });
     if (seeds.length > USUAL) console.info(`${seeds.length} histories:`, figures);
     if (seeds.length < USUAL) return;
-    expect(figures.killed).toBeGreaterThan(3);
-    expect(figures.incompleteLists).toBeGreaterThan(3);
+    expect(figures.killed).toBeGreaterThan(2);
+    expect(figures.incompleteLists).toBeGreaterThan(2);
     expect(figures.open).toBeGreaterThan(0);
   },
 );

@@ -5,7 +5,7 @@ import { losingClients } from './losing-clients.ts';
 import { play } from './play.ts';
 import { verdictOn } from './verdict.ts';
 
-const USUAL = 80;
+const USUAL = 40;
 
 const playAlone = onVirtualClock(play);
 
