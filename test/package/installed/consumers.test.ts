@@ -152,7 +152,7 @@ describe('the installed package compiles', () => {
     expect(await node(compilers[version], '--project', config)).toEqual({ code: 0, output: '' });
   });
 
-  test('with the oldest TypeScript and Zod 4.3', async () => {
+  test('with the newest TypeScript and Zod 4.3', async () => {
     const folder = join(project, 'with-zod-4.3');
     const modules = join(folder, 'node_modules');
     await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
@@ -162,7 +162,7 @@ describe('the installed package compiles', () => {
     await symlink(tool('zod-4.3'), join(modules, 'zod'));
     const files = programs.map((file) => `types/${file}`);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: onNode, files }));
-    expect(await node(compilers.oldest, '--project', folder)).toEqual({ code: 0, output: '' });
+    expect(await node(compilers.newest, '--project', folder)).toEqual({ code: 0, output: '' });
   });
 
   // msw 3 is a module only, so CommonJS has msw 2 alone, whose own libraries fail the checks of the newest compiler.
