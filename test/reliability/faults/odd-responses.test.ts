@@ -55,17 +55,10 @@ test('whitespace after the values of Date, Age and the rate-limit headers does n
   });
 });
 
+/** Two that Node's parser rejects in ways of their own. What else it rejects takes the same path. */
 const unread: readonly (readonly [string, Uint8Array])[] = [
-  ['an unrequested 100', before('HTTP/1.1 100 Continue')],
   ['an unrequested 101', before('HTTP/1.1 101 Switching', ['upgrade: x', 'connection: upgrade'])],
-  ['ten thousand headers', odd([LENGTH, ...Array.from({ length: 10_000 }, (_, n) => `x-${n}: v`)])],
   ['a header of a megabyte', odd([LENGTH, `x-long: ${'v'.repeat(2 ** 20)}`])],
-  ['two lengths that differ', odd([LENGTH, 'content-length: 5'])],
-  ['a length and chunks', odd([LENGTH, 'transfer-encoding: chunked'], `5\r\n{"id"\r\n0\r\n\r\n`)],
-  ['a length below zero', odd(['content-length: -5'])],
-  ['a header without a colon', odd([LENGTH, 'garbage'])],
-  ['the status 000', odd([LENGTH], productJson, 'HTTP/1.1 000 OK')],
-  ['no head at all', Buffer.from(productJson)],
 ];
 
 test.each(unread)('a create fails with outcome unknown if it gets %s', async (_, bytes) => {
@@ -81,20 +74,10 @@ test.each(unread)('a create fails with outcome unknown if it gets %s', async (_,
   expect(server.requests).toHaveLength(2);
 });
 
-test('bytes after a response are not treated as the next response', async () => {
-  const smuggled = rawJson(200, { ...product, name: 'Another product' }).bytes;
-  const kept = Buffer.from(`HTTP/1.1 200 OK\r\n${TYPE}\r\n${LENGTH}\r\n\r\n${productJson}`);
-  await using server = await scriptedServer(
-    (_, { socket }) => void socket.write(Buffer.concat([kept, smuggled])),
-  );
-  const client = quickClient(server.url, { rateLimiter: false });
-  for (let n = 1; n <= 3; n += 1) expect(await client.products.get('42')).toEqual(product);
-  expect(server.requests).toHaveLength(3);
-});
-
-test('gzip that is whole as HTTP but ends at any byte is the record or an error, never another value', async () => {
+test('gzip that is whole as HTTP but ends early is the record or an error, never another value', async () => {
   const attempts = { rateLimiter: false, retry: { maxAttempts: 1 } } as const;
-  for (let end = 0; end <= gzip.length; end += 1) {
+  // At each byte of the end, where its checksum is, and at every seventh before.
+  for (let end = 0; end <= gzip.length; end += end < gzip.length - 20 ? 7 : 1) {
     const bytes = odd([`content-length: ${end}`, 'content-encoding: gzip'], gzip.subarray(0, end));
     await using server = await scriptedServer(sendRaw(bytes));
     const result = await quickClient(server.url, attempts)
