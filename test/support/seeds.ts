@@ -41,24 +41,18 @@ export function expectNoFindings(seeds: readonly number[], play: Play): Promise<
 }
 
 /**
- * Plays histories of something that is wrong on purpose, until one has the finding that it must have. Fails if none of
- * `most` does. A soak plays them all and prints how many had it. A `first` seed that is known to have it saves the others.
+ * Plays histories of something that is wrong on purpose, until one has a finding. Fails if none of `most` does. A soak
+ * plays them all and prints how many had one. A `first` seed that is known to have it saves the others.
  */
-export async function expectFinding(
-  most: number,
-  play: Play,
-  { finding = /./, first = 0 }: { finding?: RegExp; first?: number } = {},
-): Promise<void> {
+export async function expectFinding(most: number, play: Play, first = 0): Promise<void> {
   const isSoak = soakedHistories() > 0;
-  const found: string[] = [];
   let histories = 0;
   for (let count = 0; count < most && (isSoak || histories === 0); count += 1) {
-    const all = await play((first + count) % most);
-    found.push(...all);
-    if (all.some((each) => finding.test(each))) histories += 1;
+    const found = await play((first + count) % most);
+    if (found.length > 0) histories += 1;
   }
   if (isSoak) console.info(`${expect.getState().currentTestName}: ${histories} of ${most} histories`);
-  if (histories === 0) expect(found).toContainEqual(expect.stringMatching(finding));
+  expect(histories).toBeGreaterThan(0);
 }
 
 /** For tests that play histories: longer than any soak, on any machine. */

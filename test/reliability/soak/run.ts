@@ -27,9 +27,8 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
   kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
   load: () => soakLoad(Number(env.SOAK_LOAD ?? 20)),
-  // Histories of writes, pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED
-  // repeats the history that a failure names.
-  writes: () => vitest(['reliability/histories/writes'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '10000' }),
+  // Histories of pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED repeats
+  // the history that a failure names.
   pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
   histories: () =>
     vitest(['reliability/histories/keyset', 'reliability/histories/sync'], {

@@ -42,6 +42,6 @@ test.each(Object.entries(mutants))(
   'the histories show that a push %s',
   NO_HURRY,
   async (_, { first = 0, ...mutation }) => {
-    await expectFinding(MOST, async (seed) => verdictOn(await playAlone(seed, mutation)), { first });
+    await expectFinding(MOST, async (seed) => verdictOn(await playAlone(seed, mutation)), first);
   },
 );
