@@ -29,13 +29,16 @@ export interface NaiveConnector {
   readonly reset: () => void;
 }
 
+/** Compressing and inflating takes a fifth of the time of a case. */
+const headersOf = (apiKey: string) => ({ 'X-AUTH-TOKEN': apiKey, 'Accept-Encoding': 'identity' });
+
 async function get(
   { baseUrl, apiKey }: ConnectorRun,
   name: Name,
   query: Record<string, string>,
 ): Promise<Rec[]> {
   const url = `${baseUrl}/api/public/v1/${name}?${new URLSearchParams(query)}`;
-  const response = await fetch(url, { headers: { 'X-AUTH-TOKEN': apiKey } });
+  const response = await fetch(url, { headers: headersOf(apiKey) });
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return (await response.json()) as Rec[];
 }
@@ -202,7 +205,7 @@ export function deletionByAbsence(): NaiveConnector {
     for (let page = 1; ; page += 1) {
       const url = `${baseUrl}/api/public/v1/${name}?_page=${page}`;
       try {
-        const init = { headers: { 'X-AUTH-TOKEN': apiKey }, signal: AbortSignal.timeout(2_000) };
+        const init = { headers: headersOf(apiKey), signal: AbortSignal.timeout(2_000) };
         const response = await fetch(url, init);
         if (response.status === 429) page -= 1;
         if (response.status === 429) continue;
