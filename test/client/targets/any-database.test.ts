@@ -138,6 +138,17 @@ describe('a copy', () => {
     expect(Number(again?.invalid)).toBe(0);
   });
 
+  test('corrects whether a record is invalid in a full sync after the schema has changed', async () => {
+    const sandbox = createSandbox({ records: { accounts: 0, products: 0 } });
+    sandbox.store.products.insert({ name: 'Oak' });
+    const copy = openSqlite();
+    for (const length of [5, 2]) {
+      const products = z.object({ id: z.string(), name: z.string().min(length) });
+      await run(sandbox, copy, { mode: 'full' }, { schemas: { products } });
+      expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'Oak' }, invalid: length > 3 });
+    }
+  });
+
   test('is stopped by an invalid record only if the client says validation: throw', async () => {
     const sandbox = createSandbox({ records: { products: 0 } });
     sandbox.store.products.insert(odd as never);

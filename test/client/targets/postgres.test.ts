@@ -55,14 +55,14 @@ test('a copy in PostgreSQL is not stopped by two ids that differ only in what it
   ]);
 });
 
-test('a copy in PostgreSQL keeps the types and digits of amounts', async () => {
+test('a copy in PostgreSQL keeps the digits of amounts, and has types for them and for timestamps', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', salePrice: '12345678901234567.8901' }], { collection: 'products' }));
-  expect(
-    await rowsOf(
-      `SELECT "salePrice"::text AS price, pg_typeof("salePrice")::text AS type FROM ${schema}.products`,
-    ),
-  ).toEqual([{ price: '12345678901234567.8901', type: 'numeric' }]);
+  const sql = `SELECT "salePrice"::text AS price, pg_typeof("salePrice")::text AS type,
+    pg_typeof("updatedAt")::text AS time FROM ${schema}.products`;
+  expect(await rowsOf(sql)).toEqual([
+    { price: '12345678901234567.8901', type: 'numeric', time: 'timestamp with time zone' },
+  ]);
 });
 
 test('a copy in PostgreSQL adds a column without dropping what depends on the view', async () => {

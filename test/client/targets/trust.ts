@@ -316,6 +316,11 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         ['acme', 19],
         ['bolt', 60],
       ]);
+      const status = `SELECT tenant, records FROM ${copy.views}sync_status WHERE collection = 'accounts' ORDER BY tenant`;
+      expect((await copy.query(status)).map(({ tenant, records }) => [tenant, Number(records)])).toEqual([
+        ['acme', 19],
+        ['bolt', 60],
+      ]);
       expect(await verified(acme, copy)).toMatchObject({ equal: true });
     });
 
