@@ -34,6 +34,9 @@ function tidy(text) {
       .replaceAll(/^\|.*\?` \| `undefined` \| - \|\n/gm, '')
       .replace(/^\| {2}\| Description \|\n.*\n/m, '')
       .replaceAll(/ \| - \|$/gm, ' | |')
+      // The first bar of a union, and what an iterator returns besides its values.
+      .replaceAll(/(?<=^\|[^|]*\| )\\\| /gm, '')
+      .replaceAll(', `any`, `any`', '')
       // A list in a cell.
       .replaceAll(/(?<=^\|.*) - (?=`[^`]+`: )/gm, '<br>')
       .replaceAll('|<br>', '| ')
