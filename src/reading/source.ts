@@ -124,9 +124,12 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
       // Its requests cannot be counted, only its pages.
       beforeAttempt?.();
       for await (const page of collection.list(query, options).pages()) {
+        // It may ignore the signal.
+        options.signal?.throwIfAborted();
         yield page;
         beforeAttempt?.();
       }
+      options.signal?.throwIfAborted();
     },
     async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait, beforeAttempt }) {
       // Without it, every record would look deleted.

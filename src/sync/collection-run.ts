@@ -43,8 +43,8 @@ const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
 
 /**
  * Carries out one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
- * derives from them. Its consumer commits each batch before the next. Nothing is sent or
- * read from the store before the first batch is requested.
+ * derives from them. Its consumer commits each batch before the next. Nothing is sent or read from the store before the
+ * first batch is requested.
  */
 export class CollectionRun<T extends { id: string }> {
   readonly collection: string;
