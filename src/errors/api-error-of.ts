@@ -16,7 +16,7 @@ import { ValidationFailedError } from './validation-failed-error.ts';
 const NO_SUCH_RECORD =
   'The company of this key has no such record: check the id. If every id fails, check baseUrl: client.ping() then fails too.';
 
-/** The error types of the API documentation: the class of each. */
+/** The class of each error type of the API documentation. */
 const CLASSES = {
   malformed_request: MalformedRequestError,
   unauthenticated: UnauthenticatedError,
@@ -159,13 +159,19 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice({ status, content = 'problem' }: ErrorResponse, { path = '' }: CallFacts): string {
+function notFoundAdvice(
+  { status, content = 'problem' }: ErrorResponse,
+  { method, path = '' }: CallFacts,
+): string {
   if (!isNotFoundStatus(status)) {
     return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
   }
   const [, segment = '', ...more] = path.split('/');
   if (more.length === 0) {
-    return `Check baseUrl and the path segment "${segment}". If the list has returned records before, set afterLastPage: 'not_found'.`;
+    const where = `Check baseUrl and the path segment "${segment}"`;
+    return method === 'GET'
+      ? `${where}. If the list has returned records before, set afterLastPage: 'not_found'.`
+      : `${where}: the service has no such collection.`;
   }
   if (content === 'problem') return NO_SUCH_RECORD;
 

@@ -99,7 +99,8 @@ function violation(value: unknown): Violation[] {
 /** `items.0.price` of FastAPI's `["body", "items", 0, "price"]`. */
 function locationOf(loc: unknown): string {
   if (!Array.isArray(loc)) return '';
-  return (loc[0] === 'body' ? loc.slice(1) : loc).map(String).join('.');
+  const parts = loc.filter((part) => typeof part === 'string' || typeof part === 'number');
+  return (parts[0] === 'body' ? parts.slice(1) : parts).join('.');
 }
 
 function text(value: unknown): string | undefined {

@@ -293,6 +293,26 @@ test('members of a wrong type and all other members are extensions, as sent', as
   expect(Object.hasOwn(extensions, '__proto__')).toBe(false);
 });
 
+test('an error whose violations have locations of odd types is read without them', async () => {
+  const odd = [{ toString: 1 }, null, ['x'], 'price', 0];
+  const body = { detail: [{ loc: odd, msg: 'field required' }] };
+  expect((await errorOf(jsonResponse(body, 422))).violations).toEqual([
+    { propertyPath: 'price.0', message: 'field required' },
+  ]);
+});
+
+test('a 404 of a list names afterLastPage in its hint, that of a create does not', async () => {
+  const create = await errorOf(problemResponse(404, { type: 'not_found' }));
+  expect(create.hint).toBe(
+    'Check baseUrl and the path segment "products": the service has no such collection.',
+  );
+  const client = scriptedClient(scriptedFetch(problemResponse(404, { type: 'not_found' })));
+  const list = (await caught(client.products.list().first())) as errors.AnyApiError;
+  expect(list.hint).toBe(
+    'Check baseUrl and the path segment "products". If the list has returned records before, set afterLastPage: \'not_found\'.',
+  );
+});
+
 test('a message names five violations and counts the others', async () => {
   const violations = Array.from({ length: 7 }, (_, n) => ({ propertyPath: `f${n}`, message: `m${n}` }));
   const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', violations }));
