@@ -101,7 +101,7 @@ function hash(source: string): string {
   return createHash('sha256').update(bare(source)).digest('hex');
 }
 
-/** What no formatter changes: neither white space nor commas and semicolons, and one kind of quotes. */
+/** Without what a formatter may change: white space, commas, semicolons, and which quotes are used. */
 function bare(source: string): string {
   return source.replaceAll(/[\s,;\\]/g, '').replaceAll('"', "'");
 }
@@ -124,11 +124,18 @@ function reportChanges(
 ): void {
   const [before, now] = [withoutComments(previous), withoutComments(file)];
   if (bare(before) === bare(now)) return;
-  const linesOf = (code: string, other: string) =>
-    code.split('\n').filter((line) => !bare(other).includes(bare(line)));
-  for (const line of linesOf(before, now)) io.log(`- ${line.trim()}`);
-  for (const line of linesOf(now, before)) io.log(`+ ${line.trim()}`);
+  for (const line of linesMissingIn(bare(now), before)) io.log(`- ${line}`);
+  for (const line of linesMissingIn(bare(before), now)) io.log(`+ ${line}`);
   throw changedFrom(checked, 'discover');
+}
+
+/** The lines of a file that another does not have. A part of a longer name or of a longer chain of calls is no line. */
+function linesMissingIn(other: string, code: string): string[] {
+  const lines = code.split('\n').map((line) => line.trim());
+  return lines.filter((line) => {
+    const text = bare(line).replaceAll(/\W/g, '\\$&');
+    return !new RegExp(`(?<!\\w(?=\\w))${text}${/[,;]$/.test(line) ? '(?!\\.)' : ''}`).test(other);
+  });
 }
 
 function summary({ collections, requests }: Discovery, out: string): string {

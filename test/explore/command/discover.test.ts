@@ -45,6 +45,20 @@ describe('discover', () => {
     expect(readFileSync(file, 'utf8')).toContain('colour: z.string()');
   });
 
+  test('prints both forms of a field under --check if one is the beginning of the other', async () => {
+    const { sandbox, env } = await listening({ records: { boms: 5 } });
+    const file = folder()('schemas.ts');
+    for (const id of sandbox.store.boms.ids()) sandbox.store.boms.update(id, { colour: 'red', tint: 'dark' });
+    await run(env, ['discover', 'boms', '--strict', '--quiet', '--out', file]);
+    sandbox.store.boms.update('1', { colour: null, tint: undefined, colourtint: 'x' });
+    const { log } = await run(env, ['discover', 'boms', '--strict', '--quiet', '--check', file]);
+    expect(log.split('\n').slice(0, 3)).toEqual([
+      '- colour: z.string(),',
+      '+ colour: z.string().nullable(),',
+      '+ colourtint: z.string().optional(),',
+    ]);
+  });
+
   test.each([
     ['that it did not write', () => 'export const precious = 1;\n', 'it did not write that file'],
     ['that was edited', (text: string) => text.replace('nullish', 'optional'), 'the file was edited'],
