@@ -33,7 +33,7 @@ export interface Prompt {
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What a command gets of it. */
+/** {@link Io} as a command uses it: `--quiet` and the hiding of keys are applied. */
 export interface CommandIo extends Omit<Io, 'status'> {
   /** Prints a line about the progress; nothing with `--quiet`. */
   note: (line: string) => void;

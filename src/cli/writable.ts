@@ -28,8 +28,8 @@ export async function writableFile(name: string): Promise<string> {
 }
 
 /**
- * Checks a file that a command generates. One that `reasonNot` gives a reason for is overwritten only with `--force`.
- * Called before the first request too.
+ * Fails if a command must not overwrite a file: `reasonNot` says why, and `--force` overrides it. Called before the first
+ * request, as {@link writableFile} is.
  */
 export async function checkOverwriting(
   name: string,

@@ -114,7 +114,7 @@ export abstract class AccountingError extends Error {
   }
 }
 
-/** Why a run stopped, in one line and with an end: what happened, without what to do about it. */
+/** Why a run stopped, as one line with a punctuation mark at its end: what happened, without what to do about it. */
 export function reasonOf(cause: unknown): string {
   const printed = printedCause(cause);
   const message = typeof printed === 'string' ? printed : printed.message || printed.name;

@@ -34,7 +34,7 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-/** What a JSON text consists of: text, and values of which the text is not known yet. */
+/** A part of a JSON text: finished text, or a value that is still to be written. */
 type Piece = string | { readonly value: unknown };
 
 /** With a stack of its own in place of recursion, and without an indent. */

@@ -21,7 +21,7 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }
 
-/** The marks and spaces at the end of a text. From their first one only: otherwise a text of marks takes quadratic time. */
+/** The marks and spaces at the end of a text. The lookbehind prevents quadratic time for a text of many marks. */
 const END = /(?<![.!?:;,\s])[.!?:;,\s]+$/;
 
 /** With one punctuation mark at the end, whatever the author of the text wrote there. */

@@ -13,8 +13,8 @@ export interface LimitedCall {
   /** Called once, before a wait. `waitMs` is undefined if it depends on a response. */
   readonly onWait: (waitMs: number | undefined) => void;
   /**
-   * The error for a call that gets no permit in time. `limit` is set if its deadline ran out while the limits were unknown;
-   * otherwise the quota is used up for longer than it may wait, until `retryAfterMs` is over, if that is known.
+   * The error for a call that gets no permit in time. `limit` is set if its deadline ran out while the limits were unknown.
+   * Otherwise the quota is used up for longer than the call may wait: for `retryAfterMs`, if that is known.
    */
   readonly giveUp: (limit: 'deadline' | undefined, retryAfterMs: number | undefined) => Error;
 }

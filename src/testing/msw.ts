@@ -15,8 +15,8 @@ import type { Sandbox } from './sandbox.ts';
  * ```
  *
  * A fault that ends a connection without a whole response is a plain network error here: a refused, a reset and a closed
- * connection look the same. A body that is cut ends in an error that need not name its cause; msw 3 rejects the `fetch` itself, where a socket first delivers the headers. `sandbox.listen()`
- * distinguishes them all.
+ * connection look the same. A body that is cut ends in an error that need not name its cause; with msw 3 `fetch` itself
+ * rejects, although a socket delivers the headers first. `sandbox.listen()` distinguishes them all.
  */
 export function sandboxHandlers(sandbox: Sandbox): HttpHandler[] {
   const { baseUrl } = sandbox;

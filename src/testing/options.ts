@@ -276,8 +276,8 @@ export const sandboxOptions = {
     'application/problem+json',
   ),
   /**
-   * The body of a 404 in place of a problem document, as of a proxy, gateway or router that does not know the path: a
-   * string is sent as HTML, an empty string as no body, and an object as JSON, such as `{ "message": "Not Found" }`.
+   * The body of a 404 in place of a problem document, such as a proxy, gateway or router sends for an unknown path: a string
+   * is sent as HTML, an empty string as no body, and an object as JSON, such as `{ "message": "Not Found" }`.
    * @default undefined
    */
   notFoundBody: optional(errorBody),

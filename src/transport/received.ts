@@ -57,14 +57,14 @@ export interface ReadingConfig {
   readonly bareNotFound: BareNotFound;
 }
 
-/** The request of a response. */
+/** The request that a response belongs to. */
 interface Sent {
   readonly url: string;
   /** Removed from everything that the response echoes. */
   readonly apiKey: string;
 }
 
-/** A response whose headers have arrived. They are read when they are used, and show no API key. */
+/** A response whose headers have arrived. Nothing that it shows of them contains the API key. */
 export class Received {
   readonly response: Response;
   readonly sent: Sent;
@@ -82,7 +82,7 @@ export class Received {
     this.rateLimit = rateLimitOf(response.headers);
   }
 
-  /** What errors and events show of it. */
+  /** What errors and events show of the response. */
   get shown() {
     const { status, rateLimit, requestId } = this;
     const headers: Record<string, string> = {};
@@ -97,7 +97,7 @@ export class Received {
     return REQUEST_ID.map((name) => this.#header(name)).find((value) => value !== undefined);
   }
 
-  /** How long it asks to wait; undefined if it does not say, or not as RFC 9110 has it. */
+  /** How long the response asks to wait; undefined if it does not say, or in no form of RFC 9110. */
   get retryAfterMs(): number | undefined {
     const { headers } = this.response;
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));

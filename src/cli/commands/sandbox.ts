@@ -134,7 +134,7 @@ async function envFile(name: string, { force }: Flags): Promise<EnvFile> {
   });
 }
 
-/** Arguments were checked: what is wrong is in the fixtures, or in a file of `probe --out` of another version. */
+/** The flags have been checked: an error comes from the fixtures, or from a file that another version of `probe` wrote. */
 function create(options: SandboxOptions, { service }: Flags): Sandbox {
   try {
     return createSandbox(options);

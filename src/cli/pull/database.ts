@@ -37,7 +37,7 @@ export interface DatabaseFlags extends ConnectFlags {
 /** A database, as far as the command uses it itself. */
 interface Database {
   readonly target: SyncTarget;
-  /** The companies whose copies it holds, one a row. */
+  /** The companies whose copies it holds, one per row. */
   tenants(): Promise<readonly unknown[]>;
   close?(): Promise<void>;
 }

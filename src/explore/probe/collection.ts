@@ -19,10 +19,10 @@ import type { CollectionDetails, CollectionFindings } from './report.ts';
 import type { ProbeSession } from './session.ts';
 import { probeUpdatedSince, SHIFT_REQUESTS, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
 
-/** The most requests for each collection: also one for the first page, page size, range and missing record. */
+/** The most requests for each collection. The 4 are the first page, the page size, a range and a missing record. */
 export const EACH_COLLECTION_REQUESTS = 4 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
 
-/** The most requests that only one of the collections takes in addition: also one for the large bound. */
+/** The most requests that only one of the collections takes in addition. The 1 is the large bound. */
 export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1) + SHIFT_REQUESTS;
 
 /** Finds out all that reading one collection can show. */

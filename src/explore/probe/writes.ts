@@ -36,8 +36,8 @@ interface WriteOptions {
 }
 
 /**
- * The most requests: of the create, of looks for it, of the update with a read after a 204; one each for a replay, another
- * body, an unknown field and the delete; and four to clean up, one of them for a product whose id is unknown.
+ * The most requests: for the create, the lookups after it, and the update with a read after a 204; one each for a replay,
+ * another body, an unknown field and the delete; and four to clean up, one of them for a product whose id is unknown.
  */
 export const WRITE_REQUESTS =
   TYPES.create.length + 1 + LOOK_AFTER_MS.length + TYPES.update.length + 2 + 4 + 4;

@@ -45,7 +45,7 @@ export const contentFaults = {
     optional: {
       /** The error type. @default that of the status */
       type: is.string,
-      /** The body, as of the option `notFoundBody`. @default a problem document */
+      /** The body: see the option `notFoundBody`. @default a problem document */
       body: errorBody,
       /** `Retry-After`, as for `rate-limited`. @default none */
       retryAfter: retryAfterCheck,

@@ -6,8 +6,8 @@ import type { Fields } from './row.ts';
 
 /**
  * Stores the records in a folder that `pull --all --out` wrote: `accounts.ndjson`, `account-addresses.ndjson` and so on.
- * They are stored as they are, because a service may send invalid records. Throws a RangeError
- * for a folder without such a file, a file that cannot be read, and the id of another record.
+ * They are stored as they are, because a service may send invalid records. Throws a RangeError for a folder without such a
+ * file, a file that cannot be read, and the id of another record.
  */
 export function loadFolder(company: Company, folder: string): void {
   for (const [name, records] of readFolder(folder)) {
