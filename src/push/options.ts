@@ -130,8 +130,8 @@ const ownOptions = {
    */
   incompleteList: option(is.oneOf('fail', 'create'), 'fail'),
   /**
-   * Accepts an API key, although the products that the store remembers do not show that its company is the same. With a
-   * key that the store does not know, up to five remembered products are requested by their ids: one that still has its
+   * Accepts an API key even if the products that the store remembers do not show that it belongs to the same company. With
+   * a key that is new to the store, up to five remembered products are requested by their ids: one that still has its
    * natural key shows that the company is the same. If none has, the push rejects with `invalid_input`. Pass `true` once
    * for a new key of the same company. Default: false.
    */

@@ -8,7 +8,7 @@ const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 export class IdSet {
   #integers = new Float64Array(1024);
   #count = 0;
-  /** Of each integer. */
+  /** 1 for each integer that was listed, at its position. */
   #seen = new Uint8Array(0);
   readonly #others = new Map<string, boolean>();
 

@@ -28,7 +28,7 @@ export class Checkpoints {
   readonly own: Pick<SyncState, 'scope' | 'parameters' | 'by'>;
   readonly #store: Store;
   readonly #signal: AbortSignal | undefined;
-  /** Whether a state of other parameters is replaced. */
+  /** Whether a state with other parameters is replaced. */
   readonly #replaces: boolean;
   /** The state found at the beginning, encoded. */
   #found: string | undefined;

@@ -159,7 +159,7 @@ export class CollectionRun<T extends { id: string }> {
     await this.#checkpoints.beforeConsumer();
   }
 
-  /** Called when the consumer has finished with a batch. `written`: what a target says of it. */
+  /** Called when the consumer has finished with a batch. `written`: what a target returned for it. */
   async commit({ collection, key, checkpoint, last }: Batch<T>, written?: unknown): Promise<void> {
     await this.#checkpoints.commit(checkpoint, last);
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
@@ -215,7 +215,7 @@ export class CollectionRun<T extends { id: string }> {
     };
   }
 
-  /** The pages of a run that begins. A service that rejects the offset of the bound gets it once more in UTC. */
+  /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */
   async *#pages(start: RunState): AsyncGenerator<Page<T>, void> {
     const { since, token } = start.plan;
     const ahead = since === undefined ? fullReadAhead(this.#settings) : {};

@@ -96,7 +96,7 @@ interface RefreshContext {
   is404Proven: boolean;
 }
 
-/** Reads a record again if another run wrote its row meanwhile: which of the two is newer is not known. */
+/** Reads a record again if another run wrote its row meanwhile, because it is unknown which of the two is newer. */
 async function refreshOne(
   id: string,
   context: RefreshContext,
@@ -126,7 +126,7 @@ async function refreshOne(
   );
 }
 
-/** With the API key of another company every record is a 404. One of the copy must be found. */
+/** With the API key of another company every record is a 404, so the service must have another record of the copy. */
 async function prove404(missing: string, context: RefreshContext): Promise<void> {
   if (context.is404Proven) return;
   const { target, name, source, settings, startedAt } = context;

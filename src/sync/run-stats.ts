@@ -11,9 +11,9 @@ export class RunStats {
   #invalid = 0;
   #pages = 0;
   #staleRecords = 0;
-  /** What the target says that it changed. */
+  /** What the target changed, as it reported. */
   #figures: CopyFigures = {};
-  /** Of the batch that the consumer has. */
+  /** What is in the batch that the consumer works on. */
   #delivered = { records: 0, invalid: 0 };
   #startedAt = monotonicMs();
 
@@ -31,7 +31,7 @@ export class RunStats {
     this.#delivered = { records: records.length, invalid: invalid.length };
   }
 
-  /** The checkpoint of the batch is written. `written`: what a target says of it. */
+  /** The checkpoint of the batch is written. `written`: what a target returned for it. */
   committed(written: unknown): void {
     const { records, invalid } = this.#delivered;
     const { replaced, invalid: kept = 0, ...figures } = (written ?? {}) as Partial<Written>;
@@ -44,7 +44,7 @@ export class RunStats {
     this.#changed({ ...figures, replaced: replaced?.length });
   }
 
-  /** Records were removed from the copy. `count`: what a target says of it. */
+  /** Records were removed from the copy. `count`: what a target returned for them. */
   deleted(count: unknown): void {
     if (typeof count === 'number') this.#changed({ deleted: count });
   }

@@ -99,9 +99,9 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;
   /**
-   * Accepts an API key once, although the records of the copy do not show that its company is the same. Without it, a
-   * key that the copy does not know must read one of up to five known records as the copy has it; otherwise nothing is
-   * written. Default: false.
+   * Accepts an API key even if the records of the copy do not show that it belongs to the same company. Pass `true` once.
+   * Without it, a key that is new to the copy must read at least one of up to five known records as the copy has it;
+   * otherwise nothing is written. Default: false.
    */
   sameCompany?: boolean | undefined;
   store?: undefined;
@@ -187,7 +187,7 @@ function intoStore(sources: Sources, names: readonly string[], options: Resolved
     throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
   }
   checkDeletions(options, sources, names);
-  // What these functions return is only waited for.
+  // What the functions of the caller return is awaited, and never counted.
   const copy: OpenTarget = {
     store,
     async onBatch(batch) {

@@ -25,7 +25,7 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly names: readonly string[];
   readonly sources: Sources;
   readonly read: ReadSettings;
-  /** Without these methods, the target is rejected. */
+  /** The methods that the target must have. */
   readonly needs: readonly Names[];
 }
 

@@ -122,8 +122,8 @@ export class TenantRun {
       for (const run of level) {
         const one = this.#collections.run(() => this.#runOne(run));
         running.push(one);
-        // Until the first batch, which no limit prevents, one collection is read at a time: none is paused because of one
-        // that then turns out to be forbidden.
+        // Until the first batch, which no limit prevents, collections are read one at a time, so that none is paused
+        // because of one that turns out to be forbidden.
         if (limit !== undefined) await Promise.race([one, limit.firstBatch]);
       }
       // Even if a parent failed: what its children contain is right anyway.
