@@ -98,7 +98,7 @@ export {
 
 export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
 export { push } from './push/push.ts';
-export type { PushProgress, PushResult } from './push/results.ts';
+export type { PushProgress, PushResult, PushResultMembers } from './push/results.ts';
 export type { PushAction, PushDifference, PushNotStored, PushReport } from './reports/push-report.ts';
 
 // Records.

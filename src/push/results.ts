@@ -5,8 +5,8 @@ import { notify } from '../internal/notify.ts';
 import type { RunSource } from '../reading/source.ts';
 import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
 
-/** What every result has. `index` and `row` are undefined for a product that no row has. */
-interface AnyResult<Row> {
+/** The members of every {@link PushResult}. `index` and `row` are undefined for a product that no row has. */
+export interface PushResultMembers<Row> {
   /** The natural key; undefined if the row has none. */
   readonly key: string | undefined;
   /** The position of the row in `rows`, from 0. */
@@ -40,8 +40,8 @@ interface KnownMembers {
 
 /** The result of one row, or of a product that no row has: see {@link PushAction}. */
 export type PushResult<Row = object> = {
-  readonly [Action in PushAction]: { readonly action: Action } & AnyResult<Row> & {
-      readonly [Name in KnownMembers[Action]]: NonNullable<AnyResult<Row>[Name]>;
+  readonly [Action in PushAction]: { readonly action: Action } & PushResultMembers<Row> & {
+      readonly [Name in KnownMembers[Action]]: NonNullable<PushResultMembers<Row>[Name]>;
     };
 }[PushAction];
 
@@ -67,7 +67,7 @@ export interface Subject {
 }
 
 /** What was done, with the details that its result needs. */
-export type Outcome = Pick<PushResult, 'action'> & Partial<Omit<AnyResult<object>, keyof Subject>>;
+export type Outcome = Pick<PushResult, 'action'> & Partial<Omit<PushResultMembers<object>, keyof Subject>>;
 
 interface Callbacks {
   readonly tenant: string;
