@@ -129,7 +129,7 @@ function reportChanges(
   throw changedFrom(checked, 'discover');
 }
 
-/** The lines of a file that another does not have. A part of a longer name or of a longer chain of calls is no line. */
+/** The lines of a file that another does not have. A match in a longer name or a longer chain of calls does not count. */
 function linesMissingIn(other: string, code: string): string[] {
   const lines = code.split('\n').map((line) => line.trim());
   return lines.filter((line) => {
