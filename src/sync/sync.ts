@@ -228,10 +228,9 @@ function intoTarget(sources: Sources, names: readonly string[], given: Resolved)
         onDelete: (ids, collection) => opened.onDelete?.(ids, collection),
       };
       const run = new TenantRun(names, sources, { options, copy });
-      /** Tells the target how the collections ended. */
-      const tell = async (error?: unknown) => {
+      /** Tells the target how the collections ended, with the times of the report that the caller gets. */
+      const tell = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
         const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
-        const { collections, endedAt } = failed?.report ?? run.report();
         const reason = failed?.cause ?? error;
         const ends = collections.map((report): CollectionEnd => {
           const own = failed?.errors.find(({ collection }) => collection === report.collection);
@@ -246,10 +245,11 @@ function intoTarget(sources: Sources, names: readonly string[], given: Resolved)
       } catch (error) {
         const isStopped = signal?.aborted === true && error === signal.reason;
         // The failure of the run is what to report, even if the database cannot be reached.
-        if (!isStopped) await tell(error).catch(() => undefined);
+        const ended = isAccountingError(error, 'sync_failed') ? error.report : run.report();
+        if (!isStopped) await tell(ended, error).catch(() => undefined);
         throw error;
       }
-      await tell();
+      await tell(report);
       return report;
     });
 }

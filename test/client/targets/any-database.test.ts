@@ -2,10 +2,12 @@
 
 import {
   type ClientOptions,
+  type CollectionEnd,
   forget,
   isAccountingError,
   memoryStore,
   refresh,
+  type SyncTarget,
   sync,
   verify,
 } from 'accounting-data-sdk';
@@ -339,6 +341,24 @@ describe('sync_status of a copy', () => {
     const done = { last_error: null, complete: 'certain' };
     expect(await statusOf(copy, 'bankFeedAccounts')).toMatchObject(done);
   });
+});
+
+test('a target of the caller gets what the sync returns', async () => {
+  const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
+  let ends: readonly CollectionEnd[] = [];
+  const target: SyncTarget = {
+    open: () => ({
+      store: memoryStore(),
+      onBatch: () => undefined,
+      onEnd(given) {
+        ends = given;
+      },
+    }),
+  };
+  const report = await sync(clientOf(sandbox), { tenant: 'acme', target, collections });
+  expect(ends.map((end) => end.report)).toEqual(report.collections);
+  // The same time, not one of a millisecond later.
+  for (const { endedAt } of ends) expect(endedAt).toBe(report.endedAt);
 });
 
 describe('verify of a copy', () => {
