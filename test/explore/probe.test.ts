@@ -91,7 +91,7 @@ describe('a probe', () => {
 
   test('rejects collections that do not exist, and an empty list', async () => {
     const { client } = productSandbox();
-    for (const collections of [['invoices' as 'accounts'], []])
+    for (const collections of [['unknown' as 'accounts'], []])
       await expect(probe(client, { collections })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });

@@ -70,7 +70,7 @@ describe('sandbox.store', () => {
       { id: '6', name: 'b' },
     ]);
     expect(store.boms.count).toBe(2);
-    expect(() => store.load({ invoices: [] } as object)).toThrow('There is no collection invoices');
+    expect(() => store.load({ unknown: [] } as object)).toThrow('There is no collection unknown');
     expect(() => store.load({ accounts: [{ id: 7 }] } as object)).toThrow(TypeError);
   });
 

@@ -45,7 +45,7 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'onBatch', syncWith({ onBatch: undefined })],
   ['sync', 'onBatch', syncWith({ onBatch: 'no' })],
   ['sync', 'collections', syncWith({ collections: 'accounts' })],
-  ['sync', 'collections', syncWith({ collections: ['accounts', 'invoices'] })],
+  ['sync', 'collections', syncWith({ collections: ['accounts', 'unknown'] })],
   ['sync', 'collections', syncWith({ collections: ['toString'] })],
   ['sync', 'collections', syncWith({ collections: ['rateLimit'] })],
   ['sync', 'concurrency', syncWith({ concurrency: 0 })],

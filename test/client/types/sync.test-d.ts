@@ -41,7 +41,7 @@ describe('sync', () => {
       onBatch: ({ collection }) => expectTypeOf(collection).toEqualTypeOf<'accounts' | 'products'>(),
     });
     // @ts-expect-error: there is no such collection
-    void sync(client, { ...run, collections: ['invoices'], onBatch: () => undefined });
+    void sync(client, { ...run, collections: ['unknown'], onBatch: () => undefined });
     // @ts-expect-error: a method of the client, no collection
     void sync(client, { ...run, collections: ['request'], onBatch: () => undefined });
   });
@@ -68,7 +68,7 @@ describe('sync', () => {
     // @ts-expect-error: the target has a store of its own
     void sync(client, { ...run, target });
     // @ts-expect-error: there is no such collection
-    void sync(client, { tenant: 'acme', target, collections: ['invoices'] });
+    void sync(client, { tenant: 'acme', target, collections: ['unknown'] });
   });
 
   test('takes undefined for what may be left out', () => {

@@ -233,7 +233,7 @@ describe('an error', () => {
     ['pul accounts', 'Did you mean pull?'],
     ['get', "'collection'"],
     ['get accounts', "'id'"],
-    ['pull invoices', 'Known: accounts, '],
+    ['pull unknown', 'Known: accounts, '],
     ['pull accounts --since yesterday', 'Give a date such as 2026-01-31'],
     ['pull accounts --pagination all', 'Allowed choices are keyset, page'],
     ['pull accounts --max-outage soon', 'Give a time with its unit'],

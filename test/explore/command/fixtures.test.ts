@@ -75,7 +75,7 @@ describe('fixtures', () => {
 
   test.each([
     ['accounts.ndjson', '{"id":"1"}\n{"secret', 'line 2 of'],
-    ['invoices.ndjson', '{"id":"1"}', 'no file of a collection'],
+    ['unknown.ndjson', '{"id":"1"}', 'no file of a collection'],
   ])('are rejected if a file is invalid: %s with %s', (name, text, message) => {
     const data = folder()('data');
     mkdirSync(data);

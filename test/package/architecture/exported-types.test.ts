@@ -79,6 +79,19 @@ function visit(node: ts.Node, of: string): void {
   });
 }
 
+test('the type of the records of every collection is exported', () => {
+  const file = program.getSourceFile(`${root}src/collections/index.ts`);
+  const table = file && checker.getSymbolAtLocation(file)?.exports?.get('collections' as ts.__String);
+  const definitions = table === undefined ? [] : checker.getTypeOfSymbol(table).getProperties();
+  const records = definitions.map((definition) => {
+    const record = checker.getTypeOfSymbol(definition).getProperty('$record');
+    const type = record && checker.getNonNullableType(checker.getTypeOfSymbol(record)).getSymbol();
+    return [definition.name, type !== undefined && exported.has(type)];
+  });
+  expect(records.length).toBeGreaterThan(10);
+  expect(records.filter(([, isExported]) => !isExported)).toEqual([]);
+});
+
 test('every entry of the package is looked at', () => {
   const names = Object.keys(manifest.exports).filter((name) => name !== './package.json');
   expect(entries).toHaveLength(names.length);

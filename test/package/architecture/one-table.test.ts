@@ -7,7 +7,7 @@ import { errorsIn, programOf } from '../../support/compiler.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
-const invoices = `import type { FieldTable, RecordWith } from '../schemas/record.ts';
+const memos = `import type { FieldTable, RecordWith } from '../schemas/record.ts';
 import { accounts } from './accounts.ts';
 import { readOnly } from './define.ts';
 
@@ -17,28 +17,28 @@ const fields = {
   /** When it is due. */ dueAt: 'timestamp',
 } as const satisfies FieldTable;
 
-/** An invoice. */
-export interface Invoice extends RecordWith<typeof fields> {}
+/** A memo. */
+export interface Memo extends RecordWith<typeof fields> {}
 
-export const invoices = readOnly<Invoice>('invoices', { parent: accounts, fields });
+export const memos = readOnly<Memo>('memos', { parent: accounts, fields });
 `;
 
 const user = `import { createClient, type ProductDraft, type RecordOf, sync } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 
-const sandbox = createSandbox({ records: { invoices: 3 } });
+const sandbox = createSandbox({ records: { memos: 3 } });
 const client = createClient(sandbox.clientOptions);
 export const draft: ProductDraft = { colourCode: 4 };
 const { colourCode } = await client.products.create(draft);
 export const colour: number | null | undefined = colourCode;
 export const stored: number | null | undefined = productSchema.parse({}).colourCode;
 
-export const invoice: RecordOf<'invoices'> = sandbox.store.invoices.insert({});
-export const total: string | null | undefined = invoice.total;
-export const further: unknown = invoice.further;
-await sync(client, { store: new Map(), tenant: 'a', collections: ['invoices'], onBatch: () => undefined });
-export const listed: AsyncIterable<{ id: string }> = client.invoices.list();
+export const memo: RecordOf<'memos'> = sandbox.store.memos.insert({});
+export const total: string | null | undefined = memo.total;
+export const further: unknown = memo.further;
+await sync(client, { store: new Map(), tenant: 'a', collections: ['memos'], onBatch: () => undefined });
+export const listed: AsyncIterable<{ id: string }> = client.memos.list();
 `;
 
 /** Sources with a field and a collection more, and the program of a user. */
@@ -47,10 +47,10 @@ const texts = {
     'export const productFields = {\n',
     "$&  /** Colour code. */ colourCode: 'integer',\n",
   ),
-  'src/collections/invoices.ts': invoices,
-  'src/collections/index.ts': `import { invoices } from './invoices.ts';\n${source(
+  'src/collections/memos.ts': memos,
+  'src/collections/index.ts': `import { memos } from './memos.ts';\n${source(
     'src/collections/index.ts',
-  ).replace('export const collections = {\n', '$&  /** Invoices. */ invoices,\n')}`,
+  ).replace('export const collections = {\n', '$&  /** Memos. */ memos,\n')}`,
   'src/user.ts': user,
 };
 const changed = new Map(Object.entries(texts).map(([path, text]) => [`${root}${path}`, text]));
@@ -90,9 +90,9 @@ describe('the table of product fields', () => {
 });
 
 test('the table of a read-only collection and the type of its records name the same fields', () => {
-  const path = `${root}src/collections/invoices.ts`;
+  const path = `${root}src/collections/memos.ts`;
   const errorsAfter = (from: string, to: string) => {
-    const texts = new Map(changed).set(path, invoices.replace(from, to));
+    const texts = new Map(changed).set(path, memos.replace(from, to));
     return errorsIn(programOf([path], texts), [path]);
   };
   expect(errorsAfter(', fields }', ' }')).toEqual([expect.stringContaining("'fields' is missing")]);

@@ -56,6 +56,7 @@ test.each(METHODS)(
     const sentAgain = STATUSES.filter((status) =>
       ['retry', 'wait', 'refresh_key'].includes(nextOf(method, status)),
     );
-    expect(stated.toSorted()).toEqual(sentAgain);
+    // A status of a range can have a row of its own.
+    expect([...new Set(stated)].toSorted()).toEqual(sentAgain);
   },
 );
