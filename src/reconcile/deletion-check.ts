@@ -38,8 +38,11 @@ export interface ReadMarks {
   ids(): Iterable<string> | AsyncIterable<string>;
 }
 
-/** How many of the listed records may be deleted during the run before a 404 of all of them aborts it. */
-const WITNESSES = 3;
+/**
+ * How many of the first listed records must be deleted during the run before their 404s abort it. Not of the last ones:
+ * if the key became that of another company during the read, only the first ones show it.
+ */
+const WITNESSES = 10;
 
 export interface DeletionCheckOptions<T> {
   /** The name of the collection. */
@@ -265,8 +268,8 @@ export class DeletionCheck<T extends { id: string }> {
         'Run it again. If this repeats, ask the operator of the service what returns the second form.',
       ],
       first_record_not_found: [
-        `the first record that the service listed cannot be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted.`,
-        'Run it again: the record may have been deleted meanwhile. If this repeats, check the API key.',
+        `none of the first records that the service listed can be read by its id, so a 404 does not prove that a record was deleted; ${candidates} of ${local} local records were not found upstream; nothing was deleted.`,
+        'Run it again: they may have been deleted meanwhile. If this repeats, check the API key.',
       ],
     };
     const delivered = this.#options.delivered?.();

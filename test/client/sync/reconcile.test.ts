@@ -62,7 +62,7 @@ describe('reconcile', () => {
     expect(gets(books)).toBe(5);
   });
 
-  test('takes 404 and 410 of one form each, and a first record that is deleted meanwhile', async () => {
+  test('takes 404 and 410 of one form each, even if the first listed records are deleted meanwhile', async () => {
     const { books, deleted, run, remove } = openWith(40);
     remove('3', '17', '30');
     books.sandbox.faults.add(
@@ -73,7 +73,7 @@ describe('reconcile', () => {
       },
       { path: /\/accounts\/17$/ },
     );
-    books.sandbox.onRequest(({ path }) => path.endsWith('/30') && remove('1'));
+    books.sandbox.onRequest(({ path }) => path.endsWith('/30') && remove('1', '2', '4', '5'));
     await run({ concurrency: 1 });
     expect(deleted).toEqual([['3', '17', '30']]);
   });
@@ -288,6 +288,19 @@ describe('reconcile deletes nothing', () => {
       expect(gets(books)).toBe(0);
     },
   );
+
+  test('if the key becomes that of another company during the read', async () => {
+    const { books, deleted, run } = openWith(60, {
+      ids: { form: 'uuid' },
+      pageSize: 10,
+      otherRecords: { accounts: 60 },
+    });
+    const { full, otherCompany } = books.sandbox.keys;
+    const apiKey = () => (books.sandbox.count() < 4 ? full : otherCompany);
+    const failed = run({ pagination: 'page' }, clientOf(books.sandbox, { apiKey }));
+    await expect(failed).rejects.toMatchObject(abortedFor('first_record_not_found'));
+    expect(deleted).toEqual([]);
+  });
 
   const oneRecord = /\/accounts\/./;
   test.each<[string, number, FaultMatch, object]>([
