@@ -194,7 +194,10 @@ export class PushMemory {
       return content;
     const [what, hint] =
       content.v === STATE_VERSION
-        ? ['belongs to another base URL or tenant', 'Pass another tenant.']
+        ? [
+            'belongs to another base URL or tenant',
+            'For another company, pass another tenant. If the service of this one has moved, delete the state: the next push finds the products by their keys.',
+          ]
         : ['was not written by a push of this version', 'Delete the state, or pass another tenant.'];
     throw new CheckpointError(`The state under ${key} ${what}.`, { hint });
   }

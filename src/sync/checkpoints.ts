@@ -70,7 +70,7 @@ export class Checkpoints {
       throw new CheckpointError(
         `The state under ${this.key} belongs to another base URL, tenant, collection or set of filters.`,
         {
-          hint: 'Give the options of the run that wrote it, or delete the state to read everything again, or pass another tenant.',
+          hint: 'Pass the options of the run that wrote it. For another company, pass another tenant. If the service of this one has moved, delete the state, or forget the tenant of a copy: the next run reads everything again.',
         },
       );
     }

@@ -61,16 +61,16 @@ export async function pullIntoDatabase(
           exitCode: EXIT.usage,
         });
       }
-      progress.log(`${tenant} was removed from ${flags.to}.`);
+      io.note(`${tenant} was removed from ${flags.to}.`);
       return;
     }
     const { client, reading } = await connect(io, flags, progress.listeners);
     const { pagination = reading.pagination, maxOutage: maxOutageMs } = flags;
-    const target = warning(database.target, progress);
+    const target = warning(database.target, io);
     const collections = name && [name];
     if (flags.verify) {
       const options = { tenant, target, collections, pagination, maxOutageMs, signal: io.signal };
-      return printDifferences(await verify(client, options), flags, io, progress);
+      return printDifferences(await verify(client, options), flags, io);
     }
     const report = await sync(client, {
       ...reading,
@@ -91,7 +91,7 @@ export async function pullIntoDatabase(
       throw error;
     });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
-    logReport(report, flags.to, progress);
+    logReport(report, { to: flags.to, io, progress });
   } catch (error) {
     throw asFailure(error, { signal: io.signal, isOfAll: name === undefined });
   } finally {
@@ -100,8 +100,8 @@ export async function pullIntoDatabase(
 }
 
 /** Shows what the target warns of: the client of the command has no logger. */
-function warning(target: SyncTarget, progress: PullProgress): SyncTarget {
-  const warn = (text: string) => progress.log(`Warning: ${text}`);
+function warning(target: SyncTarget, io: CommandIo): SyncTarget {
+  const warn = (text: string) => io.note(`Warning: ${text}`);
   return { open: (tenant, context) => target.open(tenant, { ...context, warn }) };
 }
 
@@ -128,12 +128,7 @@ async function onlyTenant(database: Database, to: string): Promise<string> {
 }
 
 /** Prints each difference as a line of JSON, or the whole report; fails with the exit code of a change if there is one. */
-function printDifferences(
-  report: VerifyReport,
-  { to, json }: DatabaseFlags,
-  io: CommandIo,
-  progress: PullProgress,
-): void {
+function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io: CommandIo): void {
   const { equal, collections, forbidden, tenant } = report;
   if (json) io.out(JSON.stringify(report, undefined, 2));
   let count = 0;
@@ -145,15 +140,15 @@ function printDifferences(
       }
     }
     if (changedSince.length > 0) {
-      progress.log(`${collection}: ${counted(changedSince.length, 'record')} changed since the last sync.`);
+      io.note(`${collection}: ${counted(changedSince.length, 'record')} changed since the last sync.`);
     }
     if (differences.withoutId > 0)
-      progress.log(`${collection}: ${counted(differences.withoutId, 'row')} without an id.`);
+      io.note(`${collection}: ${counted(differences.withoutId, 'row')} without an id.`);
   }
-  for (const name of forbidden) progress.log(`${name}: not compared, the key may not read it.`);
+  for (const name of forbidden) io.note(`${name}: not compared, the key may not read it.`);
   const read = collections.reduce((sum, { records }) => sum + records, 0);
   if (equal) {
-    progress.log(`${counted(read, 'record')} of ${tenant} compared with ${to}: equal.`);
+    io.note(`${counted(read, 'record')} of ${tenant} compared with ${to}: equal.`);
     return;
   }
   throw new CommandFailure(
@@ -239,31 +234,34 @@ function loadPg(io: CommandIo): Pg {
   });
 }
 
-function logReport({ collections, records, tenant }: SyncReport, to: string, progress: PullProgress): void {
+function logReport(
+  { collections, records, tenant }: SyncReport,
+  { to, io, progress }: { readonly to: string; readonly io: CommandIo; readonly progress: PullProgress },
+): void {
   for (const report of collections) {
     const { collection, status, records: count, invalid, deletions } = report;
-    if (status === 'forbidden') progress.log(`This key may not read ${collection}.`);
+    if (status === 'forbidden') io.note(`This key may not read ${collection}.`);
     const { deleted = 0, skipped } = deletions ?? {};
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
     const done = parts.filter((part) => part !== false).join(', ');
-    if (done !== '') progress.log(`${collection}: ${done}`);
+    if (done !== '') io.note(`${collection}: ${done}`);
     if (skipped === 'resumed') {
-      progress.log(
+      io.note(
         `${collection}: this run resumed an interrupted one, so deletions were not looked for. Run it again.`,
       );
     }
     if (invalid > 0) {
-      progress.log(
+      io.note(
         `${collection}: ${counted(invalid, 'record')} did not match the documented types; written as sent, null in typed columns.`,
       );
     }
     progress.warn(report);
   }
   progress.summarize();
-  progress.log(`${counted(records, 'record')} of ${tenant} written to ${to}: complete.`);
+  io.note(`${counted(records, 'record')} of ${tenant} written to ${to}: complete.`);
 }
 
-const RESUME = 'Run the same command to resume.';
+const RESUME = 'Run the same command to resume; a collection that is read by page starts over.';
 
 /** What ended the command, with the exit code of its first reason. */
 function asFailure(

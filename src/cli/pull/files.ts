@@ -80,7 +80,7 @@ export async function pullIntoFiles(
   progress.summarize();
   if (startedAt === undefined) return;
   const next = new Date(startedAt.getTime() - LOOKBACK_MS).toISOString().replace('.000Z', 'Z');
-  progress.log(`To read what changes from now on: --since ${next}`);
+  io.note(`To read what changes from now on: --since ${next}`);
 }
 
 interface ReadContext {
@@ -118,7 +118,7 @@ async function read(
       rate = recordsPerSecond;
       if (used !== 'page' || pagination === 'page' || isByPage) return;
       isByPage = true;
-      progress.log('Ids are not integers: reading page by page.');
+      io.note('Ids are not integers: reading page by page.');
     },
   });
   const batches = async function* () {
@@ -138,15 +138,15 @@ async function read(
   } catch (error) {
     // A key that loses its rights in the middle of a collection leaves a part of it.
     if (!flags.all || counts.pages > 0 || !isAccountingError(error) || !isDenied(error.code)) throw error;
-    progress.log(`This key may not read ${name} (${error.code}).`);
+    io.note(`This key may not read ${name} (${error.code}).`);
     return undefined;
   } finally {
     if (report !== undefined || counts.pages > 0) {
       const took = ((performance.now() - startedAt) / 1000).toFixed(1);
       const end = report === undefined ? 'not complete' : 'complete';
-      progress.log(`${countsOf(counts, name)}, ${took} s: ${end}.`);
+      io.note(`${countsOf(counts, name)}, ${took} s: ${end}.`);
       if (invalid > 0)
-        progress.log(
+        io.note(
           `${numberOf(invalid)} of them are invalid: no valid id, or a number that JavaScript cannot hold.`,
         );
       if (report !== undefined) progress.warn(report);

@@ -32,11 +32,6 @@ export class PullProgress {
     retry: ({ reason, waitMs }) => this.#print(`${this.#shown}; retrying in ${seconds(waitMs)} (${reason})`),
   };
 
-  /** A line that stays. */
-  log(text: string): void {
-    this.#io.note(text);
-  }
-
   show(collection: string, counts: PullCounts, recordsPerSecond: number): void {
     const perSecond = Math.round(recordsPerSecond);
     const rate = perSecond > 0 ? `, ${numberOf(perSecond)} per second` : '';
@@ -48,12 +43,12 @@ export class PullProgress {
   warn({ collection, complete, pagination, repeated }: CollectionReport): void {
     if (complete !== 'likely') return;
     if (repeated > 0) {
-      this.log(
+      this.#io.note(
         `Warning: the list of ${collection} repeated ${counted(repeated, 'record')}, so it may lack as many.`,
       );
     } else if (pagination === 'page') this.#byPage.push(collection);
     else {
-      this.log(
+      this.#io.note(
         `Warning: the service does not list ${collection} in the order of ids, or hides records. A record may be missing.`,
       );
     }
@@ -62,7 +57,7 @@ export class PullProgress {
   /** The last lines of a pull. */
   summarize(): void {
     if (this.#byPage.length === 0) return;
-    this.log(
+    this.#io.note(
       `Read by page: ${this.#byPage.join(', ')}. If a record was deleted during the read, another one may be missing.`,
     );
   }
@@ -72,7 +67,7 @@ export class PullProgress {
     if (this.#io.status !== undefined) this.#io.status(text);
     else if (now - this.#loggedAt >= LINE_EVERY_MS) {
       this.#loggedAt = now;
-      this.log(text);
+      this.#io.note(text);
     }
   }
 }

@@ -71,7 +71,10 @@ test('pull --to says how to resume after Ctrl-C', async () => {
     if (sandbox.count() === 3) stop.abort(new Error('stopped'));
   });
   const { code, log } = await run(env, args, { signal: stop.signal });
-  expect([code, log]).toEqual([130, expect.stringContaining('Run the same command to resume')]);
+  expect([code, log]).toEqual([
+    130,
+    expect.stringContaining('Run the same command to resume; a collection that is read by page starts over.'),
+  ]);
   expect((await run(env, args)).code).toBe(0);
   expect(copied(file)).toEqual(upstream(sandbox));
 });
@@ -151,7 +154,7 @@ test.each([
   [
     'the checkpoint of another service',
     `UPDATE accounting_checkpoint SET value = replace(value, '"scope":"', '"scope":"0') WHERE key LIKE '%accounts'`,
-    /^Give the options of the run that wrote it, or delete the state/m,
+    /^Pass the options .* For another company, pass another tenant\. .* has moved, delete the state, or forget/m,
   ],
   [
     'a table that rejects a record',

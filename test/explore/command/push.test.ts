@@ -311,7 +311,7 @@ test('push names a missing file, a wrong key field and a rejected API key', asyn
   expect(denied.log.trim()).toMatch(/\.\nCheck ACCOUNTING_API_KEY, and that it belongs to this service\.$/);
 });
 
-test('push names --tenant for a state folder of another service', async () => {
+test('push says what to do about a state folder of another service', async () => {
   const { file, push } = await withFile('productNumber\nA\n');
   const state = ['--state', file('state'), '--yes'];
   expect((await push(...state)).code).toBe(0);
@@ -320,7 +320,9 @@ test('push names --tenant for a state folder of another service', async () => {
   const { code, log } = await run(env, args);
   expect([code, log.trim()]).toEqual([
     7,
-    expect.stringMatching(/belongs to another base URL or tenant\.\nPass another tenant\.$/),
+    expect.stringMatching(
+      /belongs to another base URL or tenant\.\nFor another company, pass another tenant\. .* has moved, delete the state/,
+    ),
   ]);
   expect((await run(env, [...args, '--tenant', 'other'])).code).toBe(0);
 });
