@@ -60,12 +60,12 @@ describe('the service at a glance', () => {
     expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());
   });
 
-  test('has every segment with its property; vitest -u writes it', async () => {
+  test('has every segment with its property and how many fields are documented; vitest -u writes it', async () => {
     const guide = readFileSync(`${root}${GUIDE}`, 'utf8');
-    const head = '| segment | property of the client | writable |\n|---|---|---|\n';
+    const head = '| segment | property of the client | writable | documented fields |\n|---|---|---|---|\n';
     const rows = collectionNames.map((name) => {
-      const { segment, writable } = collections[name];
-      return `| \`${segment}\` | \`${name}\` | ${writable ? 'yes' : 'no'} |\n`;
+      const { segment, writable, fields } = collections[name];
+      return `| \`${segment}\` | \`${name}\` | ${writable ? 'yes' : 'no'} | ${Object.keys(fields).length} |\n`;
     });
     const start = guide.indexOf(head) + head.length;
     expect(start).toBeGreaterThan(head.length);
