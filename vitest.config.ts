@@ -19,8 +19,12 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Databases and processes. `--exclude` of the command line does not reach the projects. */
-const SLOW = ['test/client/proxies.test.ts', 'test/client/targets/{any-database,postgres,sqlite}.test.ts'];
+/** Databases, processes and simulations. `--exclude` of the command line does not reach the projects. */
+const SLOW = [
+  'test/client/targets/{any-database,postgres,sqlite}.test.ts',
+  'test/client/proxies.test.ts',
+  'test/client/rate-limiter/goals.test.ts',
+];
 const FAST = ['test/{unit,client}/**/*.test.ts', 'test/explore/probe-{options,advice}.test.ts'];
 
 /** The files of a project share its processes, which halves the time: their clients have origins of their own. */

@@ -142,6 +142,7 @@ test('a listener that throws or rejects changes nothing, not even for the next o
   const client = createClient({
     ...sandbox.clientOptions,
     rateLimiter: false,
+    retry: { baseDelayMs: 1 },
     on: [
       { request: fails('request'), end: rejects('end') as () => void },
       { request, end },

@@ -1,14 +1,10 @@
 import { createClient, FilterIgnoredError } from 'accounting-data-sdk';
-import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
 
-let sandbox: Sandbox;
-afterEach(() => sandbox.close());
-
-/** A client of a sandbox on a port with 40 budget lines, and their ids in ascending order. */
-async function connect(options: SandboxOptions) {
-  sandbox = createSandbox({ records: { budgetLines: 40 }, ...options });
-  await sandbox.listen();
+/** A client of a sandbox with 40 budget lines, and their ids in ascending order. */
+function connect(options: SandboxOptions) {
+  const sandbox = createSandbox({ records: { budgetLines: 40 }, ...options });
   return { client: createClient(sandbox.clientOptions), ids: sandbox.store.budgetLines.ids() };
 }
 
@@ -18,7 +14,7 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   test.each(['id-asc', 'id-desc'] as const)(
     'throws FilterIgnoredError if the service ignores them, in %s order',
     async (order) => {
-      const { client, ids } = await connect({ ...ignoring, order });
+      const { client, ids } = connect({ ...ignoring, order });
       const [low = '', middle = '', high = ''] = [ids[1], ids[20], ids[38]];
       for (const bounds of [
         { gt: middle },
@@ -35,13 +31,13 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   );
 
   test('throws FilterIgnoredError at a single record outside them', async () => {
-    const { client, ids } = await connect({ ...ignoring, records: { budgetLines: 1 } });
+    const { client, ids } = connect({ ...ignoring, records: { budgetLines: 1 } });
     const reading = client.budgetLines.list({ id: { lt: ids[0] ?? '' } }).toArray({ limit: 9 });
     await expect(reading).rejects.toMatchObject({ code: 'filter_ignored' });
   });
 
   test('throws FilterIgnoredError with a cursor of the caller', async () => {
-    const { client, ids } = await connect(ignoring);
+    const { client, ids } = connect(ignoring);
     const pagination = { first: {}, next: () => undefined };
     const reading = client.budgetLines
       .list({ id: { gt: ids[20] ?? '' } }, { pagination })
@@ -50,7 +46,7 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   });
 
   test('passes the records of a service that applies them', async () => {
-    const { client, ids } = await connect({ ids: { form }, order: 'id-desc' });
+    const { client, ids } = connect({ ids: { form }, order: 'id-desc' });
     const [low = '', high = ''] = [ids[3], ids[36]];
     const read = async (id: object) =>
       (await client.budgetLines.list({ id }).toArray({ limit: 99 })).map((line) => line.id);
@@ -59,19 +55,19 @@ describe.each(['uuid', 'ulid'] as const)('a list with bounds on %ss', (form) => 
   });
 
   test('cannot judge records that come in another order', async () => {
-    const { client, ids } = await connect({ ...ignoring, order: 'none' });
+    const { client, ids } = connect({ ...ignoring, order: 'none' });
     const found = await client.budgetLines.list({ id: { gt: ids[20] ?? '' } }).toArray({ limit: 99 });
     expect(found).toHaveLength(40);
   });
 });
 
 test('a list with bounds that are no ids of a known form is not judged', async () => {
-  const { client } = await connect({ ids: { form: 'uuid' }, textIdBounds: 'ignore' });
+  const { client } = connect({ ids: { form: 'uuid' }, textIdBounds: 'ignore' });
   expect(await client.budgetLines.list({ id: { gt: 'zebra' } }).toArray({ limit: 99 })).toHaveLength(40);
 });
 
 test('a list throws FilterIgnoredError if the service does not understand between, whatever the separator', async () => {
-  const { client } = await connect({});
+  const { client } = connect({});
   for (const between of ['5,12', '5;12', '5 - 12', '[5,12]', '("5", "12")']) {
     const reading = client.budgetLines.list({ id: { between } }).toArray({ limit: 40 });
     await expect(reading, between).rejects.toThrow(FilterIgnoredError);
@@ -79,7 +75,7 @@ test('a list throws FilterIgnoredError if the service does not understand betwee
 });
 
 test('a list with a between of another separator passes the records of a service that understands it', async () => {
-  const { client } = await connect({ betweenSeparator: ',' });
+  const { client } = connect({ betweenSeparator: ',' });
   for (const pagination of ['page', 'keyset'] as const) {
     const found = await client.budgetLines
       .list({ id: { between: '5,12' } }, { pagination })

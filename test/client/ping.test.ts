@@ -39,14 +39,3 @@ test('ping rejects a page that is not the service', async () => {
   sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' });
   await expect(createClient(sandbox.clientOptions).ping()).rejects.toMatchObject({ reason: 'wrong_content' });
 });
-
-test.each(['page', 'keyset'] as const)(
-  'first returns the first record by %s, and undefined if there is none',
-  async (pagination) => {
-    await using sandbox = createSandbox({ records: { accounts: 90 }, order: 'id-asc' });
-    const client = createClient({ ...sandbox.clientOptions, pagination });
-    expect(await client.accounts.list().first()).toMatchObject({ id: '1' });
-    expect(await client.accounts.list({ id: { gt: '40' } }).first()).toMatchObject({ id: '41' });
-    expect(await client.boms.list().first()).toBeUndefined();
-  },
-);

@@ -538,6 +538,50 @@ test('timeoutMs ends an attempt however steadily its body arrives', async () => 
   expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt', outcome: 'applied' });
 });
 
+test('a call gives the body the time that the headers have left of timeoutMs', async () => {
+  const late: FetchResponse = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    return new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } });
+  };
+  const client = scriptedClient(scriptedFetch(late), { timeoutMs: 500, retry: { maxAttempts: 1 } });
+  const call = caught(client.accounts.get('42'));
+  await advance(400);
+  await advance(99);
+  expect(await stateOf(call)).toBe('pending');
+  await advance(1);
+  expect(await call).toMatchObject({ code: 'timeout', limit: 'attempt' });
+});
+
+test('a call discards a response that arrives after the timeout: emits no event and cancels its body', async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const late = jsonResponse({ id: 'late' });
+  const cancel = vi.spyOn(late.body as ReadableStream, 'cancel');
+  const response = vi.fn();
+  // A fetch that does not listen to its signal.
+  const client = scriptedClient(
+    scriptedFetch(() => promise, good),
+    { on: { response }, timeoutMs: 500 },
+  );
+  const call = client.accounts.get('42');
+  await advance(500);
+  await advance(10);
+  expect(await call).toEqual({ id: '42' });
+  resolve(late);
+  await advance(0);
+  expect(response).toHaveBeenCalledTimes(1);
+  expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+test('a call stops with the reason of its signal while a body stalls that ignores it', async () => {
+  const controller = new AbortController();
+  const client = scriptedClient(scriptedFetch(stalledBody));
+  const call = caught(client.accounts.get('42', { signal: controller.signal }));
+  await advance(0);
+  controller.abort('enough');
+  expect(await stateOf(call)).toBe('resolved');
+  expect(await call).toBe('enough');
+});
+
 test('a call with limits of Infinity waits as long as it takes, and a response leaves no timer behind', async () => {
   const slow: FetchResponse = async () => {
     await new Promise((resolve) => setTimeout(resolve, 3_600_000));

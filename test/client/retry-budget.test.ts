@@ -101,23 +101,6 @@ test.each([
   expect(await runToEnd(list)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
 });
 
-test.each([1, 2, 3])('30 concurrent calls survive 2.5 s of 502s (seed %i)', async (seed) => {
-  stopVirtualClock();
-  startVirtualClock(seed);
-  const { client, fetch } = clientDuringDeployment(2_500);
-  await runToEnd(Promise.all(many(30, good).map(() => client.accounts.list().first())));
-  expect(fetch.requests.length).toBeLessThanOrEqual(30 * 4);
-});
-
-test('of 200 concurrent calls those without retry budget fail as retryable', async () => {
-  const { client } = clientDuringDeployment(2_500);
-  const calls = many(200, good).map(() => client.accounts.list().first());
-  const ends = await runToEnd(Promise.allSettled(calls));
-  const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
-  expect(errors.length).toBeGreaterThan(0);
-  for (const error of errors) expect(error).toMatchObject({ status: 502, retryable: true });
-});
-
 test('10 workers send at most a hundred requests more than they have calls in a ten-minute outage', async () => {
   const fetch = scriptedFetch(async () => {
     await new Promise((resolve) => setTimeout(resolve, 20_000));

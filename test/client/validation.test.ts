@@ -109,13 +109,6 @@ test('a schema of the caller runs whole, transforms and defaults included', asyn
   expect(record).toEqual({ id: '1', name: 'DESK', colour: 'none', odd: 1 });
 });
 
-test('a record is what a schema makes of it, in every collection', async () => {
-  const schema = z.object({ id: z.string(), odd: z.number().transform((n) => n + 1) });
-  const client = clientOf({ id: '1', name: 'Desk', odd: 1 }, { schema });
-  expect(await client.products.get('1')).toEqual({ id: '1', odd: 2 });
-  expect(await client.accounts.get('1')).toEqual({ id: '1', odd: 2 });
-});
-
 test('a schema of the caller may be asynchronous', async () => {
   const schema = z.object({ id: z.string() }).refine(async ({ id }) => id !== '2', 'is on hold');
   expect(await read({ id: '1' }, { schema })).toEqual({ id: '1' });

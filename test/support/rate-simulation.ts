@@ -25,13 +25,10 @@ export interface Scenario {
   readonly seed: number;
   /** How much later each process starts than the one before, in ms. */
   readonly apartMs?: number;
-  readonly rateLimiter?: 'client' | false;
   /** From one window until another, a process sends one call after the other, with so many ms between two. */
   readonly quiet?: { readonly from: number; readonly until: number; readonly everyMs: number };
   /** Each caller pauses for so long after a call. */
   readonly pauseMs?: number;
-  /** Whether the service sends X-RateLimit headers. It does by default. */
-  readonly headers?: boolean;
 }
 
 export interface Result {
@@ -76,12 +73,8 @@ export async function simulate(scenario: Scenario): Promise<Result> {
         else if (window < windows) counts.granted += 1;
         await sleep(wayMs(random));
         return jsonResponse(allowed ? { id: '1' } : {}, allowed ? 200 : 429, {
-          ...(scenario.headers === false
-            ? {}
-            : {
-                'x-ratelimit-limit': String(quota.limit),
-                'x-ratelimit-remaining': String(quota.remaining),
-              }),
+          'x-ratelimit-limit': String(quota.limit),
+          'x-ratelimit-remaining': String(quota.remaining),
           ...(allowed ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
         });
       };
@@ -89,7 +82,7 @@ export async function simulate(scenario: Scenario): Promise<Result> {
         baseUrl: 'https://books.example.com',
         apiKey: 'key',
         deadlineMs: Number.POSITIVE_INFINITY,
-        rateLimiter: scenario.rateLimiter ?? 'client',
+        rateLimiter: 'client',
         fetch,
       });
       return { client, counts };

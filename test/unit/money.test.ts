@@ -33,7 +33,7 @@ test('calculations with amounts are exact to the last digit', () => {
   );
 });
 
-test('sums of a hundred thousand amounts are exact', () => {
+test('sums of ten thousand amounts are exact', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -999_999_999, max: 999_999_999 }), { minLength: 1 }), (cents) => {
       const sum = cents.reduce((total, n) => total.plus(toDecimal(`${n}`).div(100)), toDecimal('0'));
@@ -43,8 +43,8 @@ test('sums of a hundred thousand amounts are exact', () => {
   );
   const large = toDecimal('999999999999999999.99999999');
   let total = toDecimal('0');
-  for (let n = 0; n < 100_000; n += 1) total = total.plus(large);
-  expect(total.toFixed()).toBe('99999999999999999999999.999');
+  for (let n = 0; n < 10_000; n += 1) total = total.plus(large);
+  expect(total.toFixed()).toBe('9999999999999999999999.9999');
 });
 
 test('null and undefined are passed on', () => {

@@ -44,9 +44,9 @@ test.each([
   'updated-desc',
   'none',
 ] as const)(
-  'a list loses none of 1,500 records while one is deleted and one changed after each response, in the order %s',
+  'a list loses none of 600 records while one is deleted and one changed after each response, in the order %s',
   async (order) => {
-    const { sandbox, accounts } = accountsOf(range(1, 1_500), { order });
+    const { sandbox, accounts } = accountsOf(range(1, 600), { order, pageSize: 12 });
     const random = new SeededRandom(1);
     const deleted = new Set<string>();
     sandbox.onRequest(() => {
@@ -63,7 +63,7 @@ test.each([
       for (const id of page.ids) seen.add(id);
     }
     expect(deleted.size).toBeGreaterThan(50);
-    expect(strings(1, 1_500).filter((id) => !seen.has(id) && !deleted.has(id))).toEqual([]);
+    expect(strings(1, 600).filter((id) => !seen.has(id) && !deleted.has(id))).toEqual([]);
   },
 );
 
@@ -100,11 +100,6 @@ test('a list with resumeFrom reads by keyset', async () => {
   const rest = await all(accounts.list({}, { resumeFrom: first?.resumeToken, prefetch: 4 }).pages());
   expect(kindsOf(rest)).toEqual(new Set(['keyset']));
   expect([...(first?.ids ?? []), ...rest.flatMap(({ ids }) => ids)]).toEqual(strings(1, 45));
-});
-
-test('a list by page of more than one page is only likely to be complete', async () => {
-  const { pages } = listing(range(1, 25), 10, { pagination: 'page' });
-  expect((await all(pages())).map(({ complete }) => complete)).toEqual([undefined, 'likely', 'likely']);
 });
 
 describe('a list of a service without bounds on id', () => {

@@ -84,14 +84,3 @@ test.each([2, 9])(
     expect(result.share).toBeGreaterThanOrEqual(0.5);
   },
 );
-
-test('250 callers of a service without the headers get few 429s', async () => {
-  const { rejections } = await simulated({ limiter: 'fixed', callers: 250, windows: 8, headers: false });
-  // The first calls are sent together. After that the limit is found out by doubling.
-  expect(Math.max(...rejections.flat().slice(2))).toBeLessThanOrEqual(64);
-});
-
-test('without a rate limiter the same callers get more than 50 429s in a window', async () => {
-  const scenario = { limit: 20, windowMs: 2_000, windows: 2, callers: 100, rateLimiter: false } as const;
-  expect(mostInAWindow(await simulate({ ...RUN, ...scenario, limiter: 'fixed' }))).toBeGreaterThan(50);
-});

@@ -1,6 +1,7 @@
 import { createClient, type Listeners } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
 import {
   jsonResponse,
   networkError,
@@ -31,7 +32,8 @@ test('a retried call emits each step under one number', async () => {
       'x-request-id': 'r1',
     }),
   );
-  await scriptedClient(fetch, { on, baseUrl: 'https://events.example/proxy' }).products.get('42');
+  const options = { on, baseUrl: 'https://events.example/proxy', retry: { baseDelayMs: 10 } };
+  await scriptedClient(fetch, options).products.get('42');
 
   expect(events.map(([name, { attempt }]) => `${name} ${attempt}`)).toEqual([
     'request 1',
@@ -61,7 +63,28 @@ test('a retried call emits each step under one number', async () => {
     rateLimit: { limit: 10, remaining: 9 },
     requestId: 'r1',
   });
-  expect(events[7]?.[1]).toMatchObject({ result: 'ok' });
+  const end = events[7]?.[1];
+  expect(end).toMatchObject({ result: 'ok', durationMs: expect.any(Number) });
+  // Clocks count whole milliseconds.
+  const waits = Number(events[1]?.[1].waitMs) + Number(events[4]?.[1].waitMs);
+  expect(end?.waitedMs).toBeGreaterThanOrEqual(waits - 2);
+});
+
+test('a call that fails emits end once, after its error, even if the listener of the error aborts it', async () => {
+  const { on, events } = recorder();
+  const controller = new AbortController();
+  const listeners = [on, { error: () => controller.abort() }];
+  const client = scriptedClient(scriptedFetch(problemResponse(404)), { on: listeners });
+  await caught(client.products.get('1', { signal: controller.signal }));
+  expect(events.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
+  expect(events[3]?.[1]).toMatchObject({ result: 'error', attempt: 1, waitedMs: 0 });
+});
+
+test('a call whose signal has fired before emits end alone', async () => {
+  const { on, events } = recorder();
+  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on });
+  expect(await caught(client.products.get('1', { signal: AbortSignal.abort('never') }))).toBe('never');
+  expect(events).toMatchObject([['end', { result: 'aborted', attempt: 0 }]]);
 });
 
 test('an invalid row is an event once, even if keyset pagination reads it several times', async () => {

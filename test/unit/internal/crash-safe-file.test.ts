@@ -1,43 +1,40 @@
-import { mkdtemp, rm as remove, writeFile } from 'node:fs/promises';
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { replaceFile, writeWhole } from '../../../src/internal/node/crash-safe-file.ts';
 
-const failing = vi.hoisted(() => new Set<string>());
-
-vi.mock('node:fs/promises', async (original) => {
-  const actual = await original<typeof import('node:fs/promises')>();
-  const orFail = <Name extends 'rename' | 'rm'>(name: Name) =>
-    (async (...args: [string, never]) => {
-      // The first rm comes before the file is written.
-      if (name === 'rename' && failing.has(name)) failing.add('rm');
-      if (failing.has(name)) throw new Error(`${name} failed`);
-      await (actual[name] as (...args: [string, never]) => Promise<void>)(...args);
-    }) as never;
-  return { ...actual, rename: orFail('rename'), rm: orFail('rm') };
-});
-
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'crash-safe-file-'));
+  folder = await fs.mkdtemp(join(tmpdir(), 'crash-safe-file-'));
 });
 afterEach(async () => {
-  failing.clear();
-  await remove(folder, { recursive: true });
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await fs.rm(folder, { recursive: true });
 });
 
+/** No file can be removed any more. */
+function removalFails(): void {
+  vi.spyOn(fs, 'rm').mockRejectedValue(new Error('rm failed'));
+  syncBuiltinESMExports();
+}
+
 test('a file that cannot be renamed rejects with that error, even if its temporary file cannot be removed', async () => {
-  const file = join(folder, 'state.json');
-  await writeFile(file, 'old');
-  failing.add('rename');
-  await expect(replaceFile(file, 'new', join(folder, 'new.tmp'))).rejects.toThrow('rename failed');
+  vi.spyOn(fs, 'rename').mockImplementation(async () => {
+    removalFails();
+    throw new Error('rename failed');
+  });
+  syncBuiltinESMExports();
+  const replacing = replaceFile(join(folder, 'state.json'), 'new', join(folder, 'new.tmp'));
+  await expect(replacing).rejects.toThrow('rename failed');
 });
 
 test('a file that cannot be written rejects with that error, even if it cannot be removed', async () => {
   const content = (async function* () {
     yield 'a';
-    failing.add('rm');
+    removalFails();
     throw new Error('content failed');
   })();
   await expect(writeWhole(join(folder, 'rows.json'), content)).rejects.toThrow('content failed');

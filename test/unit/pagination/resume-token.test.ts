@@ -7,6 +7,7 @@ import {
   type ResumeScope,
   scopeFingerprint,
 } from '../../../src/pagination/resume-token.ts';
+import { thrown } from '../../support/caught.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 
 const scope: ResumeScope = {
@@ -35,19 +36,6 @@ test('a resume token that an earlier version of the package wrote is read', () =
   const stored =
     'eyJ2IjozLCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0';
   expect(decodeResumeToken(stored, scope)).toEqual(position);
-});
-
-test('a resume token keeps every value that a position may have', () => {
-  const odd: ResumePosition = {
-    text: 'ü "—" \\ ',
-    yes: true,
-    none: null,
-    left: undefined,
-    number: -1.5,
-    empty: '',
-  };
-  const { left: _, ...kept } = odd;
-  expect(decodeResumeToken(encodeResumeToken(scope, odd), scope)).toEqual(kept);
 });
 
 test('a resume token keeps any string unchanged', () => {
@@ -116,7 +104,5 @@ test('every damaged character of a resume token is a CheckpointError', () => {
 
 test('an error never quotes the resume token', () => {
   const token = encoded('{"secret":"value"}');
-  expect(() => decodeResumeToken(token, scope)).toThrow(
-    expect.not.objectContaining({ message: /secret|value/ }),
-  );
+  expect(String(thrown(() => decodeResumeToken(token, scope)))).not.toMatch(/secret|value/);
 });

@@ -154,30 +154,6 @@ describe('the sentence', () => {
     );
   });
 
-  test('about a missing record names the request that met a fault', () => {
-    const timeline = seen([]);
-    timeline.addPage(page);
-    timeline.addPage({ ...page, request: 2, ids: [], fault: 'disconnect' });
-    expect(sentences({ timeline, copy: [B] })[0]).toContain(
-      " No response of the run contained record 1; request 2 met the fault 'disconnect'.",
-    );
-  });
-
-  test('about a missing record names the response that contained it', () => {
-    const timeline = seen([]);
-    timeline.addPage({ ...page, request: 4, ids: ['2', '1'] });
-    expect(sentences({ timeline, copy: [B] })[0]).toContain(
-      ' (id 1). The response to request 4 contained record 1.',
-    );
-  });
-
-  test('about a missing record says that the collection was not listed, or that the copy had it', () => {
-    expect(sentences({ copy: [B] })[0]).toContain(' The run did not list the collection.');
-    expect(sentences({ copy: [B], heldBefore: ['1'] })[0]).toContain(
-      ' The copy had record 1 before the run, and the service still has it.',
-    );
-  });
-
   test('about a stale record names its change and the response that had the new version', () => {
     const timeline = seen([[NEW, B]], 0);
     expect(sentences({ timeline, copy: [A, B] })).toEqual([
@@ -202,15 +178,6 @@ describe('the sentence', () => {
     );
     expect(sentences({ copy: [A, B, { id: '9', name: 'C' }] })[0]).toContain(
       'The service never had record 9.',
-    );
-  });
-
-  test('counts all records and names five', () => {
-    const timeline = new Timeline();
-    timeline.observe(Array.from({ length: 6 }, (_, n) => ({ id: String(n), name: 'A' })));
-    timeline.beginRun();
-    expect(sentences({ timeline, copy: [], total: 120 })[0]).toMatch(
-      /^6 of 120 accounts are missing from the copy \(ids 0, 1, 2, 3, 4, …\)\./,
     );
   });
 });

@@ -1,4 +1,4 @@
-import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -12,25 +12,7 @@ import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 
 /** A span, as much of it as tests look at. */
-export interface SeenSpan {
-  readonly name: string;
-  readonly kind: string;
-  readonly attributes: Attributes;
-  readonly failed: boolean;
-  readonly statusMessage: string | undefined;
-  readonly events: readonly { readonly name: string; readonly attributes: Attributes | undefined }[];
-  readonly id: string;
-  readonly parent: string | undefined;
-  readonly trace: string;
-  readonly start: HrTime;
-  readonly end: HrTime;
-}
-
-/** One series of a metric: its attributes, and its value or what a histogram counted. */
-export interface SeenPoint {
-  readonly attributes: Attributes;
-  readonly value: unknown;
-}
+export type SeenSpan = Awaited<ReturnType<ReturnType<typeof record>['spans']>>[number];
 
 /** A sandbox with three products, a client whose telemetry is recorded, and the recording. */
 export function recordedClient(
@@ -76,7 +58,7 @@ export function record() {
     /** How many spans were begun and never ended. */
     open: () => spans.open,
     /** Ended spans, in the order in which they ended. */
-    async spans(): Promise<SeenSpan[]> {
+    async spans() {
       await tracerProvider.forceFlush();
       return spanExporter.getFinishedSpans().map((span) => ({
         name: span.name,
@@ -88,8 +70,6 @@ export function record() {
         id: span.spanContext().spanId,
         parent: span.parentSpanContext?.spanId,
         trace: span.spanContext().traceId,
-        start: span.startTime,
-        end: span.endTime,
       }));
     },
     /** Every metric that has points, by name. */
@@ -99,8 +79,8 @@ export function record() {
       const all = last?.scopeMetrics.flatMap(({ metrics }) => metrics) ?? [];
       return new Map(all.map((metric) => [metric.descriptor.name, metric]));
     },
-    /** The series of one metric. */
-    async points(name: string): Promise<SeenPoint[]> {
+    /** The series of one metric: its attributes, and its value or what a histogram counted. */
+    async points(name: string) {
       const points = (await this.metrics()).get(name)?.dataPoints ?? [];
       return points.map(({ attributes, value }) => ({ attributes, value }));
     },
