@@ -44,6 +44,11 @@ export const ONCE = { retry: { maxAttempts: 1 }, maxOutageMs: 0 };
 /** The natural key of these tests. */
 export const productNumber = (row: ProductDraft | Product) => row.productNumber;
 
+/** So many rows, with numbers of their own. */
+export function numbered(count: number, fields: ProductDraft = {}): ProductDraft[] {
+  return Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, ...fields }));
+}
+
 /** A store that calls a function after each write. */
 export function storeOver(entries: Map<string, string>, onSet: (key: string, value: string) => void): Store {
   return {

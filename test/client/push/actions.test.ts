@@ -17,6 +17,7 @@ test('a push creates products that do not exist, updates those that differ, and 
   expect(report).toMatchObject({
     tenant: 'shop',
     dryRun: false,
+    complete: 'certain',
     rows: 3,
     counts: { created: 1, updated: 1, unchanged: 1, failed: 0, conflict: 0, duplicate: 0, deleted: 0 },
   });
@@ -31,14 +32,9 @@ test('a push creates products that do not exist, updates those that differ, and 
 });
 
 test('a push counts a product as created if the response has an unknown field', async () => {
-  const { sandbox } = setUp();
-  const fetch: typeof sandbox.fetch = async (input, init) => {
-    const response = await sandbox.fetch(input, init);
-    return init?.method === 'POST'
-      ? Response.json({ ...(await response.json()), lost: 'found' }, { status: 201 })
-      : response;
-  };
-  const { run } = setUp([], { client: { ...sandbox.clientOptions, fetch } });
+  const { sandbox, run } = setUp();
+  const body = (text: string) => JSON.stringify({ ...JSON.parse(text), lost: 'found' });
+  sandbox.faults.add({ kind: 'rewrite', body }, { method: 'POST' });
   expect((await run([{ productNumber: 'A' }])).done).toEqual(['A created']);
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(0);
 });
@@ -47,25 +43,6 @@ test('a push leaves out the fields of a new product that are null', async () => 
   const { sandbox, run } = setUp();
   expect((await run([{ productNumber: 'A', brand: null, name: 'Desk' }])).done).toEqual(['A created']);
   expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Desk', productNumber: 'A' });
-});
-
-test('a push sends no write for rows that were pushed before', async () => {
-  const { run } = setUp();
-  const rows = [
-    {
-      productNumber: 'A',
-      name: 'Desk',
-      salePrice: '5',
-      tags: ['x', { b: 1, a: 2 }],
-      remark: null,
-      brand: undefined,
-    },
-    { productNumber: 'B', name: 'Chair', stockQuantity: 2.5, isWebShop: true },
-  ];
-  await run(rows);
-  const { commits, report } = await run(rows);
-  expect(commits).toEqual([]);
-  expect(report.counts).toMatchObject({ created: 0, unchanged: 2 });
 });
 
 test.each([
@@ -217,18 +194,6 @@ test('a push with dryRun, and confirm, report a product as created that was dele
   expect(planned).toBe(1);
 });
 
-test('a push sends no second write if a created product comes back with another value', async () => {
-  const { run } = setUp([], { sandbox: { text: { fields: ['name'], trim: true } } });
-  // The first new product of a run is read and compared.
-  const rows = [
-    { productNumber: 'A', name: 'Chair' },
-    { productNumber: 'B', name: ' Desk ' },
-  ];
-  const { results, commits } = await run(rows, { concurrency: 1 });
-  expect(results[1]).toMatchObject({ action: 'created', fields: [], reason: undefined });
-  expect(commits).toEqual(['create', 'create']);
-});
-
 test('a push accepts an AsyncIterable of rows and an empty array', async () => {
   const { run } = setUp();
   async function* rows() {
@@ -259,7 +224,7 @@ test('a push keeps every character of long drafts', async () => {
   const { run, sandbox } = setUp([]);
   const rows = ['é', '漢', '😀', '\u0000', '\ud800', '\ufeff'].map((character, index) => ({
     productNumber: `P-${index}`,
-    description: character.repeat(1 + 120_000 * (index % 3)),
+    description: character.repeat(1 + 40_000 * (index % 3)),
   }));
   await run(rows);
   const stored = new Set(sandbox.store.products.all().map(({ description }) => description));
@@ -372,13 +337,9 @@ test.each(['throw', 'report', 'off'] as const)(
 );
 
 test('a push fails rows without a product if one exists whose key cannot be read, and writes the others', async () => {
-  const { sandbox } = setUp([{ productNumber: 'B' }, { productNumber: 'ODD' }]);
-  const fetch: typeof sandbox.fetch = async (input, init) => {
-    const response = await sandbox.fetch(input, init);
-    const text = (await response.text()).replace('"productNumber":"ODD"', '"productNumber":5');
-    return new Response(text, response);
-  };
-  const { run } = setUp([], { client: { ...sandbox.clientOptions, fetch } });
+  const { sandbox, run } = setUp([{ productNumber: 'B' }, { productNumber: 'ODD' }]);
+  const body = (text: string) => text.replace('"productNumber":"ODD"', '"productNumber":5');
+  sandbox.faults.add({ kind: 'rewrite', body }, { times: 9 });
   const { done, results } = await run([{ productNumber: 'A' }, { productNumber: 'B', name: 'x' }]);
   expect(done).toEqual(['A failed', 'B updated']);
   const failed = results.find(({ action }) => action === 'failed');
@@ -393,7 +354,7 @@ test('a push keeps an invalid product that no row has', async () => {
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('a push names the fields that the service stored differently, with the first row and how many there are', async () => {
+test('a push names the fields that the service stored differently, with the first row and how many there are, and sends no second write', async () => {
   const { run } = setUp([{ productNumber: 'A', name: 'Desk', salePrice: '1' }], {
     sandbox: { text: { fields: ['name'], trim: true }, moneyDigits: 2 },
   });
@@ -403,8 +364,9 @@ test('a push names the fields that the service stored differently, with the firs
     { productNumber: 'C', name: ' Lamp', colour: 'red' },
     { productNumber: 'D', name: 'Sofa', colour: 'blue' },
   ];
-  const { report, results } = await run(rows, { concurrency: 1 });
+  const { report, results, commits } = await run(rows, { concurrency: 1 });
   expect(report.counts).toMatchObject({ created: 3, updated: 1 });
+  expect(commits).toEqual(['create', 'create', 'create', 'update']);
   const [c, d, a] = ['C', 'D', 'A'].map((key) => results.find((result) => result.key === key));
   expect(c?.notStored).toEqual([
     { field: 'colour', sent: 'red', returned: null },

@@ -1,6 +1,6 @@
-import type { Product, ProductDraft } from 'accounting-data-sdk';
+import type { Product } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { setUpPush } from '../../support/push.ts';
+import { numbered, setUpPush } from '../../support/push.ts';
 
 const rows = [
   { productNumber: 'A', name: 'Desk' },
@@ -63,9 +63,8 @@ test('a push finds what changed since asOf on a service that compares local time
 });
 
 test('a push counts a product once if its list starts again and shows it twice', async () => {
-  const many: ProductDraft[] = Array.from({ length: 80 }, (_, n) => ({ productNumber: `P-${n}`, name: 'x' }));
-  const { run } = setUpPush(many, { sandbox: { order: 'none', pageSize: 10, hiddenRecords: 0.1 } });
-  const { report } = await run(many);
+  const { run } = setUpPush(numbered(80), { sandbox: { order: 'none', pageSize: 10, hiddenRecords: 0.1 } });
+  const { report } = await run(numbered(80));
   expect(report.counts.conflict).toBe(0);
 });
 

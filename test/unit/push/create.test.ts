@@ -1,11 +1,3 @@
-import {
-  ConnectionError,
-  NotFoundError,
-  RateLimitedError,
-  UnexpectedResponseError,
-  UnknownApiError,
-  ValidationFailedError,
-} from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
   afterCreate,
@@ -13,8 +5,6 @@ import {
   afterUpdate,
   type CreateEnd,
   type CreateState,
-  endOfCreate,
-  endOfUpdate,
   type Made,
   NONE,
   type Sent,
@@ -157,44 +147,5 @@ describe('the end of a create', () => {
     ['unknown, repeat of an earlier run', earlier(1), unknown, earlier(1), 'open'],
   ])('%s', (_, state, end, next, step) => {
     expect(afterCreate(state, end)).toEqual({ state: next, step });
-  });
-});
-
-describe('what the error of a write says', () => {
-  const response = (status: number, content: 'problem' | 'other' = 'problem') =>
-    ({ status, content, problem: { violations: [], extensions: {} }, headers: {} }) as never;
-  const rejectedCall = { outcome: 'rejected' } as const;
-  const half = (recordId?: string) =>
-    new UnexpectedResponseError(
-      '',
-      { outcome: 'applied' },
-      { status: 201, reason: 'wrong_content', recordId },
-    );
-
-  test.each<[string, unknown, CreateEnd]>([
-    ['a 422', new ValidationFailedError('', rejectedCall, response(422)), rejected()],
-    ['a 503', new UnknownApiError('', rejectedCall, response(503)), rejected({ isOutage: true })],
-    ['a 429', new RateLimitedError('', rejectedCall, response(429)), rejected({ isUnseen: true })],
-    [
-      'a refused connection',
-      new ConnectionError('', { outcome: 'not_sent' }),
-      rejected({ isOutage: true, isUnseen: true }),
-    ],
-    ['a lost response', new ConnectionError('', { outcome: 'unknown' }), { end: 'unknown' }],
-    ['a 409', new UnknownApiError('', { outcome: 'unknown' }, response(409)), { end: 'unknown' }],
-    ['half a 201 with its id', half('7'), { end: 'applied', id: '7' }],
-    ['half a 201 without an id', half(), { end: 'unknown' }],
-    ['the reason of a signal', new Error('enough'), { end: 'unknown' }],
-  ])('%s of a create', (_, error, end) => {
-    expect(endOfCreate(error)).toEqual(end);
-  });
-
-  test.each([
-    ['a 404 of the record', new NotFoundError('', rejectedCall, response(404)), 'missing'],
-    ['a 404 page', new NotFoundError('', rejectedCall, response(404, 'other')), 'failed'],
-    ['a 500', new UnknownApiError('', { outcome: 'unknown' }, response(500)), 'outage'],
-    ['a 422', new ValidationFailedError('', rejectedCall, response(422)), 'failed'],
-  ])('%s of an update', (_, error, end) => {
-    expect(endOfUpdate(error)).toBe(end);
   });
 });
