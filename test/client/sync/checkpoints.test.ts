@@ -30,19 +30,25 @@ function writtenByConsumer({ states }: SyncSetUp) {
 }
 
 describe('a stored state is rejected', () => {
-  test.each(['', 'nonsense', '{"v":1}', '{"v":9}', '{"v":1,"scope":"s","by":"b","offset":9999}'])(
-    'and kept as it is if it is %j',
-    async (stored) => {
-      const books = setUpSync();
-      books.states.set(KEY, stored);
-      await expect(readAccounts(books)).rejects.toMatchObject({
-        code: 'checkpoint',
-        message: expect.stringContaining(KEY),
-      });
-      expect(books.sandbox.count()).toBe(0);
-      expect(books.states.get(KEY)).toBe(stored);
-    },
-  );
+  test.each([
+    '',
+    'nonsense',
+    '[]',
+    '42',
+    'null',
+    '{"v":1}',
+    '{"v":9}',
+    '{"v":1,"scope":"s","by":"b","offset":9999}',
+  ])('and kept as it is if it is %j', async (stored) => {
+    const books = setUpSync();
+    books.states.set(KEY, stored);
+    await expect(readAccounts(books)).rejects.toMatchObject({
+      code: 'checkpoint',
+      message: expect.stringContaining(KEY),
+    });
+    expect(books.sandbox.count()).toBe(0);
+    expect(books.states.get(KEY)).toBe(stored);
+  });
 
   test('if its token is damaged', async () => {
     const books = withAccounts(40);

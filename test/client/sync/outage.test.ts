@@ -25,7 +25,7 @@ type Client = ReturnType<typeof createClient>;
 /** A service that is down for some time after a given number of requests. A status of 0 stands for no connection. */
 function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; status?: number }) {
   const sandbox = createSandbox({
-    records: { accounts: 95, products: 95, accountAddresses: 20 },
+    records: { accounts: 45, products: 45, accountAddresses: 20 },
     pageSize: 10,
     rateLimit: false,
   });
@@ -74,11 +74,9 @@ describe('a sync of a service that is down', () => {
   test.each([
     [60, 0, 502, 'keyset'],
     [60, 5, 500, 'keyset'],
-    [60, 5, 503, 'keyset'],
-    [60, 5, 504, 'keyset'],
+    [60, 5, 503, 'a cursor'],
     [60, 5, 0, 'keyset'],
-    [110, 7, 502, 'page'],
-    [60, 5, 502, 'a cursor'],
+    [110, 7, 504, 'page'],
   ] as const)(
     'outlasts %i s after %i requests (status %i, 0 for no connection) and delivers each record once: %s',
     async (seconds, after, status, kind) => {
@@ -98,19 +96,13 @@ describe('a sync of a service that is down', () => {
     },
   );
 
-  test('is outlasted with retry options of the sync too', async () => {
-    const { client } = failing({ after: 5, ms: 60 * SECOND });
-    const report = await run(client, { collections, retry: { maxAttempts: 2 } });
-    expect(statuses(report)).toEqual(['done', 'done', 'done']);
-  });
-
-  test('says that it waits, and until when', async () => {
-    const { client } = failing({ after: 3, ms: 60 * SECOND });
-    const waits: SyncProgress[] = [];
-    await run(client, { collections, onProgress: (progress) => progress.waiting && waits.push(progress) });
-    expect(waits.length).toBeGreaterThan(5);
-    expect(waits.at(-1)?.waitingUntil?.getTime()).toBeGreaterThan(Date.parse('2026-01-31T12:00:30Z'));
-  });
+  test.each([{ retry: { maxAttempts: 2 } }, { deadlineMs: 5 * SECOND }])(
+    'is outlasted with %j too',
+    async (options) => {
+      const { client } = failing({ after: 5, ms: 60 * SECOND });
+      await expect(run(client, { collections, ...options })).resolves.toMatchObject({ records: 110 });
+    },
+  );
 
   test.each([{}, { 'retry-after': '3' }])(
     'says for each wait when its next request is sent: %j',
@@ -257,13 +249,6 @@ describe('a sync of a service that is down', () => {
     expect(failures()).toBeLessThan(40);
   });
 
-  test('limits the attempts between two waits by deadlineMs', async () => {
-    const { client } = failing({ after: 3, ms: 60 * SECOND });
-    await expect(run(client, { collections, deadlineMs: 5 * SECOND })).resolves.toMatchObject({
-      records: 210,
-    });
-  });
-
   test('stops on its signal while it waits', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const controller = new AbortController();
@@ -274,8 +259,8 @@ describe('a sync of a service that is down', () => {
   test('is outlasted by changes and by reconcile as well', async () => {
     const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
     const changed = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));
-    await expect(runToEnd(changed)).resolves.toMatchObject({ records: 95 });
-    const other = failing({ after: 13, ms: 60 * SECOND });
+    await expect(runToEnd(changed)).resolves.toMatchObject({ records: 45 });
+    const other = failing({ after: 8, ms: 60 * SECOND });
     other.sandbox.store.accounts.delete('3');
     const reconciled = reconcile(other.client.accounts, {
       localIds: () => sandbox.store.accounts.ids(),

@@ -213,6 +213,70 @@ describe('a copy', () => {
     });
     expect(await copied(copy)).toEqual(upstream(sandbox));
   });
+
+  test('has null for a number that JavaScript cannot hold, and counts the record as invalid', async () => {
+    const sandbox = createSandbox({ records: { accounts: 3 } });
+    const body = (text: string) => text.replaceAll('"id":"2"', '"id":"2","limit":1e400,"codes":[1,-1e400]');
+    sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+    const copy = openSqlite();
+    const report = await run(sandbox, copy, { collections: ['accounts'] });
+    expect(reportOf(report, 'accounts')).toMatchObject({
+      status: 'done',
+      records: 2,
+      invalid: 1,
+      added: 3,
+    });
+    const { body: stored, invalid } = await storedRow(copy, '2');
+    expect(stored).toMatchObject({ limit: null, codes: [1, null] });
+    expect(invalid).toBe(true);
+  });
+
+  test.each([991, 1_500, 20_000])(
+    'keeps every other field of a record of %i levels, and counts it as invalid',
+    async (levels) => {
+      const sandbox = createSandbox({ records: { accounts: 3 } });
+      const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+      const body = (text: string) => text.replaceAll('"id":"2"', `"id":"2","deep":${deep}`);
+      sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+      const copy = openSqlite();
+      const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+      const counted = { records: 2, invalid: 1 };
+      const first = await run(sandbox, copy, options);
+      expect([first.records, reportOf(first, 'accounts')]).toMatchObject([2, { added: 3, ...counted }]);
+      const again = await run(sandbox, copy, { ...options, mode: 'full' });
+      expect(reportOf(again, 'accounts')).toMatchObject({ unchanged: 3, ...counted });
+      const name = sandbox.store.accounts.get('2')?.name;
+      const rows = await copy.query(`SELECT name, deep FROM ${copy.views}accounts WHERE id = '2'`);
+      expect(rows).toEqual([{ name, deep: null }]);
+      const [status] = await copy.query(`SELECT records, invalid FROM ${copy.views}sync_status`);
+      expect([Number(status?.records), Number(status?.invalid)]).toEqual([3, 1]);
+      expect(await verify(clientOf(sandbox), options)).toMatchObject({ equal: true });
+    },
+  );
+
+  test('ignores the marks of an earlier full read', async () => {
+    const sandbox = createSandbox({ records: { accounts: 30, products: 0 } });
+    const copy = openSqlite();
+    await run(sandbox, copy, { mode: 'full' });
+    await copy.query(`DELETE FROM ${copy.tables}checkpoint WHERE key NOT LIKE 'company:%'`);
+    sandbox.store.accounts.delete('7');
+    expect(reportOf(await run(sandbox, copy, { mode: 'full' }), 'accounts')).toMatchObject({ deleted: 1 });
+  });
+
+  test('of more than 10,000 records is checked to its end', { timeout: 60_000 }, async () => {
+    const sandbox = createSandbox({ records: { accounts: 10_050 }, pageSize: 1_000 });
+    const copy = openSqlite();
+    await run(sandbox, copy, { collections: ['accounts'] });
+    for (const id of ['9999', '10050']) sandbox.store.accounts.delete(id);
+    await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '998'`);
+    // By its text, 9999 is the last id: on the second page of 10,000.
+    const stale = await verified(sandbox, copy, ['accounts']);
+    const expected = { records: 10_048, missing: ['998'], extra: ['9999', '10050'], different: [] };
+    expect(stale.collections[0]).toMatchObject(expected);
+    const report = await run(sandbox, copy, { collections: ['accounts'], mode: 'full' });
+    const deletions = { local: 10_049, candidates: 2, deleted: 2 };
+    expect(reportOf(report, 'accounts')).toMatchObject({ added: 1, deletions });
+  });
 });
 
 describe('the views of a copy', () => {

@@ -14,9 +14,10 @@ const checkpoints = async ({ query, tables }: Copy) =>
 
 /** What a copy promises, in whatever database it is. */
 export function testCopy(engine: string, open: () => Promise<Copy>): void {
+  const isPostgres = engine === 'PostgreSQL';
   describe(`a copy in ${engine}`, () => {
     test('has every record, then every change, then no deleted record', async () => {
-      const sandbox = createSandbox({ records: { accounts: 130, products: 70 } });
+      const sandbox = createSandbox({ records: { accounts: 70, products: 40 } });
       const copy = await open();
       await run(sandbox, copy);
       expect(await copied(copy)).toEqual(upstream(sandbox));
@@ -142,6 +143,41 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       expect(Object.keys(rows[0] ?? {})).toHaveLength(1_503);
       expect([rows[0]?.f1499, rows[1]?.f1400, rows[1]?.f0]).toEqual(['1499', '0', null]);
       expect(await copied(copy)).toHaveLength(2);
+    });
+
+    test.each([
+      'TABLE accounts (mine text)',
+      'VIEW accounts AS SELECT 1 AS mine',
+      'TABLE Accounts (mine text)',
+    ])('does not touch what a user created under the name of a view: %s', async (what) => {
+      const copy = await open();
+      const opened = await openTarget(copy.target);
+      await copy.query(`CREATE ${what.replace(/accounts/i, `${copy.views}$&`)}`);
+      const error = await caught((async () => opened.onBatch(batch([{ id: '1', name: 'Cash' }])))());
+      await opened.close?.();
+      expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+      expect(`${error}`).toMatch(
+        /accounts is a (table|view) that was not created for .*(viewPrefix|schema)/i,
+      );
+      expect(await copy.query(`SELECT mine FROM ${copy.views}accounts`)).toHaveLength(
+        what.startsWith('VIEW') ? 1 : 0,
+      );
+      expect(await copied(copy)).toEqual([]);
+    });
+
+    test.each([
+      'TABLE record (id text)',
+      'TABLE record (tenant text, collection text, id text, body text)',
+      'TABLE checkpoint (name text)',
+      'VIEW field AS SELECT 1 AS name',
+    ])('is not opened in tables of another shape: %s', async (what) => {
+      const copy = await open();
+      await (await openTarget(copy.target)).close?.();
+      const [, name = ''] = what.split(' ');
+      await copy.query(`DROP TABLE ${copy.tables}${name}${isPostgres ? ' CASCADE' : ''}`);
+      await copy.query(`CREATE ${what.replace(name, `${copy.tables}${name}`)}`);
+      const error = await caught(openTarget(copy.target));
+      expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
     });
 
     test('takes the last of two records with one id', async () => {

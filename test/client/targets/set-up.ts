@@ -22,7 +22,7 @@ export function clientOf(sandbox: Sandbox, options: ClientOptions = {}): Client 
 /** A sync of these collections into a copy. */
 export function run(
   sandbox: Sandbox,
-  { target }: Copy,
+  { target }: Pick<Copy, 'target'>,
   options: object = {},
   clientOptions: ClientOptions = {},
 ): Promise<SyncReport> {

@@ -1,15 +1,30 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient, forget, isAccountingError, type SyncTarget, sync, verify } from 'accounting-data-sdk';
+import {
+  type ClientOptions,
+  forget,
+  isAccountingError,
+  type SyncTarget,
+  sync,
+  verify,
+} from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
+import { clientOf, run } from './set-up.ts';
 import { testTrust } from './trust.ts';
+
+const syncAccounts = (
+  sandbox: Sandbox,
+  target: SyncTarget,
+  options = {},
+  clientOptions: ClientOptions = {},
+) => run(sandbox, { target }, { collections: ['accounts'], ...options }, clientOptions);
 
 testCopy('SQLite', async () => openSqlite());
 testTrust('SQLite', async () => openSqlite());
@@ -63,50 +78,13 @@ test.each<[string, string, (file: string) => void]>([
   expect(`${error}`).toContain(file);
 });
 
-test.each([
-  'CREATE TABLE accounting_record (id TEXT)',
-  'CREATE TABLE accounting_record (tenant TEXT, collection TEXT, id TEXT, body TEXT)',
-  'CREATE TABLE accounting_checkpoint (name TEXT)',
-  'CREATE VIEW accounting_field AS SELECT 1 AS name',
-])('sqliteTarget rejects tables of another shape: %s', async (sql) => {
-  const { file, target } = openSqlite();
-  new DatabaseSync(file).exec(sql);
-  expect(await openingFails(target)).toMatchObject({ code: 'invalid_input', argument: 'target' });
-});
-
-test.each(['TABLE accounts (id TEXT)', 'VIEW accounts AS SELECT 1 AS mine', 'TABLE Accounts (id TEXT)'])(
-  'a copy in SQLite does not touch what a user created under the name of a view: %s',
-  async (what) => {
-    const { file, target, query } = openSqlite();
-    new DatabaseSync(file).exec(`CREATE ${what}`);
-    const opened = await openTarget(target);
-    const error = await caught(Promise.resolve().then(() => opened.onBatch(batch([{ id: '1' }]))));
-    await opened.close?.();
-    expect(error).toMatchObject({ code: 'invalid_input' });
-    expect(`${error}`).toContain('viewPrefix');
-    expect(await query('SELECT count(*) AS count FROM accounting_record')).toEqual([{ count: 0 }]);
-
-    const prefixed = await openTarget(sqliteTarget(file, { viewPrefix: 'books_' }));
-    await prefixed.onBatch(batch([{ id: '1' }]));
-    await prefixed.close?.();
-    expect(await query('SELECT id FROM books_accounts')).toEqual([{ id: '1' }]);
-    expect(await query(`SELECT sql FROM sqlite_master WHERE lower(name) = 'accounts'`)).toEqual([
-      { sql: `CREATE ${what}` },
-    ]);
-  },
-);
-
 test('a sync to SQLite on a full disk fails at a batch, and the next run writes that batch', async () => {
   const sandbox = createSandbox({ records: { accounts: 200 } });
   const { file } = openSqlite();
   const database = new DatabaseSync(file);
   database.exec('PRAGMA max_page_count = 20');
-  const run = () =>
-    sync(createClient(sandbox.clientOptions), {
-      tenant: 'acme',
-      target: sqliteTarget(database),
-      collections: ['accounts'],
-    });
+  const target = sqliteTarget(database);
+  const run = () => syncAccounts(sandbox, target);
   expect(`${await caught(run())}`).toContain('full');
   const { kept } = database.prepare('SELECT count(*) AS kept FROM accounting_record').get() as {
     kept: number;
@@ -122,9 +100,8 @@ test('a sync to SQLite on a full disk fails at a batch, and the next run writes 
 
 test('a database in memory is a target too', async () => {
   const database = new DatabaseSync(':memory:');
-  const sandbox = createSandbox({ records: { products: 12 } });
-  const target = sqliteTarget(database, { tablePrefix: 'sdk_' });
-  await sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['products'] });
+  const sandbox = createSandbox({ records: { accounts: 12 } });
+  await syncAccounts(sandbox, sqliteTarget(database, { tablePrefix: 'sdk_' }));
   expect(database.prepare('SELECT count(*) AS count FROM sdk_record').get()).toEqual({ count: 12 });
 });
 
@@ -178,9 +155,7 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
   };
   const sandbox = createSandbox({ records: { accounts: 3 } });
   const { logger, warnings } = loggerOfWarnings();
-  const client = createClient({ ...sandbox.clientOptions, logger });
-  const run = () =>
-    sync(client, { tenant: 'acme', target: sqliteTarget(guarded), collections: ['accounts'] });
+  const run = () => syncAccounts(sandbox, sqliteTarget(guarded), {}, { logger });
   await run();
   mayChangeViews = false;
   for (const id of ['1', '2']) {
@@ -201,8 +176,7 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
 // DuckDB parses a definition, writes it down in its own syntax, and has SQLite run that.
 test('the views of SQLite use nothing that DuckDB would write in another way', async () => {
   const { target, query } = openSqlite();
-  const client = createClient(createSandbox({ records: 1 }).clientOptions);
-  await sync(client, { tenant: 'acme', target });
+  await sync(clientOf(createSandbox({ records: 1 })), { tenant: 'acme', target });
   const views = await query(`SELECT sql FROM sqlite_master WHERE type = 'view'`);
   expect(views).toHaveLength(15);
   for (const { sql } of views) expect(sql).not.toMatch(/\bGLOB\b|\btrim\(|count\(\*\)|\bdate\(/);
@@ -211,36 +185,31 @@ test('the views of SQLite use nothing that DuckDB would write in another way', a
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
   const { file, query } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
-  const into = (target: SyncTarget) =>
-    sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['accounts'] });
-  await into(sqliteTarget(file));
-  const error = await caught(into(sqliteTarget(file, { tablePrefix: 'other_' })));
+  await syncAccounts(sandbox, sqliteTarget(file));
+  const error = await caught(syncAccounts(sandbox, sqliteTarget(file, { tablePrefix: 'other_' })));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   expect(`${error}`).toContain('viewPrefix');
-  await into(sqliteTarget(file, { tablePrefix: 'other_', viewPrefix: 'other_' }));
+  await syncAccounts(sandbox, sqliteTarget(file, { tablePrefix: 'other_', viewPrefix: 'other_' }));
   expect(await query('SELECT count(*) AS count FROM other_accounts')).toEqual([{ count: 3 }]);
 });
 
 test('a sync waits for a locked SQLite file without blocking the event loop', async () => {
   const { file, target } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
-  const run = () =>
-    sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections: ['accounts'] });
-  await run();
+  await syncAccounts(sandbox, target);
   using other = new DatabaseSync(file);
   other.exec('BEGIN IMMEDIATE');
   sandbox.store.accounts.update('1', { name: 'Changed' });
   // Only this event loop can end the transaction.
   setTimeout(() => other.exec('ROLLBACK'), 60);
-  expect(await run()).toMatchObject({ records: 1 });
+  expect(await syncAccounts(sandbox, target)).toMatchObject({ records: 1 });
 });
 
 test('a SQLite file that is deleted during a sync is an error', async () => {
   const { file, target } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 60 }, pageSize: 20 });
   const onProgress = ({ pages }: { pages: number }) => pages === 1 && rmSync(file, { force: true });
-  const options = { tenant: 'acme', target, collections: ['accounts'], onProgress } as const;
-  const error = await caught(sync(createClient(sandbox.clientOptions), options as never));
+  const error = await caught(syncAccounts(sandbox, target, { onProgress }));
   expect(error).toMatchObject({ code: 'sync_failed' });
   expect(`${error}`).toContain('was deleted or replaced');
 });
@@ -248,12 +217,11 @@ test('a SQLite file that is deleted during a sync is an error', async () => {
 test('forget leaves nothing of a company in a SQLite file', async () => {
   const sandbox = createSandbox({ records: { accounts: 50 } });
   const copy = openSqlite();
-  const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
   for (const name of ['Very secret name', 'Shorter']) {
     for (const { id } of sandbox.store.accounts.all())
       sandbox.store.accounts.update(id, { name: `${name} ${id}` });
     sandbox.clock.advance(60_000);
-    await sync(createClient(sandbox.clientOptions), options);
+    await syncAccounts(sandbox, copy.target);
   }
   expect(readFileSync(copy.file).includes('Shorter 7')).toBe(true);
   expect(readFileSync(copy.file).includes('Very secret')).toBe(false);
@@ -271,8 +239,9 @@ test('forget fails with concurrent_run while a sync of the tenant has the SQLite
 test.each(['verify', 'forget'])('%s does not create a SQLite file', async (name) => {
   const { target, file } = openSqlite();
   const options = { tenant: 'acme', target };
-  const client = createClient(createSandbox().clientOptions);
-  const error = await caught(name === 'verify' ? verify(client, options) : forget(options));
+  const error = await caught(
+    name === 'verify' ? verify(clientOf(createSandbox()), options) : forget(options),
+  );
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   expect(existsSync(file)).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { UnexpectedResponseError, UnknownApiError } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
   afterCreate,
@@ -5,6 +6,7 @@ import {
   afterUpdate,
   type CreateEnd,
   type CreateState,
+  endOfCreate,
   type Made,
   NONE,
   type Sent,
@@ -147,5 +149,24 @@ describe('the end of a create', () => {
     ['unknown, repeat of an earlier run', earlier(1), unknown, earlier(1), 'open'],
   ])('%s', (_, state, end, next, step) => {
     expect(afterCreate(state, end)).toEqual({ state: next, step });
+  });
+});
+
+describe('the error of a create', () => {
+  const response = { status: 503, problem: { violations: [], extensions: {} }, headers: {} } as never;
+  const half = (outcome: 'applied' | 'unknown', recordId?: string) =>
+    new UnexpectedResponseError('', { outcome }, { status: 201, reason: 'wrong_content', recordId });
+
+  test.each<[string, unknown, CreateEnd]>([
+    [
+      'a 503 is an outage',
+      new UnknownApiError('', { outcome: 'rejected' }, response),
+      rejected({ isOutage: true }),
+    ],
+    ['half a 201 says the id', half('applied', '7'), { end: 'applied', id: '7' }],
+    ['half a 201 may lack the id', half('applied'), { end: 'unknown' }],
+    ['half a 201 after a lost response says nothing', half('unknown', '7'), { end: 'unknown' }],
+  ])('%s', (_, error, end) => {
+    expect(endOfCreate(error)).toEqual(end);
   });
 });

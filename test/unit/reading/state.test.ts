@@ -18,33 +18,18 @@ const state: SyncState = {
   run: { watermark: '2026-01-05T09:00:00Z', since: '2026-01-05T07:58:00Z', token: 'abc' },
 };
 
-test('a state is read back as it was written', () => {
-  expect(decodeState(encodeState(state), 'k')).toEqual({ v: 1, ...state });
-});
-
 test('a state of an earlier version of the package is read, and written in the same form', () => {
   const stored =
     '{"v":1,"scope":"a1b2","by":"run1","watermark":"2026-01-05T08:00:00Z","full":"2026-01-04T08:00:00Z","run":{"watermark":"2026-01-05T09:00:00Z","since":"2026-01-05T07:58:00Z","token":"abc"}}';
   expect(decodeState(stored, 'k')).toEqual({ v: 1, ...state });
   expect(encodeState(state)).toBe(stored);
-});
-
-test('a state may come back parsed, as some stores do', () => {
-  expect(decodeState(JSON.parse(encodeState(state)), 'k')).toMatchObject(state);
+  // Some stores return it parsed.
+  expect(decodeState(JSON.parse(stored), 'k')).toEqual({ v: 1, ...state });
 });
 
 test.each([undefined, null])('a state is undefined if the store has %s', (nothing) => {
   expect(decodeState(nothing, 'k')).toBeUndefined();
 });
-
-test.each(['', 'not json', '[]', '42', 'null', '{}', 42, true, JSON.stringify({ v: 1, scope: 'a' })])(
-  'a state that cannot be read is a CheckpointError that does not quote it: %j',
-  (stored) => {
-    expect(() => decodeState(stored, 'p:acme:accounts')).toThrow(
-      expect.objectContaining({ code: 'checkpoint', message: expect.stringContaining('p:acme:accounts') }),
-    );
-  },
-);
 
 test.each([
   { v: 0 },

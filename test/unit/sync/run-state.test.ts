@@ -81,12 +81,6 @@ test('a clock behind the bound makes the run read everything, by the watermark o
   expect(again.state.position?.watermark).toBe('2026-01-05T07:00:00Z');
 });
 
-test('a clock behind the bound changes nothing for a full run, which has none', () => {
-  const options = { mode: 'full' } as const;
-  const step = next(startOf(ended, options), pageAt('2026-01-05T07:00:00Z'), rulesOf(options));
-  expect(step).toMatchObject({ kind: 'pass', state: { clockWentBack: true, plan: full } });
-});
-
 test('an updatedSince that is not used may lie in the future', () => {
   const options = { updatedSince: '2040-01-01T00:00:00Z' };
   expect(next(startOf(ended, options), pageAt(LATER), rulesOf(options)).kind).toBe('pass');
@@ -118,25 +112,6 @@ describe('a 400', () => {
 });
 
 describe('the end of a run', () => {
-  const position = { watermark: LATER, since: BOUND, token: 'token' };
-  const state: RunState = { ...startOf(ended), position };
-
-  test('advances the watermark, and removes the position', () => {
-    expect(checkpointOf(state).run).toEqual(position);
-    expect(finish(state, 'incremental')).toMatchObject({
-      ...own,
-      watermark: LATER,
-      full: ended.full,
-      run: undefined,
-    });
-  });
-
-  test('of a full read is the last full read', () => {
-    const options = { mode: 'full' } as const;
-    const read = next(startOf(ended, options), pageAt(LATER), rulesOf(options)).state;
-    expect(finish(read, 'full')).toMatchObject({ watermark: LATER, full: LATER, checked: LATER });
-  });
-
   test('of a first read looked for deletions only if it was asked for or marked', () => {
     const first = next(startOf(undefined), pageAt(LATER), rulesOf()).state;
     expect(finish(first, 'incremental')).toMatchObject({ full: LATER, checked: undefined });
@@ -148,21 +123,6 @@ describe('the end of a run', () => {
     const begun = startOf(interrupted(BOUND));
     expect(finish(begun, 'incremental')).toEqual({ ...interrupted(BOUND), ...own });
     expect(checkpointOf(begun).run).toEqual(interrupted(BOUND).run);
-  });
-
-  test.each([
-    [
-      'above the offset of the rows is followed by one in the lowest',
-      '2026-01-05T07:58:00Z',
-      -300,
-      undefined,
-    ],
-    ['at the offset of the rows is right', '2026-01-05T02:58:00-05:00', -300, -300],
-    ['below the offset of the rows is right', BOUND, -300, -300],
-    ['without known offsets is right', BOUND, undefined, undefined],
-  ])('whose bound was %s', (_, since, offset, after) => {
-    const run = { ...state, position: { ...position, since }, base: { ...state.base, offset } };
-    expect(finish(run, 'incremental').offset).toBe(after);
   });
 
   test('that was abandoned leaves the watermark, and no position to resume at', () => {
