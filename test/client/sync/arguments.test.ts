@@ -13,27 +13,15 @@ const full = { ...run, onBatch, mode: 'full', ...deletions };
 const list = accounts.list.bind(accounts);
 const target = { open: () => expect.unreachable('a target was opened') };
 
-const syncWith = (wrong: object): [Call, ...unknown[]] => [
-  sync as Call,
-  client,
-  { ...run, onBatch, ...wrong },
-];
-const fullSyncWith = (wrong: object): [Call, ...unknown[]] => [sync as Call, client, { ...full, ...wrong }];
-const changesWith = (wrong: object): [Call, ...unknown[]] => [
-  changes as Call,
-  accounts,
-  { ...run, ...wrong },
-];
-const reconcileWith = (wrong: object): [Call, ...unknown[]] => [
-  reconcile as Call,
-  accounts,
-  { ...deletions, ...wrong },
-];
-const targetWith = (wrong: object): [Call, ...unknown[]] => [
-  sync as Call,
-  client,
-  { tenant: 'acme', target, ...wrong },
-];
+/** Calls of a function with options of which some are wrong. */
+const callsOf =
+  (work: unknown, subject: object, options: object) =>
+  (wrong: object): [Call, ...unknown[]] => [work as Call, subject, { ...options, ...wrong }];
+const syncWith = callsOf(sync, client, { ...run, onBatch });
+const fullSyncWith = callsOf(sync, client, full);
+const changesWith = callsOf(changes, accounts, run);
+const reconcileWith = callsOf(reconcile, accounts, deletions);
+const targetWith = callsOf(sync, client, { tenant: 'acme', target });
 
 test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'client', [sync as Call, undefined, { ...run, onBatch }]],

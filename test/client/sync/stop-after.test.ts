@@ -95,7 +95,7 @@ describe('a sync with a limit of requests', () => {
         books.sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, where);
       }
       await syncAll(books);
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         books.sandbox.clock.advance(HOUR_MS);
         const reports = (await untilDone(books, 5)).flatMap(({ collections }) => collections);
         const read = reports.filter(({ mode, status }) => mode !== undefined && status === 'done');

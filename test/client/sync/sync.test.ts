@@ -96,7 +96,7 @@ describe('sync', () => {
   });
 
   test('reads only the given collections, each once', async () => {
-    const books = setUpSync({ records: 280 });
+    const books = setUpSync({ records: 28 });
     const report = await syncAll(books, { collections: ['products', 'accounts', 'products'] });
     expect(report.collections.map(({ collection }) => collection)).toEqual(['products', 'accounts']);
     expect(new Set(segments(books))).toEqual(new Set(['accounts', 'products']));
@@ -159,7 +159,7 @@ describe('sync', () => {
 
 describe('a collection that fails', () => {
   test('ends alone: its children and all others are read', async () => {
-    const books = setUpSync({ records: 280 });
+    const books = setUpSync({ records: 28 });
     books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'accounts', times: 9 });
     const error = await failureOf(syncAll(books));
     expect(error).toBeInstanceOf(SyncError);

@@ -49,14 +49,14 @@ test.each(
     collect(changes(client[name] as Client['accounts'], run), ({ records }) => {
       for (const record of records) copy.set(record.id, record.name);
     });
-  for (let id = 1; id <= 6; id++) sandbox.store[name].insert({ id: String(id), name: 'new' });
+  sandbox.store[name].insert({ id: '1', name: 'new' });
   await read();
-  for (let id = 1; id <= 6; id++) {
-    sandbox.clock.advance(id * HOUR_MS);
-    sandbox.store[name].update(String(id), { name: `changed ${id}` });
+  for (const hours of [1, 7, 13]) {
+    sandbox.clock.advance(hours * HOUR_MS);
+    sandbox.store[name].update('1', { name: `after ${hours}` });
     sandbox.clock.advance(60_000);
     await read();
-    expect(copy.get(String(id))).toBe(`changed ${id}`);
+    expect(copy.get('1')).toBe(`after ${hours}`);
   }
 });
 
@@ -146,6 +146,19 @@ test('records that come again because the service ignores offsets are counted, a
     expect.stringContaining('6 records are older than the bound of the read'),
   ]);
 });
+
+test.each([
+  ['America/New_York', undefined, 1],
+  ['America/New_York', 'America/New_York', 0],
+  ['UTC', undefined, 0],
+])(
+  'of a service that shows times of %s, with serviceTimeZone %s, %i line names that option',
+  async (timeZone, serviceTimeZone, lines) => {
+    const { client, run, warnings } = inNewYork({ timeZone, dateFilter: 'utc', records: { products: 3 } });
+    for (let runs = 0; runs < 3; runs++) await collect(changes(client.products, { ...run, serviceTimeZone }));
+    expect(warnings.filter((text) => text.includes('serviceTimeZone'))).toHaveLength(lines);
+  },
+);
 
 describe('a service that rejects a bound with an offset', () => {
   test('gets the bound in Z once more, with a warning, and from then on', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PGlite } from '@electric-sql/pglite';
-import type { Batch, OpenTarget, SyncTarget } from 'accounting-data-sdk';
+import type { Batch, OpenTarget, SyncTarget, TargetContext } from 'accounting-data-sdk';
 import {
   type PostgresConnection,
   postgresTarget,
@@ -127,9 +127,13 @@ export function comparable(collection: string, record: object): string {
 }
 
 /** Opens a target as a sync does. */
-export async function openTarget(target: SyncTarget, tenant = 'acme'): Promise<OpenTarget> {
+export async function openTarget(
+  target: SyncTarget,
+  tenant = 'acme',
+  more: Partial<TargetContext> = {},
+): Promise<OpenTarget> {
   const context = { purpose: 'sync', collections: [], signal: undefined, maxOutageMs: 10_000 } as const;
-  return await target.open(tenant, { ...context, fieldsOf: () => ({}), warn: () => {} });
+  return await target.open(tenant, { ...context, fieldsOf: () => ({}), warn: () => {}, ...more });
 }
 
 /** Writes batches as one sync does. */

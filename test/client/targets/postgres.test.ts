@@ -22,6 +22,35 @@ async function opened(schema = newSchema()) {
 }
 
 const rowsOf = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;
+
+/** Works as a role that may write rows, and nothing else. */
+async function asWriter(schema: string, work: () => Promise<void>): Promise<void> {
+  for (const sql of [
+    `CREATE ROLE ${schema}_writer`,
+    `GRANT USAGE ON SCHEMA ${schema} TO ${schema}_writer`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_writer`,
+    `SET ROLE ${schema}_writer`,
+  ])
+    await rowsOf(sql);
+  try {
+    await work();
+  } finally {
+    await rowsOf('RESET ROLE');
+  }
+}
+
+/** A copy in which `balance` is an amount, and what it warns of. */
+async function withAmounts(schema: string) {
+  const warnings: string[] = [];
+  const copy = await openTarget(postgresTarget(database, { schema }), 'acme', {
+    collections: ['accounts'],
+    fieldsOf: () => ({ balance: 'money' }),
+    warn: (text) => void warnings.push(text),
+  });
+  await copy.store.get('accounting-data-sdk:acme:accounts');
+  return { copy, warnings };
+}
+
 const failureOf = (work: () => unknown) => caught(Promise.resolve().then(work));
 
 test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, and logs the id', async () => {
@@ -89,16 +118,7 @@ test('a view in PostgreSQL keeps its rights and comment when a column gets anoth
       FROM pg_class AS c JOIN pg_attribute ON attrelid = c.oid AND attname = 'balance'
       WHERE c.oid = '${schema}.accounts'::regclass`);
   const before = await rights();
-  const warnings: string[] = [];
-  const next = await postgresTarget(database, { schema }).open('acme', {
-    purpose: 'sync',
-    collections: ['accounts'],
-    signal: undefined,
-    maxOutageMs: 0,
-    fieldsOf: () => ({ balance: 'money' as const }),
-    warn: (text: string) => void warnings.push(text),
-  });
-  await next.store.get('accounting-data-sdk:acme:accounts');
+  const { copy: next, warnings } = await withAmounts(schema);
   await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
   expect(warnings).toEqual([]);
   expect(await rowsOf(`SELECT sum(balance)::text AS sum FROM ${schema}.accounts`)).toEqual([
@@ -125,29 +145,18 @@ test('a copy in PostgreSQL writes records even if a view of the user prevents a 
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
   await rowsOf(`CREATE VIEW ${schema}_mine AS SELECT balance FROM ${schema}.accounts`);
-  const warnings: string[] = [];
-  const context = {
-    purpose: 'sync',
-    collections: ['accounts'],
-    signal: undefined,
-    maxOutageMs: 0,
-    fieldsOf: () => ({ balance: 'money' as const }),
-    warn: (text: string) => void warnings.push(text),
-  } as const;
-  const key = 'accounting-data-sdk:acme:accounts';
   const again = async (checkpoint: string, id: string) => {
-    const next = await postgresTarget(database, { schema }).open('acme', context);
-    await next.store.get(key);
+    const { copy: next, warnings } = await withAmounts(schema);
     await next.onBatch(batch([{ id, balance: '7.00' }], { checkpoint }));
     await next.onBatch(batch([{ id: `${id}0`, balance: '7.00' }], { checkpoint: `${checkpoint} ` }));
+    return warnings;
   };
-  await again('{"n":2}', '2');
+  const warnings = await again('{"n":2}', '2');
   expect(warnings).toHaveLength(1);
   expect(warnings[0]).toContain(`DROP VIEW "${schema}"."accounts" CASCADE`);
   expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(3);
   await rowsOf(`DROP VIEW ${schema}.accounts CASCADE`);
-  await again('{"n":3}', '3');
-  expect(warnings).toHaveLength(1);
+  expect(await again('{"n":3}', '3')).toEqual([]);
   expect(await rowsOf(`SELECT sum(balance)::text AS sum FROM ${schema}.accounts`)).toEqual([
     { sum: '33.00' },
   ]);
@@ -156,17 +165,11 @@ test('a copy in PostgreSQL writes records even if a view of the user prevents a 
 test('a copy in PostgreSQL needs no right to create anything once the tables and views exist', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
-  await rowsOf(`CREATE ROLE ${schema}_writer`);
-  await rowsOf(`GRANT USAGE ON SCHEMA ${schema} TO ${schema}_writer`);
-  await rowsOf(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_writer`);
-  await rowsOf(`SET ROLE ${schema}_writer`);
-  try {
+  await asWriter(schema, async () => {
     const { copy: again } = await opened(schema);
     await again.store.get('accounting-data-sdk:acme:accounts');
     await again.onBatch(batch([{ id: '2', name: 'Bank' }], { checkpoint: '{"n":2}' }));
-  } finally {
-    await rowsOf('RESET ROLE');
-  }
+  });
   expect(await rowsOf(`SELECT id FROM ${schema}.record ORDER BY id`)).toEqual([{ id: '1' }, { id: '2' }]);
 });
 
@@ -183,11 +186,7 @@ test('a role that may not replace a view writes the records, and each sync warns
       collections: ['accounts'],
     });
   await run();
-  await rowsOf(`CREATE ROLE ${schema}_writer`);
-  await rowsOf(`GRANT USAGE ON SCHEMA ${schema} TO ${schema}_writer`);
-  await rowsOf(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_writer`);
-  await rowsOf(`SET ROLE ${schema}_writer`);
-  try {
+  await asWriter(schema, async () => {
     sandbox.store.accounts.update('1', { mood: 'new 1' } as never);
     expect((await run()).collections[0]).toMatchObject({ changed: 1 });
     // Each page has another new field.
@@ -195,9 +194,7 @@ test('a role that may not replace a view writes the records, and each sync warns
       sandbox.store.accounts.update(id, { mood: `new ${id}`, [`field${id}`]: id } as never);
     }
     expect((await run('full')).collections[0]).toMatchObject({ changed: 3 });
-  } finally {
-    await rowsOf('RESET ROLE');
-  }
+  });
   const rows = await rowsOf(
     `SELECT body ->> 'mood' AS mood FROM ${schema}.record WHERE body ? 'mood' ORDER BY id`,
   );
@@ -279,7 +276,8 @@ test('a copy in PostgreSQL can have a table of records in partitions', async () 
   }
   const target = postgresTarget(database, { schema });
   const collections = ['accounts'] as const;
-  for (const tenant of ['acme', 'bolt', 'cube', 'dale']) {
+  // One of them in each part.
+  for (const tenant of ['acme', 'bolt', 'cube']) {
     const sandbox = createSandbox({ records: { accounts: 10 } });
     const client = createClient(sandbox.clientOptions);
     const first = await sync(client, { tenant, target, collections });

@@ -125,6 +125,16 @@ describe('the end of a run', () => {
     expect(checkpointOf(begun).run).toEqual(interrupted(BOUND).run);
   });
 
+  test.each([
+    ['in UTC', '2026-01-05T07:58:00Z', undefined],
+    ['at that offset', '2026-01-05T02:58:00-05:00', -300],
+    ['below it', BOUND, -300],
+  ])('forgets the offset of the rows, -05:00, if the bound was above it: %s', (_, since, after) => {
+    const position = { watermark: LATER, since };
+    const run = { ...startOf({ ...ended, offset: -300 }), position };
+    expect(finish(run, 'incremental').offset).toBe(after);
+  });
+
   test('that was abandoned leaves the watermark, and no position to resume at', () => {
     const run = next(startOf(interrupted(undefined)), pageAt(LATER), rulesOf()).state;
     expect(abandoned(run)).toMatchObject({ watermark: LAST, full: ended.full, run: undefined });
