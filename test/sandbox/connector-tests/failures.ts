@@ -1,4 +1,13 @@
-import type { ConnectorTest } from 'accounting-data-sdk/testing';
+import { type ConnectorTest, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
+
+/** What a case rejects with. */
+export async function messageOf(name: string, options: ConnectorTestsOptions): Promise<string | undefined> {
+  const [found] = connectorTests({ only: [name], ...options });
+  return found?.run().then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
 
 /** Runs every case with one of `lanes` equal connectors, because most of the time of a case is waits. Returns the messages of the cases that fail, by name, in order. */
 export async function failuresOf(

@@ -43,6 +43,17 @@ async function get(
   return (await response.json()) as Rec[];
 }
 
+/** Pages to the first empty one, which is the last of them. */
+async function* pagesOf(service: ConnectorRun, name: Name, query: Record<string, string> = {}) {
+  for (let page = 1; ; page += 1) {
+    const records = await get(service, name, { _page: String(page), ...query });
+    yield records;
+    if (records.length === 0) return;
+  }
+}
+
+const newerThan = (since: string | undefined) => (since === undefined ? {} : { updatedSince: since });
+
 /** A database with a state, and tables with these columns. */
 class Copy {
   #database = new DatabaseSync(':memory:');
@@ -70,6 +81,10 @@ class Copy {
     return this.#prepare(sql).all();
   }
 
+  /** The records of a table with a column for their JSON. */
+  readonly bodies = (name: string): Record<string, unknown>[] =>
+    this.all(`SELECT body FROM ${name}`).map(({ body }) => JSON.parse(String(body)));
+
   #prepare(sql: string): StatementSync {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
@@ -82,30 +97,25 @@ export function loopByPage(): NaiveConnector {
   const copy = new Copy('id TEXT PRIMARY KEY, name TEXT NOT NULL, updatedAt TEXT, body TEXT');
   return {
     reset: copy.reset,
-    records: (name) => copy.all(`SELECT body FROM ${name}`).map(({ body }) => JSON.parse(String(body))),
+    records: copy.bodies,
     async run(service) {
       for (const name of COLLECTIONS) {
-        const since = copy.state.get(name);
-        for (let page = 1; ; page += 1) {
-          const records = await get(service, name, {
-            _page: String(page),
-            ...(since && { updatedSince: since }),
-          });
+        for await (const records of pagesOf(service, name, newerThan(copy.state.get(name)))) {
           for (const record of records) {
+            const title = record.name.trim();
+            const body = JSON.stringify({ ...record, name: title });
             copy.run(
-              `INSERT INTO ${name} VALUES (?, ?, ?, ?) ON CONFLICT (id)
-                DO UPDATE SET name = excluded.name, updatedAt = excluded.updatedAt, body = excluded.body`,
+              `INSERT OR REPLACE INTO ${name} VALUES (?, ?, ?, ?)`,
               record.id,
-              record.name.trim(),
+              title,
               record.updatedAt,
-              JSON.stringify({ ...record, name: record.name.trim() }),
+              body,
             );
           }
           const times = copy
             .all(`SELECT updatedAt FROM ${name}`)
             .map((row) => Date.parse(String(row.updatedAt)));
           copy.state.set(name, new Date(Math.max(...times)).toISOString());
-          if (records.length === 0) break;
         }
       }
     },
@@ -122,13 +132,13 @@ export function keysetOnTrust(clock = steppingClock()): NaiveConnector {
   const copy = new Copy('id TEXT PRIMARY KEY, name TEXT, body TEXT');
   return {
     reset: copy.reset,
-    records: (name) => copy.all(`SELECT body FROM ${name}`).map(({ body }) => JSON.parse(String(body))),
+    records: copy.bodies,
     async run(service) {
       for (const name of COLLECTIONS) {
         const start = new Date(clock.now());
-        const since = copy.state.get(name);
+        const since = newerThan(copy.state.get(name));
         for (let last = 0, pages = 0; pages < MOST_PAGES; pages += 1) {
-          const query = { 'id[gt]': String(last), ...(since && { updatedSince: since }) };
+          const query = { 'id[gt]': String(last), ...since };
           const records = await get(service, name, query);
           for (const record of records) {
             const body = JSON.stringify(record);
@@ -172,20 +182,11 @@ export function insertOnly(): NaiveConnector {
     async run(service) {
       for (const name of COLLECTIONS) {
         const known = new Set(copy.all(`SELECT id FROM ${name}`).map(({ id }) => id));
-        for (let page = 1; ; page += 1) {
-          const records = await get(service, name, { _page: String(page) });
+        for await (const records of pagesOf(service, name)) {
           for (const { id, name: title, creditLimit = null, salePrice = null, updatedAt } of records) {
-            if (known.has(id)) continue;
-            copy.run(
-              `INSERT INTO ${name} VALUES (?, ?, ?, ?, ?)`,
-              id,
-              title,
-              creditLimit,
-              salePrice,
-              updatedAt,
-            );
+            const values = [id, title, creditLimit, salePrice, updatedAt];
+            if (!known.has(id)) copy.run(`INSERT INTO ${name} VALUES (?, ?, ?, ?, ?)`, ...values);
           }
-          if (records.length === 0) break;
         }
       }
     },
@@ -225,13 +226,11 @@ export function deletionByAbsence(): NaiveConnector {
       for (const name of COLLECTIONS) {
         const records = await list(service, name);
         for (const { id, name: title, salePrice = null, creditLimit = null } of records) {
+          const amounts = [salePrice, creditLimit].map((amount) => (amount === null ? null : Number(amount)));
           copy.run(
             `INSERT INTO ${name} (id, name, salePrice, creditLimit) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
               SET name = excluded.name, salePrice = excluded.salePrice, creditLimit = excluded.creditLimit`,
-            id,
-            title,
-            salePrice === null ? null : Number(salePrice),
-            creditLimit === null ? null : Number(creditLimit),
+            ...[id, title, ...amounts],
           );
         }
         const listed = new Set(records.map(({ id }) => id));
@@ -256,28 +255,21 @@ export function tableOfFirstRecord(): NaiveConnector {
     records: (name) => (known(name).length === 0 ? [] : copy.all(`SELECT * FROM ${name}`)),
     async run(service) {
       for (const name of COLLECTIONS) {
-        const since = copy.state.get(name);
         const records: Rec[] = [];
-        for (let page = 1; ; page += 1) {
-          const listed = await get(service, name, {
-            _page: String(page),
-            ...(since && { updatedSince: since }),
-          });
-          records.push(...listed);
-          if (listed.length === 0) break;
-        }
+        const since = newerThan(copy.state.get(name));
+        for await (const page of pagesOf(service, name, since)) records.push(...page);
         for (const record of records) {
           const fields = Object.keys(record);
           for (const field of known(name).length === 0 ? fields : []) {
             if (field !== 'id') copy.run(`ALTER TABLE ${name} ADD COLUMN ${field}`);
           }
           if (known(name).length === 0) columns.set(name, fields);
-          const values = Object.values(record).map((value) =>
-            typeof value === 'boolean' ? Number(value) : value,
-          );
+          const values = Object.values(record).map((value) => {
+            if (typeof value === 'boolean') return Number(value);
+            return Array.isArray(value) ? JSON.stringify(value) : value;
+          });
           const marks = fields.map(() => '?').join(', ');
-          const flat = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-          copy.run(`INSERT OR REPLACE INTO ${name} (${fields.join(', ')}) VALUES (${marks})`, ...flat);
+          copy.run(`INSERT OR REPLACE INTO ${name} (${fields.join(', ')}) VALUES (${marks})`, ...values);
         }
         const times = records.map(({ updatedAt }) => Date.parse(updatedAt));
         // A second more, because the last one would come again each night.

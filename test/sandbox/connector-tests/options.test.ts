@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
+import { messageOf } from './failures.ts';
 import { COLLECTIONS, deletionByAbsence, loopByPage } from './naive.ts';
 
 /** A connector that keeps a right copy of what it lists. */
@@ -19,15 +20,6 @@ function connector() {
       copy = [];
     },
   };
-}
-
-/** What a case rejects with. */
-async function messageOf(name: string, options: ConnectorTestsOptions): Promise<string | undefined> {
-  const [found] = connectorTests({ only: [name], ...options });
-  return found?.run().then(
-    () => undefined,
-    (error: Error) => error.message,
-  );
 }
 
 test('cases have a name and a reason, and `only` and `skip` choose by name', () => {
