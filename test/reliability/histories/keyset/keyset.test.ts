@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { expectFinding, expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
-import { ORDERS, type Order } from '../service/orders.ts';
-import { idGreaterOnTrust, pages } from './losing-strategies.ts';
-import { playKeyset, playStrategy } from './play.ts';
+import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
+import { playKeyset } from './play.ts';
 
 const USUAL = 60;
 /** The first read that would have more requests in flight than `prefetch` allows if only the plan limited them. */
@@ -29,20 +27,3 @@ test(
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(USUAL / 20);
   },
 );
-
-const inOrders = <S>(orders: readonly Order[], name: string, strategy: S) =>
-  orders.map((order) => [name, order, strategy] as const);
-
-test.each([
-  ...inOrders(ORDERS, 'page', pages),
-  ...inOrders(ORDERS.slice(1), '`id[gt]`, trusting the order', idGreaterOnTrust),
-])('the simulation sees records lost by %s: %s', NO_HURRY, async (_, order, strategy) => {
-  await expectFinding(200, (seed) =>
-    playStrategy(
-      async function* (server) {
-        for await (const { records } of strategy(server.fetchPage())) yield records;
-      },
-      { seed, order, rate: 0.3, records: 13 + (seed % 48), pageSize: 10 },
-    ),
-  );
-});

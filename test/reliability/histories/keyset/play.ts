@@ -5,25 +5,7 @@ import { clientOf, listPages } from '../service/client.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from '../service/ids.ts';
 import { isById, ORDERS } from '../service/orders.ts';
 import { type SimRecord, versionOf } from '../service/record.ts';
-import { InternalError, type SimOptions, SimServer } from '../service/server.ts';
-
-/** Reads the records in some way; yields what it delivers, piece by piece. */
-export type Reader = (server: SimServer) => AsyncIterable<readonly SimRecord[]>;
-
-/** What a way to paginate loses of a service whose data changes after each request at this rate. */
-export async function playStrategy(
-  read: Reader,
-  { rate, ...options }: Omit<SimOptions, 'ids'> & { readonly rate: number },
-): Promise<string[]> {
-  const random = new SeededRandom(options.seed);
-  const ids = random.pick<IdStyle>(['dense', 'sparse', 'bursts', 'huge']);
-  const server = new SimServer({ ...options, ids, reshuffles: random.chance(0.2) });
-  server.afterResponse = () => churn(server, random, { rate });
-  server.timeline.beginRun();
-  const delivered = new Set<string>();
-  for await (const records of read(server)) for (const each of records) delivered.add(versionOf(each));
-  return lost(server, delivered).map(({ id }) => `lost ${id}`);
-}
+import { InternalError, SimServer } from '../service/server.ts';
 
 /** Records that were there, the same, during the whole read, and were not delivered. */
 function lost({ timeline }: SimServer, delivered: ReadonlySet<string>): SimRecord[] {

@@ -3,7 +3,6 @@
 
 import {
   type AccountingRecord,
-  type Client,
   createClient,
   isAccountingError,
   memoryStore,
@@ -15,11 +14,6 @@ import {
   type Store,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { vi } from 'vitest';
-import { Calls } from '../../../../src/push/calls.ts';
-import type { CreateState } from '../../../../src/push/create.ts';
-import { Match } from '../../../../src/push/match.ts';
-import { PushMemory } from '../../../../src/push/memory.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import { advance, runUntilSettled } from '../../../support/virtual-clock.ts';
 
@@ -34,8 +28,6 @@ interface Death {
 
 /** The process that runs one push. It can be killed at each request, at each call of its store and in `onResult`. */
 class Process {
-  /** Requests so far. */
-  requests = 0;
   readonly #controller = new AbortController();
   readonly #death: Death | undefined;
   #calls = 0;
@@ -51,7 +43,6 @@ class Process {
   /** Makes a call to the outside. The last one is carried out or not, and the process does not see the result. */
   async call<V>(where: Place, work: () => V | Promise<V>): Promise<V> {
     this.signal.throwIfAborted();
-    if (where === 'a request') this.requests += 1;
     if (!this.#diesIn(where)) return await work();
     if (this.#death?.isCarriedOut) await Promise.resolve(work()).catch(() => undefined);
     this.#kill(where);
@@ -79,17 +70,6 @@ class Process {
   #kill(where: Place): void {
     this.#controller.abort(new Error(`killed in ${where}`));
   }
-}
-
-/** Stands between push and what it works with: makes push worse on purpose. */
-export interface Mutation {
-  readonly products?: (products: Client['products']) => object;
-  readonly store?: (store: Store, keyName: string) => Store;
-  /** Whether it skips a wait for what was sent before, after so many requests of a run. */
-  readonly skipsWait?: (requests: number) => boolean;
-  /** The state of a create that a round looks at, and the one that follows. */
-  readonly looks?: (state: CreateState) => CreateState;
-  readonly keeps?: (state: CreateState) => CreateState;
 }
 
 /** One company, and what its pushes know. */
@@ -178,7 +158,7 @@ function delaysWithin(visibleAfterMs: number, restartsAtOnce: boolean, random: S
   return { carriedOutAfterMs, commitDelayMs, listedAfterMs, foundAfterMs: part(0.7) };
 }
 
-export async function playPush(seed: number, mutation: Mutation = {}): Promise<PushHistory> {
+export async function playPush(seed: number): Promise<PushHistory> {
   const random = new SeededRandom(seed);
   const visibleAfterMs = random.pick([10_000, 30_000, 60_000]);
   const hasIdempotency = random.chance(0.7);
@@ -198,6 +178,7 @@ export async function playPush(seed: number, mutation: Mutation = {}): Promise<P
     hiddenRecords: hides ? isHidden : 0,
     timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
     nullFields: random.pick(['sent', 'omitted']),
+    moneyDigits: seed % 2 === 0 ? 4 : 6,
     idempotency: hasIdempotency ? { storeRejections: random.chance(0.5), shared } : { replay: 'ignored' },
     allowedStatuses: ['active', 'archived'],
     timestampOffsetMs,
@@ -213,7 +194,6 @@ export async function playPush(seed: number, mutation: Mutation = {}): Promise<P
     uniqueStatus: random.pick([409, 422]),
   });
   return await new Shops(sandbox, random, {
-    mutation,
     hasIdempotency,
     restartsAtOnce,
     // Timestamps behind `Date` hide changes from a read that begins at `asOf`, unless the lookback covers the difference.
@@ -223,12 +203,7 @@ export async function playPush(seed: number, mutation: Mutation = {}): Promise<P
   }).play();
 }
 
-const { waitUntilVisible } = Calls.prototype;
-const { sightOf } = Match.prototype;
-const { set } = PushMemory.prototype;
-
 interface ShopOptions {
-  readonly mutation: Mutation;
   readonly hasIdempotency: boolean;
   /** Whether pushes are killed often, and nothing happens before the next one. */
   readonly restartsAtOnce: boolean;
@@ -322,7 +297,7 @@ class Shops {
   }
 
   async #run({ apiKey, products, tenant, store }: Company, file: File, isHarsh: boolean): Promise<Run> {
-    const { mutation, hasIdempotency, restartsAtOnce, lookbackMs, visibleAfterMs } = this.#options;
+    const { hasIdempotency, restartsAtOnce, lookbackMs, visibleAfterMs } = this.#options;
     const random = this.#random;
     const existing =
       isHarsh && random.chance(0.3)
@@ -355,22 +330,17 @@ class Shops {
     if (isHarsh) this.#addFaults();
     let report: PushReport | undefined;
     let error: unknown;
-    const { keyName } = file;
-    this.#mutate(process);
-    const watched = this.#watched(store);
-    const itsStore = process.store(mutation.store?.(watched, keyName) ?? watched);
-    const itsProducts = mutation.products?.(client.products) ?? client.products;
-    const work = push(itsProducts as Client['products'], {
+    const work = push(client.products, {
       tenant,
       rows,
       key: ({ productNumber }) => productNumber,
-      keyName,
+      keyName: file.keyName,
       lookbackMs,
       visibleAfterMs,
       concurrency: random.int(1, 4),
       maxOutageMs: random.pick([0, 10_000]),
       signal: process.signal,
-      store: itsStore,
+      store: process.store(this.#watched(store)),
       ...(existing === undefined ? {} : { existing }),
       onResult: (result) => {
         if (process.signal.aborted) return;
@@ -407,24 +377,6 @@ class Shops {
       setTimeout(carryOut, this.#random.int(0, this.#options.delays.carriedOutAfterMs));
       throw new TypeError('fetch failed');
     });
-  }
-
-  /** Replaces what no argument of a push reaches. */
-  #mutate(process: Process): void {
-    const { skipsWait, looks, keeps } = this.#options.mutation;
-    if (skipsWait !== undefined)
-      vi.spyOn(Calls.prototype, 'waitUntilVisible').mockImplementation(async function (this: Calls) {
-        if (!skipsWait(process.requests)) await waitUntilVisible.call(this);
-      });
-    if (looks !== undefined)
-      vi.spyOn(Match.prototype, 'sightOf').mockImplementation(function (this: Match, row) {
-        row.state = looks(row.state);
-        return sightOf.call(this, row);
-      });
-    if (keeps !== undefined)
-      vi.spyOn(PushMemory.prototype, 'set').mockImplementation(function (this: PushMemory, row, state) {
-        set.call(this, row, keeps(state));
-      });
   }
 
   /** A store whose idempotency keys are noticed. */

@@ -40,17 +40,3 @@ test.each(SOAK_ZONES === undefined ? ZONES : [...ZONES, ...MORE_ZONES])(
     expect(changes).toBe(DAYS * 24 * 3 * 2);
   },
 );
-
-const inUtc = (bound: string) => new Date(bound).toISOString();
-const anHourLater = (bound: string) => {
-  const local = new Date(Date.parse(`${bound.slice(0, 19)}Z`) + 3_600_000);
-  return local.toISOString().slice(0, 19) + bound.slice(19);
-};
-
-test.each([
-  ['in UTC', inUtc],
-  ['without the hour for the end of daylight saving time', anHourLater],
-])('the simulation sees the losses of a bound %s', NO_HURRY, async (_, rewriteBound) => {
-  const { lost } = await liveInZone({ ...NEW_YORK, rewriteBound, days: 2, syncEvery: 60, seed: 9 });
-  expect(lost.length).toBeGreaterThan(0);
-});

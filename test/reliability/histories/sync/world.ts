@@ -18,8 +18,6 @@ export interface WorldOptions
   readonly churn?: number;
   /** One collection alone. */
   readonly alone?: boolean;
-  /** Whether responses carry `Date`. */
-  readonly dated?: boolean;
   /** The page sizes of the service, one of them for each run. Left out: one that stays. */
   readonly pageSizes?: readonly number[];
 }
@@ -48,13 +46,13 @@ export class SyncWorld {
   #resting = false;
 
   constructor(options: WorldOptions) {
-    const { seed, alone, dated } = options;
+    const { seed, alone } = options;
     this.random = new SeededRandom(seed);
     this.#options = options;
     const names = (alone ?? this.random.chance(0.7)) ? ['accounts'] : ['accounts', 'budgets', 'budgetLines'];
     this.servers = new Map(names.map((name, index) => [name, this.#server(seed + index)]));
     for (const name of names) this.sink.set(name, new Map());
-    this.#dated = dated ?? this.random.chance(0.6);
+    this.#dated = this.random.chance(0.6);
     this.#skewMs = this.random.int(-240, 240) * 1000;
     this.#slow = this.random.pick([0, 0.1, 0.8]);
   }
