@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { soakLoad } from './load/load.ts';
 import { soakMemory } from './sync-memory.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -26,7 +25,6 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
   kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
-  load: () => soakLoad(Number(env.SOAK_LOAD ?? 20)),
   // Histories of pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED repeats
   // the history that a failure names.
   pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),

@@ -15,7 +15,6 @@ import {
 } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { heapAfterCollection } from '../../support/heap.ts';
-import { slopeOf } from './load/load.ts';
 
 const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -32,6 +31,14 @@ async function startService(records: number) {
 }
 
 const LOOKS = 10;
+
+/** By how much a heap grows from look to look, as a straight line through all of them has it. */
+function slopeOf(heapMb: readonly number[]): number {
+  const mean = heapMb.reduce((sum, mb) => sum + mb, 0) / heapMb.length;
+  const middle = (heapMb.length - 1) / 2;
+  const rise = heapMb.reduce((sum, mb, n) => sum + (n - middle) * (mb - mean), 0);
+  return rise / heapMb.reduce((sum, _, n) => sum + (n - middle) ** 2, 0);
+}
 
 /** Looks at the heap ten times while so many records are read. */
 function watchHeap(what: string, records: number) {
@@ -102,6 +109,29 @@ async function growthOfReconcile(client: Client, records: number): Promise<numbe
   return heap.growth();
 }
 
+/** Creates, reads, changes and deletes products, a hundred at a time; each deleted product is read again, in vain. */
+async function growthOfCalls({ products }: Client, records: number): Promise<number> {
+  const { signal } = new AbortController();
+  const hundred = () =>
+    Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const { id } = await products.create({ name: 'Desk' }, { signal });
+        await products.update(id, { name: 'Table' }, { signal });
+        await products.delete(id, { signal });
+        await products.find(id, { signal });
+      }),
+    );
+  // Compiled code and connections are made once.
+  for (let warmUp = 0; warmUp < records / 10; warmUp += 100) await hundred();
+  const heap = watchHeap('calls', records);
+  for (let done = 100; done <= records; done += 100) {
+    await hundred();
+    heap.at(done);
+  }
+  // A record takes four calls.
+  return heap.growth() / 4;
+}
+
 /** Half of what a set of ids takes for each. */
 const MOST_BYTES = 30;
 
@@ -119,6 +149,7 @@ export async function soakMemory(records: number): Promise<boolean> {
     await growthOfSync(client, records),
     await growthOfCopy(client, records),
     await growthOfReconcile(client, records),
+    await growthOfCalls(client, records / 20),
   ];
   const leak = await growthOfSync(client, records, new Set());
   return Math.max(...growth) < MOST_BYTES && leak > MOST_BYTES;
