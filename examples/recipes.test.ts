@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { format } from 'node:util';
 import { toDecimal } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
@@ -102,18 +101,19 @@ test('export-csv writes every product and adds up the prices exactly', async () 
 });
 
 test('web-route maps errors to statuses, and stops when the browser disconnects', async () => {
-  const loader = fileURLToPath(new URL('../test/support/from-source.mjs', import.meta.url));
-  const recipe = fileURLToPath(new URL('web-route.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', loader, recipe], {
-    env: { ...process.env, PORT: '0' },
-  });
   let printed = '';
-  child.stdout.on('data', (chunk) => {
-    printed += chunk;
+  vi.spyOn(console, 'log').mockImplementation((text) => {
+    printed += `${text}\n`;
   });
+  // What the operator sees.
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.stubEnv('PORT', '0');
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  await import('./web-route.ts');
+  const [server] = listen.mock.contexts as Server[];
   try {
     const url = /^http:\/\/localhost:(\d+)\/products\/1$/m;
-    await expect.poll(() => printed, { timeout: 30_000 }).toMatch(url);
+    await expect.poll(() => printed).toMatch(url);
     const [, port] = url.exec(printed) ?? [];
     const get = (id: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}/products/${id}`, init);
     expect((await get('1')).status).toBe(200);
@@ -137,7 +137,7 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
     expect(await left).toBe('left');
     await expect.poll(() => printed).toContain('the browser disconnected\n');
   } finally {
-    child.kill();
+    server?.close();
   }
 });
 

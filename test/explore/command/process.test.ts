@@ -23,7 +23,7 @@ describe('the command as a process', () => {
     const { sandbox, env } = await listening({ records: { accounts: 600 }, pageSize: 10 });
     const file = folder();
     const child = start(env, ['pull', 'accounts', '--out', file('a')]);
-    sandbox.onRequest(() => sandbox.count() === 40 && child.kill(signal));
+    sandbox.onRequest(() => sandbox.count() === 5 && child.kill(signal));
     const ended = await child.ended;
 
     expect([ended.code, ended.signal]).toEqual([code, null]);
