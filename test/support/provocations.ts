@@ -133,70 +133,32 @@ const CLASSES: Readonly<Record<AccountingErrorCode, string>> = {
   sync_failed: 'SyncError',
 };
 
+/** Problem documents in response to a create, which say what to do. */
+const problems = (
+  [
+    [400, 'malformed_request', 'a malformed request', 'Check the query and the body'],
+    [401, 'unauthenticated', 'a 401', 'Check the API key'],
+    [403, 'forbidden', 'a key that may not do this', 'Use a key that may'],
+    [403, 'scope_required', 'a key without the permission', 'Use a key with the permission'],
+    [404, 'not_found', 'a collection that does not exist', /Check baseUrl.*"products"/],
+    [422, 'validation_failed', 'rejected fields', /\[.+\].*Correct the fields named in violations/],
+    [422, 'idempotency_key_required', 'a missing Idempotency-Key', /removed .*make it pass on this header/],
+    [429, 'rate_limited', 'a 429 that names a long wait', 'Wait for 9999000 ms'],
+  ] as const
+).map(([status, code, what, advice]) => ({
+  what,
+  code,
+  outcome: 'rejected' as const,
+  words: [`POST /products returned ${status} (${code})`, advice],
+  provoke: problemWith(status, code),
+}));
+
 /**
  * Everything that can go wrong, at least once for each class. The words are stated here: other tests assert the code
  * and the fields of an error, and those of a SyncError or PushError also what it counts.
  */
 const rows: readonly Omit<Provocation, 'name'>[] = [
-  {
-    what: 'a malformed request',
-    code: 'malformed_request',
-    outcome: 'rejected',
-    words: ['POST /products returned 400 (malformed_request)', 'Check the query and the body'],
-    provoke: problemWith(400, 'malformed_request'),
-  },
-  {
-    what: 'a 401',
-    code: 'unauthenticated',
-    outcome: 'rejected',
-    words: ['POST /products returned 401 (unauthenticated)', 'Check the API key'],
-    provoke: problemWith(401, 'unauthenticated'),
-  },
-  {
-    what: 'a key that may not do this',
-    code: 'forbidden',
-    outcome: 'rejected',
-    words: ['POST /products returned 403 (forbidden)', 'Use a key that may'],
-    provoke: problemWith(403, 'forbidden'),
-  },
-  {
-    what: 'a key without the permission',
-    code: 'scope_required',
-    outcome: 'rejected',
-    words: ['POST /products returned 403 (scope_required)', 'Use a key with the permission'],
-    provoke: problemWith(403, 'scope_required'),
-  },
-  {
-    what: 'a collection that does not exist',
-    code: 'not_found',
-    outcome: 'rejected',
-    words: ['POST /products returned 404 (not_found)', 'Check baseUrl', '"products"'],
-    provoke: problemWith(404, 'not_found'),
-  },
-  {
-    what: 'rejected fields',
-    code: 'validation_failed',
-    outcome: 'rejected',
-    words: [
-      /POST \/products returned 422 \(validation_failed\).*\[.+\]/,
-      'Correct the fields named in violations',
-    ],
-    provoke: problemWith(422, 'validation_failed'),
-  },
-  {
-    what: 'a missing Idempotency-Key',
-    code: 'idempotency_key_required',
-    outcome: 'rejected',
-    words: [/POST \/products returned 422 .*removed Idempotency-Key/, 'make it pass on this header'],
-    provoke: problemWith(422, 'idempotency_key_required'),
-  },
-  {
-    what: 'a 429 that names a long wait',
-    code: 'rate_limited',
-    outcome: 'rejected',
-    words: ['POST /products returned 429 (rate_limited)', 'Wait for 9999000 ms'],
-    provoke: problemWith(429, 'rate_limited'),
-  },
+  ...problems,
   {
     what: 'an error of a type that this version does not know',
     code: 'unknown_problem',
