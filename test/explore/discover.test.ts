@@ -1,4 +1,4 @@
-import { collectionNames, createClient, InvalidInputError } from 'accounting-data-sdk';
+import { collectionNames, createClient } from 'accounting-data-sdk';
 import { type DiscoverOptions, type Discovery, discover } from 'accounting-data-sdk/explore';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -172,25 +172,6 @@ describe('the sample of discover', () => {
     });
     const { collections, requests } = await discover(deaf, { collections: ['boms'] });
     expect([collections[0]?.records, requests]).toEqual([30, 3]);
-  });
-
-  test('stops with the reason of its signal', async () => {
-    const sandbox = createSandbox({ records: { accounts: 900, accountAddresses: 300 }, pageSize: 10 });
-    const stop = new AbortController();
-    // Even one that looks like an error of the service.
-    const reason = new InvalidInputError('stop', 'was wanted');
-    let sent = 0;
-    const running = discover(clientOf(sandbox), {
-      signal: stop.signal,
-      sample: 20,
-      onProgress({ collection }) {
-        if (collection !== 'accountAddresses') return;
-        sent = sandbox.count();
-        stop.abort(reason);
-      },
-    });
-    await expect(running).rejects.toBe(reason);
-    expect(sandbox.count()).toBe(sent);
   });
 
   test('is rejected before anything is sent if an option is invalid', async () => {

@@ -23,14 +23,3 @@ test('whoami requests each collection once and reports which the key may read', 
     { requests: 1, collection: 'accountAddresses', done: 1, of: collectionNames.length },
   ]);
 });
-
-test('whoami stops with the reason of its signal', async () => {
-  const sandbox = createSandbox({ records: 200 });
-  const stop = new AbortController();
-  const running = whoami(createClient(sandbox.clientOptions), {
-    signal: stop.signal,
-    onProgress: ({ done }) => done === 3 && stop.abort('enough'),
-  });
-  await expect(running).rejects.toBe('enough');
-  expect(sandbox.count()).toBe(3);
-});

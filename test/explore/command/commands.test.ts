@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { closedPort } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
-import { folder, listening, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 useFastClock();
 
 describe('get', () => {
   test('prints a record as the service sends it', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
+    const { sandbox, env } = openSandbox({ records: 200 });
     for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
       const { code, out } = await run(env, ['get', name, '3', '--json']);
       expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
@@ -18,7 +18,7 @@ describe('get', () => {
   });
 
   test('prints an invalid record too', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
+    const { sandbox, env } = openSandbox({ records: 200 });
     sandbox.faults.next({ kind: 'money-as-number' });
     const { code, out } = await run(env, ['get', 'products', '1']);
     expect([code, typeof JSON.parse(out).salePrice]).toEqual([0, 'number']);
@@ -27,7 +27,7 @@ describe('get', () => {
 
 describe('whoami', () => {
   test('shows for each collection whether the key may read it', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
+    const { sandbox, env } = openSandbox({ records: 200 });
     const all = await run(env, ['whoami', '--json']);
     expect(JSON.parse(all.out)).toMatchObject({
       baseUrl: `${sandbox.baseUrl}/api/public/v1`,
@@ -54,7 +54,7 @@ describe('a key', () => {
     ['pull', '--all', '--out', 'data'],
     ['pull', '--all', '--to', 'books.sqlite', '--tenant', 'acme'],
   ])('that is invalid or has no read access ends the command with exit code 3: %s %s %s', async (...args) => {
-    const { sandbox, env } = await listening({ records: 20 });
+    const { sandbox, env } = openSandbox({ records: 20 });
     const file = folder();
     const found = args.map((arg) => arg.replace(/^data$|^books\.sqlite$/, file));
     const { revoked, forbidden } = sandbox.keys;
@@ -69,14 +69,14 @@ test.each([
   ['discover', 'products', 'boms', '--out', 'schemas.ts'],
   ['pull', '--all', '--to', 'books.sqlite', '--tenant', 'acme'],
 ])('collections that the key may not read are named: %s %s', async (...args) => {
-  const { sandbox, env } = await listening({ records: 50 });
+  const { sandbox, env } = openSandbox({ records: 50 });
   const found = args.map((arg) => arg.replace(/^schemas\.ts$|^books\.sqlite$/, folder()));
   const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, found);
   expect([code, log]).toEqual([0, expect.stringContaining('This key may not read boms')]);
 });
 
 test('a key that may not read one collection any more is not said to read nothing', async () => {
-  const { sandbox, env } = await listening({ records: 20 });
+  const { sandbox, env } = openSandbox({ records: 20 });
   const args = ['pull', '--all', '--to', folder()('books.sqlite'), '--tenant', 'acme', '--quiet'];
   expect((await run(env, args)).code).toBe(0);
   sandbox.faults.add(
@@ -88,11 +88,34 @@ test('a key that may not read one collection any more is not said to read nothin
   expect(log).not.toContain('has no read access');
 });
 
+test.each([
+  ['pull', 'accounts', '--to', 'FILE'],
+  ['push', 'FILE.csv', '--key', 'productNumber', '--yes', '--state', 'FILE', '--visible-after', '10ms'],
+])('%s rejects what another API key wrote until --same-company accepts it', async (...args) => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 40 } });
+  const file = folder()('a');
+  writeFileSync(`${file}.csv`, 'productNumber\nA\n');
+  const found = args.map((arg) => arg.replace('FILE', file));
+  const runAs = (key: string, ...more: string[]) =>
+    run({ ...env, ACCOUNTING_API_KEY: key }, [...found, '--tenant', 'acme', ...more]);
+  const { revoked, full, otherCompany } = sandbox.keys;
+  // A key that can read nothing is not remembered.
+  expect((await runAs(revoked)).code).toBe(3);
+  expect((await runAs(full)).code).toBe(0);
+  sandbox.clearLogs();
+  const rejected = await runAs(otherCompany);
+  expect(rejected).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
+  expect(sandbox.journal).toEqual([]);
+  expect((await runAs(otherCompany, '--same-company')).code).toBe(0);
+  // Both keys are known now.
+  for (const key of [otherCompany, full]) expect((await runAs(key)).code).toBe(0);
+});
+
 describe.each([['whoami'], ['probe', 'accounts', 'boms'], ['discover', 'accounts', 'boms']])(
   '%s',
   (...args) => {
     test('blames the key for a 404 of one collection and a 403 of the others', async () => {
-      const { sandbox, env } = await listening({ records: 20 });
+      const { sandbox, env } = openSandbox({ records: 20 });
       const missing = { kind: 'status', status: 404, type: 'not_found' } as const;
       sandbox.faults.add(missing, { collection: 'accounts', times: Number.POSITIVE_INFINITY });
       const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
@@ -101,7 +124,7 @@ describe.each([['whoami'], ['probe', 'accounts', 'boms'], ['discover', 'accounts
     });
 
     test('blames the base URL if every collection is a 404', async () => {
-      const { env } = await listening({ records: 20 });
+      const { env } = openSandbox({ records: 20 });
       const settings = { ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/wrong` };
       const { code, log } = await run(settings, [...args, '--quiet']);
       const blamed = /none of the collections.*\n.*ACCOUNTING_BASE_URL/;
@@ -159,12 +182,11 @@ describe('an error', () => {
     ['a wrong key', { ACCOUNTING_API_KEY: 'wrong' }, ['pull', 'accounts'], 3, /401 \(unauthenticated\)/],
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
-    ['no such folder', {}, ['pull', 'accounts', '--out', '/no/such/folder/x.ndjson'], 7, /ENOENT/],
     ['nothing to check', {}, ['discover', '--check', '/no/such/file.ts'], 7, /no such file/],
     ['a start in the future', {}, ['pull', 'products', '--since', '2099-01-01'], 2, /--since .*ahead/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
-    const { env } = await listening({ records: 100 });
+    const { env } = openSandbox({ records: 100 });
     const ran = await run({ ...env, ...change }, [...args, '--quiet']);
     expect(ran.code).toBe(code);
     expect(ran.out).toBe('');
@@ -178,7 +200,7 @@ describe('an error', () => {
     ['pull', 'products', '--to', 'copy.sqlite', '--tenant', 'acme', '--max-outage', '0'],
     ['push', 'products.csv', '--key', 'productNumber', '--yes', '--max-outage', '0'],
   ])('about a connection gives its advice once: %s %s %s', async (...args) => {
-    const { env } = await listening();
+    const { env } = openSandbox();
     const file = folder();
     writeFileSync(file('products.csv'), 'productNumber,name\nA,Desk\n');
     const found = args.map((arg) => arg.replace(/copy\.sqlite|products\.csv/, file));
@@ -192,7 +214,7 @@ describe('an error', () => {
     [{ status: 503 }, true],
     [{ status: 415 }, false],
   ])('suggests to try again later only if that can help: %j', async (fault, later) => {
-    const { sandbox, env } = await listening();
+    const { sandbox, env } = openSandbox();
     sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault }, { probability: 1 });
     const { code, log } = await run(env, ['get', 'accounts', '1']);
     expect(code).not.toBe(0);
@@ -204,22 +226,22 @@ describe('an error', () => {
     ['pull', 'accounts'],
     ['get', 'accounts', '1'],
   ])('names the address if the service is not there: %s', async (...args) => {
-    const { env } = await listening();
+    const { env } = openSandbox();
     const { log } = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/app` }, args);
     expect(log).toContain('ACCOUNTING_BASE_URL');
 
-    const bare = await listening({ notFoundBody: '<h1>Not Found</h1>' });
+    const bare = openSandbox({ notFoundBody: '<h1>Not Found</h1>' });
     expect((await run(bare.env, ['get', 'accounts', '1'])).log).toContain('ACCOUNTING_BASE_URL');
   });
 
   test('names the formats of the command if the service has none of them', async () => {
-    const { sandbox, env } = await listening();
+    const { sandbox, env } = openSandbox();
     sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
     expect((await run(env, ['get', 'accounts', '1'])).log).toContain('understands JSON and JSON-LD');
   });
 
   test('of the service is printed without its control characters', async () => {
-    const { sandbox, env } = await listening();
+    const { sandbox, env } = openSandbox();
     const body = JSON.stringify({ type: 'forbidden', detail: 'no\u001b[2J\nway\u009b' });
     sandbox.faults.next({ kind: 'rewrite', status: 403, body });
     const { code, log } = await run(env, ['get', 'accounts', '1']);
@@ -254,7 +276,7 @@ describe('an error', () => {
     ['probe --draft 5', 'Give a JSON object'],
     ['whoami --verbose', "Unknown option '--verbose'"],
   ])('in the arguments is two lines and exit code 2: %s', async (line, words) => {
-    const { sandbox, env } = await listening();
+    const { sandbox, env } = openSandbox();
     const { code, log, out } = await run(env, line.split(' '));
     expect([code, out, log]).toEqual([2, '', expect.stringContaining(words)]);
     expect(log).toMatch(/^.+\n.+\n$/);
@@ -270,7 +292,7 @@ describe('an error', () => {
 
 describe('the key', () => {
   test('is rejected as an argument, and not printed', async () => {
-    const { sandbox, env } = await listening();
+    const { sandbox, env } = openSandbox();
     for (const flag of ['--api-key KEY', '--key=KEY', '--apiKey=KEY', '--token KEY']) {
       const args = ['whoami', ...flag.replace('KEY', 'secret-key').split(' ')];
       const { code, log, out } = await run({ ...env, ACCOUNTING_API_KEY: undefined }, args);
@@ -281,7 +303,7 @@ describe('the key', () => {
   });
 
   test('is read from the terminal if there is one', async () => {
-    const { sandbox, env } = await listening({ records: 50 });
+    const { sandbox, env } = openSandbox({ records: 50 });
     const asked: string[] = [];
     const prompt = {
       secret: async (question: string) => {

@@ -2,11 +2,11 @@ import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
-import { folder, listening, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 describe('discover', () => {
   test('writes schemas to standard output, or with --out to a file', async () => {
-    const { env } = await listening({ records: 100 });
+    const { env } = openSandbox({ records: 100 });
     const file = folder()('schemas.ts');
     const printed = await run(env, ['discover', 'accounts', 'boms']);
     const written = await run(env, ['discover', 'accounts', 'boms', '--out', file]);
@@ -18,7 +18,7 @@ describe('discover', () => {
   });
 
   test('compares the file with what the service sends under --check, and replaces it otherwise', async () => {
-    const { sandbox, env } = await listening({ records: { boms: 60 } });
+    const { sandbox, env } = openSandbox({ records: { boms: 60 } });
     const file = folder()('schemas.ts');
     const args = ['discover', 'boms', '-q', '-o', file];
     const check = ['discover', 'boms', '--quiet', '--check', file];
@@ -46,7 +46,7 @@ describe('discover', () => {
   });
 
   test('prints both forms of a field under --check if one is the beginning of the other', async () => {
-    const { sandbox, env } = await listening({ records: { boms: 5 } });
+    const { sandbox, env } = openSandbox({ records: { boms: 5 } });
     const file = folder()('schemas.ts');
     for (const id of sandbox.store.boms.ids()) sandbox.store.boms.update(id, { colour: 'red', tint: 'dark' });
     await run(env, ['discover', 'boms', '--strict', '--quiet', '--out', file]);
@@ -63,7 +63,7 @@ describe('discover', () => {
     ['that it did not write', () => 'export const precious = 1;\n', 'it did not write that file'],
     ['that was edited', (text: string) => text.replace('nullish', 'optional'), 'the file was edited'],
   ])('overwrites a file %s only with --force', async (_, edit, reason) => {
-    const { sandbox, env } = await listening({ records: { boms: 5 } });
+    const { sandbox, env } = openSandbox({ records: { boms: 5 } });
     const file = folder()('schemas.ts');
     await run(env, ['discover', 'boms', '--out', file]);
     const edited = edit(readFileSync(file, 'utf8'));
@@ -81,7 +81,7 @@ describe('discover', () => {
   });
 
   test('recognises its file after a formatter, under --check and to replace it, but no other string or comment', async () => {
-    const { sandbox, env } = await listening({ records: { boms: 60, products: 20 } });
+    const { sandbox, env } = openSandbox({ records: { boms: 60, products: 20 } });
     sandbox.store.boms.update('1', { 'it\'s "it"': { a: 1 }, mixed: 1, 'two  words': 'x' });
     sandbox.store.boms.update('2', { mixed: 'x', 'it\'s "it"': 'text of another kind' });
     const file = folder()('schemas.ts');
@@ -106,7 +106,7 @@ describe('discover', () => {
   });
 
   test('keeps a link that leads to its file', async () => {
-    const { env } = await listening({ records: { boms: 5 } });
+    const { env } = openSandbox({ records: { boms: 5 } });
     const file = folder();
     writeFileSync(file('schemas.ts'), '');
     symlinkSync(file('schemas.ts'), file('link.ts'));
@@ -115,49 +115,22 @@ describe('discover', () => {
     expect(readFileSync(file('schemas.ts'), 'utf8')).toContain('export const boms');
   });
 
-  const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
-  const ofBudgets = { collection: 'budgets' } as const;
-  test.each<[string, string[], Fault, FaultMatch, number, string]>([
-    ['the key may read nothing', [], forbidden, {}, 3, 'no read access'],
-    ['every named collection is denied', ['boms'], forbidden, {}, 3, 'no read access'],
-    [
-      'a collection fails',
-      ['boms', 'budgets'],
-      { kind: 'status', status: 418 },
-      ofBudgets,
-      5,
-      'budgets cannot be read',
-    ],
-    [
-      'a collection does not exist',
-      ['boms', 'budgets'],
-      { kind: 'status', status: 404, type: 'not_found' },
-      ofBudgets,
-      5,
-      'budgets cannot be read',
-    ],
-    [
-      'the response of a collection is no list',
-      ['boms', 'budgets'],
-      { kind: 'rewrite', body: '{"a":1}' },
-      ofBudgets,
-      5,
-      'unexpected_response',
-    ],
-    [
-      'the key is revoked meanwhile',
-      ['boms', 'budgets'],
-      { kind: 'status', status: 401 },
-      ofBudgets,
-      3,
-      'unauthenticated',
-    ],
-  ])('keeps the file and compares nothing if %s', async (_, names, fault, match, code, message) => {
-    const { sandbox, env } = await listening({ records: 30 });
+  const status = (number: number, type?: string): Fault => ({ kind: 'status', status: number, type });
+  const both = ['boms', 'budgets'];
+  test.each<[string, string[], Fault, number, string]>([
+    ['the key may read nothing', [], status(403, 'forbidden'), 3, 'no read access'],
+    ['every named collection is denied', ['boms'], status(403, 'forbidden'), 3, 'no read access'],
+    ['a collection fails', both, status(418), 5, 'budgets cannot be read'],
+    ['a collection does not exist', both, status(404, 'not_found'), 5, 'budgets cannot be read'],
+    ['the response is no list', both, { kind: 'rewrite', body: '{"a":1}' }, 5, 'unexpected_response'],
+    ['the key is revoked meanwhile', both, status(401), 3, 'unauthenticated'],
+  ])('keeps the file and compares nothing if %s', async (_, names, fault, code, message) => {
+    const { sandbox, env } = openSandbox({ records: 30 });
     const file = folder()('schemas.ts');
     await run(env, ['discover', ...names, '--out', file]);
     const before = readFileSync(file, 'utf8');
-    sandbox.faults.add(fault, { ...match, times: Number.POSITIVE_INFINITY });
+    const ofBudgets: FaultMatch = names === both ? { collection: 'budgets' } : {};
+    sandbox.faults.add(fault, { ...ofBudgets, times: Number.POSITIVE_INFINITY });
     for (const flag of ['--out', '--check']) {
       const again = await run(env, ['discover', ...names, flag, file, '--quiet']);
       expect([again.code, again.log]).toEqual([code, expect.stringContaining(message)]);

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { folder, listening, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 /** A folder with a `.env` for a sandbox, and a second sandbox whose settings the environment may have. */
-async function project(name = '.env') {
-  const inFile = await listening({ records: 50, seed: 3 });
-  const other = await listening({ records: 50, seed: 4 });
+function project(name = '.env') {
+  const inFile = openSandbox({ records: 50, seed: 3 });
+  const other = openSandbox({ records: 50, seed: 4 });
   const file = folder();
   const { ACCOUNTING_BASE_URL, ACCOUNTING_API_KEY } = inFile.env;
   const lines = [
@@ -21,7 +21,7 @@ const get = ['get', 'accounts', '1'];
 
 describe('the settings of the command', () => {
   test('come from the .env of the working directory if the environment has none, and the file is named', async () => {
-    const { inFile, cwd } = await project();
+    const { inFile, cwd } = project();
     const { code, log, out } = await run({}, get, { cwd });
     expect([code, inFile.sandbox.count()]).toEqual([0, 1]);
     expect(log).toContain('of .env.');
@@ -30,7 +30,7 @@ describe('the settings of the command', () => {
   });
 
   test('come from the file of --env, even if the environment has both, and the output says so', async () => {
-    const { inFile, other, cwd, file } = await project('staging.env');
+    const { inFile, other, cwd, file } = project('staging.env');
     const named = 'Using the address and the API key of staging.env';
     const args = [...get, '--env', 'staging.env'];
     expect(await run({}, args, { cwd })).toMatchObject({ code: 0, log: `${named}.\n` });
@@ -43,14 +43,14 @@ describe('the settings of the command', () => {
   });
 
   test('come from the environment if it has both', async () => {
-    const { inFile, other, cwd } = await project();
+    const { inFile, other, cwd } = project();
     const { code, log } = await run(other.env, get, { cwd });
     expect([code, log]).toEqual([0, '']);
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
   });
 
   test('are never completed from the environment if the file of --env has only one', async () => {
-    const { other, file, cwd } = await project();
+    const { other, file, cwd } = project();
     const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
     for (const [line, missing] of [
       [`ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`, 'half.env has no ACCOUNTING_API_KEY.'],
@@ -66,7 +66,7 @@ describe('the settings of the command', () => {
   });
 
   test('are never mixed: neither key nor address goes from a file to the other of the environment or --base-url', async () => {
-    const { inFile, other, cwd } = await project();
+    const { inFile, other, cwd } = project();
     const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
     for (const [env, args, missing] of [
       [{ ACCOUNTING_API_KEY }, [], 'base URL'],
@@ -81,7 +81,7 @@ describe('the settings of the command', () => {
   });
 
   test('may be a typed key and an address other than that of the file', async () => {
-    const { other, cwd } = await project();
+    const { other, cwd } = project();
     const prompt = {
       secret: async () => other.env.ACCOUNTING_API_KEY ?? '',
       confirm: async () => false,
@@ -106,7 +106,7 @@ describe('the settings of the command', () => {
   test.each(['utf16le', 'utf8'] as const)(
     'come from a file in %s with a byte order mark',
     async (encoding) => {
-      const { cwd, file } = await project('windows.env');
+      const { cwd, file } = project('windows.env');
       const text = `\ufeff${readFileSync(file('windows.env'), 'utf8').replaceAll('\n', '\r\n')}`;
       writeFileSync(file('windows.env'), text, encoding);
       expect((await run({}, [...get, '--env', 'windows.env'], { cwd })).code).toBe(0);
@@ -114,7 +114,7 @@ describe('the settings of the command', () => {
   );
 
   test('never show the key of a file in an error', async () => {
-    const { inFile, cwd } = await project();
+    const { inFile, cwd } = project();
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     for (const [args, expected] of [
       [['get', 'accounts', key], 4],

@@ -1,6 +1,6 @@
 import type { ProbeReport } from 'accounting-data-sdk/explore';
 import { describe, expect, test } from 'vitest';
-import { listening, run } from './support/run.ts';
+import { openSandbox, run } from './support/run.ts';
 
 const terminal = (agrees: boolean, questions: string[] = []) => ({
   prompt: {
@@ -15,7 +15,7 @@ const terminal = (agrees: boolean, questions: string[] = []) => ({
 describe('probe', () => {
   test('logs how many requests it will send, then prints a finding for every question', async () => {
     const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
-    const { sandbox, env } = await listening({ records: 1500, ...options });
+    const { sandbox, env } = openSandbox({ records: 1500, ...options });
     const { code, out, log } = await run(env, ['probe']);
     expect(code).toBe(0);
     expect(log).toMatch(/^At most \d+ requests, to read only\./);
@@ -36,14 +36,14 @@ describe('probe', () => {
   });
 
   test('wraps its table to the terminal', async () => {
-    const { env } = await listening({ records: 300 });
+    const { env } = openSandbox({ records: 300 });
     const { out } = await run(env, ['probe', 'accounts', 'boms', 'products', '--quiet'], { columns: 80 });
     const [table = ''] = out.split('\n\nBounds');
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   test('gives everything as JSON, and says the rest elsewhere', async () => {
-    const { sandbox, env } = await listening({ records: 300, ids: { form: 'ulid' } });
+    const { sandbox, env } = openSandbox({ records: 300, ids: { form: 'ulid' } });
     const { out, log } = await run(env, ['probe', 'accounts', '--json']);
     const { requests, collections } = JSON.parse(out) as ProbeReport;
     expect(requests).toBe(sandbox.count());
@@ -52,7 +52,7 @@ describe('probe', () => {
   });
 
   test('shows how far it is on a terminal, and takes the line away again', async () => {
-    const { env } = await listening({ records: 300 });
+    const { env } = openSandbox({ records: 300 });
     const shown: (string | undefined)[] = [];
     await run(env, ['probe', 'accounts', 'boms'], { status: (text) => void shown.push(text) });
     expect(shown).toContainEqual(
@@ -63,14 +63,14 @@ describe('probe', () => {
 });
 
 test('probe says so if a service needs no option', async () => {
-  const { env } = await listening({ records: 100 });
+  const { env } = openSandbox({ records: 100 });
   const { out } = await run(env, ['probe', 'accounts']);
   expect(out).toMatch(/\n\nThe defaults of createClient and sync fit this service\.\n$/);
 });
 
 describe('probe --write', () => {
   test('prompts for confirmation, and writes nothing without a yes', async () => {
-    const { sandbox, env } = await listening({ records: 100 });
+    const { sandbox, env } = openSandbox({ records: 100 });
     const questions: string[] = [];
     const declined = await run(env, ['probe', 'products', '--write'], terminal(false, questions));
     const mute = await run(env, ['probe', 'products', '--write']);
@@ -82,7 +82,7 @@ describe('probe --write', () => {
 
   test('creates a product, shows how the service responds to writes, and leaves nothing', async () => {
     const options = { createStatus: 200, requiredFields: ['ean'] } as const;
-    const { sandbox, env } = await listening({ records: { products: 40 }, ...options });
+    const { sandbox, env } = openSandbox({ records: { products: 40 }, ...options });
     const draft = ['--draft', '{"ean":"8712345678906"}'];
     const { code, out } = await run(env, ['probe', 'products', '--write', ...draft], terminal(true));
     expect(code).toBe(0);
@@ -91,7 +91,7 @@ describe('probe --write', () => {
   });
 
   test('names what could not be deleted, and fails', async () => {
-    const { sandbox, env } = await listening({ records: { products: 40 } });
+    const { sandbox, env } = openSandbox({ records: { products: 40 } });
     sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
     const { code, log } = await run(env, ['probe', 'products', '--write', '--yes', '--json']);
     expect(code).toBe(5);

@@ -28,6 +28,7 @@ describe('the command as a process', () => {
 
     expect([ended.code, ended.signal]).toEqual([code, null]);
     expect(ended.log).toContain('not complete.');
+    expect(ended.log).toContain(`${file('a')} was not written. Run the same command to start over.`);
     expect(readdirSync(file('.'))).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { folder, listening, records, run } from './support/run.ts';
+import { folder, openSandbox, records, run } from './support/run.ts';
 
 const noSpace = () =>
   Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
@@ -21,7 +21,7 @@ describe('a pull that runs out of disk', () => {
     ['appendFile', 'ndjson'],
     ['writeFile', 'csv'],
   ] as const)('leaves nothing of its file behind: %s', async (method, format) => {
-    const { env } = await listening({ records: { accounts: 50 } });
+    const { env } = openSandbox({ records: { accounts: 50 } });
     const file = folder();
     const handle = await open(file('scratch'), 'w');
     vi.spyOn(Object.getPrototypeOf(handle), method).mockRejectedValue(noSpace());
@@ -37,7 +37,7 @@ describe('a file that cannot be replaced at the end', () => {
     ['ndjson', 'a.part'],
     ['csv', 'a.tmp'],
   ])('leaves every record beside it, and the command names the file: %s', async (format, left) => {
-    const { sandbox, env } = await listening({ records: { accounts: 90 } });
+    const { sandbox, env } = openSandbox({ records: { accounts: 90 } });
     const file = folder();
     // A rename cannot replace a folder, nor a file that is mounted or, on Windows, open.
     sandbox.onRequest(() => sandbox.count() === 2 && mkdirSync(file('a')));
@@ -51,7 +51,7 @@ describe('a file that cannot be replaced at the end', () => {
 
 describe('a file that cannot be written', () => {
   test('is found before a request is sent', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
+    const { sandbox, env } = openSandbox({ records: 200 });
     const file = folder();
     for (const args of [
       ['pull', 'accounts', '--out', file('missing/a')],
@@ -59,10 +59,9 @@ describe('a file that cannot be written', () => {
       ['discover', '--out', file('missing/schemas.ts')],
     ]) {
       const { code, log } = await run(env, args);
-      expect([code, log.trimEnd().split('\n').length]).toEqual([7, 2]);
+      expect([code, log]).toEqual([7, expect.stringMatching(/^.*(ENOENT|is a folder).*\n.+\n$/)]);
     }
     expect(sandbox.count()).toBe(0);
-    expect(existsSync(file('a'))).toBe(false);
   });
 });
 
@@ -70,7 +69,7 @@ describe('a file or a folder that others use', () => {
   test.each(['ndjson', 'csv'])(
     'is not overwritten through a link under the name of a temporary file: %s',
     async (format) => {
-      const { env } = await listening({ records: { accounts: 50 } });
+      const { env } = openSandbox({ records: { accounts: 50 } });
       const file = folder();
       writeFileSync(file('victim'), 'untouched\n', { mode: 0o666 });
       for (const end of ['part', 'tmp']) symlinkSync(file('victim'), file(`a.${end}`));
@@ -83,10 +82,10 @@ describe('a file or a folder that others use', () => {
   );
 
   test('is not replaced by half of it while another pull writes to the same file', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 100 }, pageSize: 10 });
+    const { sandbox, env } = openSandbox({ records: { accounts: 100 }, pageSize: 10 });
     const file = folder();
     sandbox.onRequest(() => {
-      if (sandbox.count() !== 6) return;
+      if (!existsSync(file('a.part'))) return;
       rmSync(file('a.part'));
       writeFileSync(file('a.part'), '{"id":"1"}\n');
     });
@@ -96,7 +95,7 @@ describe('a file or a folder that others use', () => {
   });
 
   test('a second pull --all into a folder is rejected while the first one runs', async () => {
-    const { sandbox, env } = await listening({ records: 200 });
+    const { sandbox, env } = openSandbox({ records: 200 });
     const file = folder();
     const args = ['pull', '--all', '--out', file('data')];
     const stop = new AbortController();
@@ -110,7 +109,7 @@ describe('a file or a folder that others use', () => {
   });
 
   test('a folder that cannot be locked is rejected before a request is sent', async () => {
-    const { sandbox, env } = await listening({ records: 30 });
+    const { sandbox, env } = openSandbox({ records: 30 });
     const file = folder();
     mkdirSync(file('data/pull.lock'), { recursive: true });
     const { code, log } = await run(env, ['pull', '--all', '--out', file('data')]);

@@ -4,7 +4,7 @@ import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { startPglite } from '../../support/pglite.ts';
-import { folder, listening, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 /** The records in a file of SQLite, each with its collection. */
 function copied(file: string): readonly string[] {
@@ -20,7 +20,7 @@ const upstream = ({ store }: Sandbox) =>
     .sort();
 
 test('pull --to writes every collection to SQLite, and then only what changed', async () => {
-  const { sandbox, env } = await listening({ records: 100 });
+  const { sandbox, env } = openSandbox({ records: 100 });
   const file = folder()('books.sqlite');
   const args = ['pull', '--all', '--to', file];
   const first = await run(env, [...args, '--tenant', 'acme']);
@@ -43,7 +43,7 @@ test('pull --to writes every collection to SQLite, and then only what changed', 
 });
 
 test('pull --to removes many deleted records only with --max-candidates', async () => {
-  const { sandbox, env } = await listening({ records: { products: 200 } });
+  const { sandbox, env } = openSandbox({ records: { products: 200 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
   expect((await run(env, args)).code).toBe(0);
@@ -63,7 +63,7 @@ test('pull --to removes many deleted records only with --max-candidates', async 
 });
 
 test('pull --to says how to resume after Ctrl-C', async () => {
-  const { sandbox, env } = await listening({ records: { products: 100 } });
+  const { sandbox, env } = openSandbox({ records: { products: 100 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'products', '--to', file, '--tenant', 'acme'];
   const stop = new AbortController();
@@ -80,7 +80,7 @@ test('pull --to says how to resume after Ctrl-C', async () => {
 });
 
 test('pull --to requires --tenant if the database has no company or several', async () => {
-  const { env } = await listening({ records: { accounts: 3 } });
+  const { env } = openSandbox({ records: { accounts: 3 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'accounts', '--to', file];
   const none = await run(env, args);
@@ -91,7 +91,7 @@ test('pull --to requires --tenant if the database has no company or several', as
 });
 
 test('pull --to fails if its file is not a database', async () => {
-  const { sandbox, env } = await listening({ records: { accounts: 3 } });
+  const { sandbox, env } = openSandbox({ records: { accounts: 3 } });
   const file = folder();
   writeFileSync(file('a.csv'), 'id,name\n'.repeat(100));
   for (const more of [[], ['--tenant', 'acme']]) {
@@ -102,7 +102,7 @@ test('pull --to fails if its file is not a database', async () => {
 });
 
 test('pull --to postgres uses the pg of the working directory, and says so if it is not installed', async () => {
-  const { sandbox, env } = await listening({ records: { accounts: 40 } });
+  const { sandbox, env } = openSandbox({ records: { accounts: 40 } });
   const file = folder();
   const args = ['pull', 'accounts', '--to', 'postgres', '--tenant', 'acme'];
   const settings = { ...env, DATABASE_URL: 'postgres://localhost/books' };
@@ -162,7 +162,7 @@ test.each([
     /^When the cause is gone, run it again: each batch is written with its checkpoint or not at all\.$/m,
   ],
 ])('pull --to names what to do about %s', async (_, sql, advice) => {
-  const { sandbox, env } = await listening({ records: { accounts: 5 } });
+  const { sandbox, env } = openSandbox({ records: { accounts: 5 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'accounts', '--to', file, '--tenant', 'acme'];
   expect((await run(env, args)).code).toBe(0);
@@ -173,26 +173,8 @@ test.each([
   expect([code, log]).toEqual([7, expect.stringMatching(advice)]);
 });
 
-test('pull --to rejects the copy of another API key until --same-company accepts it', async () => {
-  const { sandbox, env } = await listening({ records: { accounts: 40 } });
-  const to = ['--to', folder()('books.sqlite'), '--tenant', 'acme'];
-  const pull = (key: string, ...more: string[]) =>
-    run({ ...env, ACCOUNTING_API_KEY: key }, ['pull', 'accounts', ...to, ...more]);
-  // A key that can read nothing is not remembered.
-  expect((await pull(sandbox.keys.revoked)).code).toBe(3);
-  expect((await pull(sandbox.keys.full)).code).toBe(0);
-  sandbox.clearLogs();
-  const other = await pull(sandbox.keys.otherCompany);
-  expect(other).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
-  expect(sandbox.count()).toBe(0);
-  expect((await pull(sandbox.keys.otherCompany, '--same-company')).code).toBe(0);
-  expect((await pull(sandbox.keys.otherCompany)).code).toBe(0);
-  // Both keys are known now.
-  expect((await pull(sandbox.keys.full)).code).toBe(0);
-});
-
 test('of two pulls of a company into one database at a time, one ends with 7 and says to run one after the other', async () => {
-  const { env } = await listening({ records: { accounts: 300 } });
+  const { env } = openSandbox({ records: { accounts: 300 } });
   const args = ['pull', 'accounts', '--to', folder()('books.sqlite'), '--tenant', 'acme', '--quiet'];
   const [first, second] = await Promise.all([run(env, args), run(env, args)]);
   const [done, failed] = first.code === 0 ? [first, second] : [second, first];
@@ -201,7 +183,7 @@ test('of two pulls of a company into one database at a time, one ends with 7 and
 });
 
 test('pull --to takes no address of a database, and does not print its password', async () => {
-  const { env } = await listening({ records: 3 });
+  const { env } = openSandbox({ records: 3 });
   const args = ['pull', '--all', '--to', 'postgres://user:s3cret@host/books', '--tenant', 'acme'];
   const { code, out, log } = await run(env, args);
   expect([code, log]).toEqual([2, expect.stringContaining('DATABASE_URL')]);
@@ -209,7 +191,7 @@ test('pull --to takes no address of a database, and does not print its password'
 });
 
 test('pull --verify prints each difference and ends with 8, and --forget removes a company', async () => {
-  const { sandbox, env } = await listening({ records: { accounts: 5, products: 5 } });
+  const { sandbox, env } = openSandbox({ records: { accounts: 5, products: 5 } });
   const file = folder()('books.sqlite');
   const args = ['pull', '--all', '--to', file, '--tenant', 'acme'];
   expect((await run(env, args)).code).toBe(0);

@@ -3,7 +3,7 @@ import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import { folder, listening, records, run } from './support/run.ts';
+import { folder, openSandbox, records, run } from './support/run.ts';
 
 interface SetUp extends SandboxOptions {
   readonly name?: string | undefined;
@@ -11,11 +11,8 @@ interface SetUp extends SandboxOptions {
 }
 
 /** A file of products, and the command that pushes it. */
-async function withFile(
-  text: string | Buffer,
-  { name = 'products.csv', existing = [], ...service }: SetUp = {},
-) {
-  const { sandbox, env } = await listening(service);
+function withFile(text: string | Buffer, { name = 'products.csv', existing = [], ...service }: SetUp = {}) {
+  const { sandbox, env } = openSandbox(service);
   for (const product of existing) sandbox.store.products.insert({ ...product });
   const file = folder();
   writeFileSync(file(name), text);
@@ -26,7 +23,7 @@ async function withFile(
 const products = (sandbox: Sandbox) => sandbox.store.products.all();
 
 test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
-  const { sandbox, push } = await withFile(
+  const { sandbox, push } = withFile(
     'productNumber,name,salePrice,isWebShop,stockQuantity,tags\r\nA,"Desk, oak",129,yes,2.5,new|sale\r\nB,Chair,,no,,\r\n',
   );
   sandbox.store.products.insert({ productNumber: 'B', name: 'Stool', salePrice: '5.0000' });
@@ -63,13 +60,13 @@ test.each([
     'Desk\u2028of oak\u2029',
   ],
 ])('push reads a file with %s', async (_, text, file, name = 'Desk') => {
-  const { sandbox, push } = await withFile(text, { name: file });
+  const { sandbox, push } = withFile(text, { name: file });
   expect(await push('--yes')).toMatchObject({ code: 0, log: expect.stringContaining('1 row: 1 created') });
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
 });
 
 test('push does not overwrite its own file with --results', async () => {
-  const { sandbox, push, file } = await withFile('productNumber\nA\n');
+  const { sandbox, push, file } = withFile('productNumber\nA\n');
   symlinkSync(file('products.csv'), file('link'));
   for (const name of ['products.csv', 'link']) {
     const { code, log } = await push('--yes', '--results', file(name));
@@ -80,7 +77,7 @@ test('push does not overwrite its own file with --results', async () => {
 });
 
 test('push keeps leading zeros, and clears fields only with --empty clear', async () => {
-  const { sandbox, push } = await withFile('productNumber,ean,brand\n007,0012,\n');
+  const { sandbox, push } = withFile('productNumber,ean,brand\n007,0012,\n');
   sandbox.store.products.insert({ productNumber: '007', ean: '0012', brand: 'Oak' });
   await push('--yes');
   expect(products(sandbox)).toMatchObject([{ productNumber: '007', ean: '0012', brand: 'Oak' }]);
@@ -89,9 +86,7 @@ test('push keeps leading zeros, and clears fields only with --empty clear', asyn
 });
 
 test('push rejects a row with a number that would lose digits', async () => {
-  const { sandbox, push } = await withFile(
-    'productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n',
-  );
+  const { sandbox, push } = withFile('productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n');
   expect((await push('--yes')).code).toBe(9);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'B', stockQuantity: 123456789012345 }]);
 });
@@ -103,7 +98,7 @@ describe('a create whose response is lost, on a service that ignores Idempotency
     ['is repeated', [], 2],
     ['is not repeated with --no-repeat-creates if the product exists', ['--no-repeat-creates'], 1],
   ])('%s', async (_, flags, count) => {
-    const { sandbox, push } = await withFile('productNumber\nA\n', { idempotency: { replay: 'ignored' } });
+    const { sandbox, push } = withFile('productNumber\nA\n', { idempotency: { replay: 'ignored' } });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
     const { code } = await push('--yes', '--visible-after', '1s', ...flags);
     expect([code, products(sandbox).length]).toEqual([0, count]);
@@ -111,7 +106,7 @@ describe('a create whose response is lost, on a service that ignores Idempotency
 });
 
 test('push writes nothing with --dry-run, and without a terminal only with --yes', async () => {
-  const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+  const { sandbox, push } = withFile('productNumber\nA\nB\n');
   expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
   expect(sandbox.requests).toEqual([]);
   expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('2 to create') });
@@ -122,7 +117,7 @@ test.each([
   ['y', true, 1],
   ['n', false, 0],
 ])('push asks for confirmation before it writes (%s)', async (_, confirmed, count) => {
-  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const { sandbox, env, file } = withFile('productNumber\nA\n');
   const questions: string[] = [];
   const confirm = async (question: string) => {
     questions.push(question);
@@ -139,7 +134,7 @@ test.each(['\n', '\r\n'])(
   'push writes a result for each row and ends with its own exit code if some failed: %j',
   async (end) => {
     const text = 'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
-    const { sandbox, push, file } = await withFile(text.replaceAll('\n', end));
+    const { sandbox, push, file } = withFile(text.replaceAll('\n', end));
     sandbox.store.products.insert({ productNumber: 'C' });
     sandbox.store.products.insert({ productNumber: 'C' });
     const { code, log } = await push('--yes', '--results', file('results.ndjson'));
@@ -160,7 +155,7 @@ test.each(['\n', '\r\n'])(
 
 test('push prints the first row of each reason why rows failed, with violations, and the lines of the others', async () => {
   const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? ['none', 'open'][n % 2] : 5},sold`);
-  const { push } = await withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
+  const { push } = withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
     problemType: 'api-platform',
     existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
@@ -180,7 +175,7 @@ test('push prints the first row of each reason why rows failed, with violations,
 });
 
 test('push prints one of the missing products that could not be deleted, and counts the others', async () => {
-  const { sandbox, push } = await withFile('productNumber\nA\n', {
+  const { sandbox, push } = withFile('productNumber\nA\n', {
     existing: ['A', 'B', 'C\u001b', 'D'].map((productNumber) => ({ productNumber })),
   });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
@@ -194,7 +189,7 @@ test('push counts the rows of reasons that it does not print', async () => {
   );
   const whole = Object.fromEntries(text.map((name) => [name, 'x']));
   const rows = text.map((name) => JSON.stringify({ ...whole, productNumber: name, [name]: undefined }));
-  const { push, file } = await withFile(`${rows.join('\n')}\n`, { name: 'a.ndjson', requiredFields: text });
+  const { push, file } = withFile(`${rows.join('\n')}\n`, { name: 'a.ndjson', requiredFields: text });
   expect((await push('--yes')).log).toMatch(
     /^and 2 rows for other reasons; pass --results <file> to see them$/m,
   );
@@ -204,7 +199,7 @@ test('push counts the rows of reasons that it does not print', async () => {
 
 test('push warns of fields that the service did not store, in the report and the results too', async () => {
   const text = 'productNumber,name,salePrice,colour\nA\u001bx, Desk,1.50,red\nB,Chair ,2,blue\n';
-  const { push, file } = await withFile(text, { text: { fields: ['name'], trim: true } });
+  const { push, file } = withFile(text, { text: { fields: ['name'], trim: true } });
   const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
   const { code, log, out } = await push(...args, '--results', file('results'));
   expect(code).toBe(0);
@@ -225,7 +220,7 @@ test('push warns of fields that the service did not store, in the report and the
 });
 
 test('push creates and compares custom fields of the kinds that --custom-fields names', async () => {
-  const { sandbox, push } = await withFile('productNumber,colour,kilos,isOak\nA,red,"2,5",yes\nB,,x,\n', {
+  const { sandbox, push } = withFile('productNumber,colour,kilos,isOak\nA,red,"2,5",yes\nB,,x,\n', {
     unknownFields: 'store',
   });
   const args = ['--yes', '--decimal', ',', '--custom-fields', 'colour, kilos:number,isOak:boolean'];
@@ -246,7 +241,7 @@ test('push creates and compares custom fields of the kinds that --custom-fields 
 test.runIf(existsSync('/dev/full'))(
   'push writes the products if the disk of --results is full, and says so',
   async () => {
-    const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+    const { sandbox, push } = withFile('productNumber\nA\nB\n');
     const { code, log } = await push('--yes', '--results', '/dev/full');
     expect(code).toBe(7);
     expect(log).toContain('/dev/full cannot be written: ENOSPC');
@@ -294,14 +289,14 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
   ['NDJSON in Latin-1', Buffer.from(CAFE.ndjson, 'latin1'), /it is not UTF-8\./, 'a.ndjson'],
 ])('push writes nothing for a file with %s', async (_, text, reason, name) => {
-  const { sandbox, push } = await withFile(text, { name });
+  const { sandbox, push } = withFile(text, { name });
   const { code, log } = await push('--yes');
   expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
   expect(sandbox.journal).toEqual([]);
 });
 
 test('push names a missing file, a wrong key field and a rejected API key', async () => {
-  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const { sandbox, env, file } = withFile('productNumber\nA\n');
   expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
   const wrong = await run(env, ['push', file('products.csv'), '--key', 'productNumbr', '--yes']);
   expect(wrong).toMatchObject({ code: 2, log: expect.stringContaining('Did you mean productNumber?') });
@@ -312,10 +307,10 @@ test('push names a missing file, a wrong key field and a rejected API key', asyn
 });
 
 test('push says what to do about a state folder of another service', async () => {
-  const { file, push } = await withFile('productNumber\nA\n');
+  const { file, push } = withFile('productNumber\nA\n');
   const state = ['--state', file('state'), '--yes'];
   expect((await push(...state)).code).toBe(0);
-  const { env } = await listening();
+  const { env } = openSandbox();
   const args = ['push', file('products.csv'), '--key', 'productNumber', ...state];
   const { code, log } = await run(env, args);
   expect([code, log.trim()]).toEqual([
@@ -328,7 +323,7 @@ test('push says what to do about a state folder of another service', async () =>
 });
 
 test('push says that what was written stays written if the service stops responding', async () => {
-  const { sandbox, push } = await withFile('productNumber\nA\nB\n');
+  const { sandbox, push } = withFile('productNumber\nA\nB\n');
   sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'POST', skip: 1, times: 9 });
   const { log } = await push('--yes', '--concurrency', '1');
   expect(log.trim()).toMatch(
@@ -337,7 +332,7 @@ test('push says that what was written stays written if the service stops respond
 });
 
 test('push accepts a file that pull wrote and a spreadsheet changed', async () => {
-  const { sandbox, env, file } = await withFile('');
+  const { sandbox, env, file } = withFile('');
   sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '5.0000', tags: ['x'] });
   const pulled = await run(env, ['pull', 'products', '--format', 'csv']);
   writeFileSync(file('edited.csv'), pulled.out.replace('Desk', 'Table'));
@@ -348,7 +343,7 @@ test('push accepts a file that pull wrote and a spreadsheet changed', async () =
 });
 
 test('push maps and ignores columns, and trims the key', async () => {
-  const { sandbox, env, file } = await withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
+  const { sandbox, env, file } = withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
   const names = ['--ignore-columns', 'Note, other', '--map', 'Title=name'];
   // The file last, so that no option may take it for a value of its own.
   const last = ['--map', 'Variant SKU=productNumber', file('products.csv')];
@@ -360,7 +355,7 @@ test('push maps and ignores columns, and trims the key', async () => {
 });
 
 test('push does not advise --map for a column that --map names already', async () => {
-  const { file, push } = await withFile('productNumber,colourCode,Kleur\nA,7,x\n');
+  const { file, push } = withFile('productNumber,colourCode,Kleur\nA,7,x\n');
   const { code, log } = await push('--yes', '--map', 'colourCode=code');
   expect([code, log.replace(file('products.csv'), 'FILE')]).toEqual([
     7,
@@ -371,7 +366,7 @@ test('push does not advise --map for a column that --map names already', async (
 });
 
 test('push reads amounts and numbers with a comma with --decimal', async () => {
-  const { sandbox, push } = await withFile(
+  const { sandbox, push } = withFile(
     'productNumber;salePrice;stockQuantity;name\nA;129,00;2,5;a,b\nB;1.129,00;3;x\nC;5;1.5;x\nD;-3;7;1,5\n',
   );
   const { code, log } = await push('--yes', '--decimal', ',');
@@ -391,7 +386,7 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
 });
 
 test('push reads standard input, and names all invalid cells of a row', async () => {
-  const { sandbox, env } = await withFile('');
+  const { sandbox, env } = withFile('');
   async function* stdin() {
     yield Buffer.from('productNumber,salePrice,isWebShop\nA,5,yes\nB,"5,0",may');
     yield Buffer.from('be\n');
@@ -411,7 +406,7 @@ test.each([
 ] as const)(
   'push applies --missing %s with %j to missing products',
   async (missing, args, expected, exitCode: number = 0) => {
-    const { sandbox, push } = await withFile('productNumber\nA\n', {
+    const { sandbox, push } = withFile('productNumber\nA\n', {
       existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
     });
     expect((await push('--yes', '--missing', missing, ...args)).code).toBe(exitCode);
@@ -421,7 +416,7 @@ test.each([
 );
 
 test('push --missing delete says that it kept the missing products because a row has no key', async () => {
-  const { sandbox, push } = await withFile('productNumber,name\nA,x\n,y\n', {
+  const { sandbox, push } = withFile('productNumber,name\nA,x\n,y\n', {
     existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
   });
   const said = 'Products that no row has were kept, because a row has no key.';
@@ -434,7 +429,7 @@ describe('a row whose create was lost while the service says that it is still ru
   useFastClock();
 
   test('is printed with its error and with what to do', async () => {
-    const { sandbox, push } = await withFile('productNumber\nA\n');
+    const { sandbox, push } = withFile('productNumber\nA\n');
     const body = JSON.stringify({ type: 'request_in_progress', title: 'Running', status: 409 });
     const headers = { 'Content-Type': 'application/problem+json' };
     const running = { kind: 'rewrite', committed: false, status: 409, headers, body } as const;
@@ -447,7 +442,7 @@ describe('a row whose create was lost while the service says that it is still ru
 });
 
 test('push waits for --visible-after before it looks for the product of a create that was lost', async () => {
-  const { sandbox, env, file } = await withFile('productNumber\nA\n');
+  const { sandbox, env, file } = withFile('productNumber\nA\n');
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
   const controller = new AbortController();
   const waits = vi.spyOn(globalThis, 'setTimeout');
@@ -463,27 +458,9 @@ test('push waits for --visible-after before it looks for the product of a create
   expect(longest).toBeLessThanOrEqual(3_600_000);
 });
 
-test('push rejects the state of another API key until --same-company accepts it', async () => {
-  const { sandbox, env, file } = await withFile('productNumber\nA\n');
-  const command = ['push', file('products.csv'), '--key', 'productNumber', '--yes', '--state', file('state')];
-  const push = (key: string, ...args: string[]) =>
-    run({ ...env, ACCOUNTING_API_KEY: key }, [...command, ...args]);
-  const tenant = ['--tenant', 'acme'];
-  // A key that can read nothing is not remembered.
-  expect((await push(sandbox.keys.revoked, ...tenant)).code).toBe(3);
-  expect((await push(sandbox.keys.full, ...tenant)).code).toBe(0);
-  sandbox.clearLogs();
-  const other = await push(sandbox.keys.otherCompany, ...tenant);
-  expect(other).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
-  expect(sandbox.count(({ method }) => method !== 'GET')).toBe(0);
-  const accepted = ['--same-company', '--visible-after', '10ms'];
-  expect((await push(sandbox.keys.otherCompany, ...tenant, ...accepted)).code).toBe(0);
-  expect((await push(sandbox.keys.otherCompany, ...tenant)).code).toBe(0);
-});
-
 describe('the state of push', () => {
   test('is in the folder .accounting-data-sdk, which git ignores, and a dry run creates none', async () => {
-    const { env, file } = await withFile('productNumber\nA\n');
+    const { env, file } = withFile('productNumber\nA\n');
     const push = (...args: string[]) =>
       run(env, ['push', file('products.csv'), '--key', 'productNumber', ...args], { cwd: file('') });
     expect((await push('--dry-run')).code).toBe(0);
@@ -496,7 +473,7 @@ describe('the state of push', () => {
   });
 
   test('must be in a folder that can be written', async () => {
-    const { sandbox, push, file } = await withFile('productNumber\nA\n');
+    const { sandbox, push, file } = withFile('productNumber\nA\n');
     const { code, log } = await push('--yes', '--state', file('products.csv/state'));
     expect([code, log]).toEqual([2, expect.stringContaining('--state')]);
     expect(sandbox.count()).toBe(0);

@@ -4,7 +4,7 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { API_PLATFORM, fillProducts } from '../support/products.ts';
 import { FORMATTER_DEFAULTS, formatted } from '../support/schema-file.ts';
-import { folder, listening, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 /** A service, an option that changes later, and the line that names the change. */
 const services: readonly [name: string, service: SandboxOptions, change: SandboxOptions, line: string][] = [
@@ -23,8 +23,8 @@ const services: readonly [name: string, service: SandboxOptions, change: Sandbox
 ];
 
 /** On a port. Many records were changed in the same second, so that the order among them shows. */
-async function serving(options: SandboxOptions) {
-  const { sandbox, env } = await listening({ records: { accounts: 40, accountAddresses: 40 }, ...options });
+function serving(options: SandboxOptions) {
+  const { sandbox, env } = openSandbox({ records: { accounts: 40, accountAddresses: 40 }, ...options });
   fillProducts(sandbox, 70);
   if (options.ties === undefined || !options.timestampsEverywhere) return env;
   for (const id of sandbox.store.products.ids()) {
@@ -40,14 +40,14 @@ describe('probe --out and --check', () => {
     'find no difference on a sandbox with the options of the file of %s, until an option changes',
     async (_, service, change, line) => {
       const file = folder()('service.json');
-      const { code } = await run(await serving(service), ['probe', ...COLLECTIONS, '--out', file]);
+      const { code } = await run(serving(service), ['probe', ...COLLECTIONS, '--out', file]);
       expect(code).toBe(0);
       const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
       const twin = { ...profile.sandbox, records: { accounts: 40, accountAddresses: 40 } };
-      const same = await run(await serving(twin), ['probe', ...COLLECTIONS, '--check', file]);
+      const same = await run(serving(twin), ['probe', ...COLLECTIONS, '--check', file]);
       expect([same.code, same.log]).toEqual([0, '']);
 
-      const other = await serving({ ...twin, ...change });
+      const other = serving({ ...twin, ...change });
       const changed = await run(other, ['probe', ...COLLECTIONS, '--check', file]);
       expect(changed.code).toBe(8);
       const seen = changed.log.split('\n').filter((one) => one.startsWith('+ sandbox.'));
@@ -56,7 +56,7 @@ describe('probe --out and --check', () => {
   );
 
   test('do not compare what is unknown on one side', async () => {
-    const env = await serving({});
+    const env = serving({});
     const file = folder()('service.ts');
     await run(env, ['probe', ...COLLECTIONS, '--out', file]);
     const { code, log } = await run(env, ['probe', 'accounts', '--check', file]);
@@ -65,18 +65,18 @@ describe('probe --out and --check', () => {
 
   test('report an option that only one side has', async () => {
     const file = folder()('service.json');
-    await run(await serving({}), ['probe', 'products', '--quiet', '--out', file]);
-    const moved = await serving({ pageParameter: 'page' });
+    await run(serving({}), ['probe', 'products', '--quiet', '--out', file]);
+    const moved = serving({ pageParameter: 'page' });
     const { code, log } = await run(moved, ['probe', 'products', '--quiet', '--check', file]);
     expect([code, log]).toEqual([8, expect.stringContaining('+ client.pageParameter: "page"')]);
 
     await run(moved, ['probe', 'products', '--quiet', '--out', file]);
-    const back = await run(await serving({}), ['probe', 'products', '--quiet', '--check', file]);
+    const back = await run(serving({}), ['probe', 'products', '--quiet', '--check', file]);
     expect([back.code, back.log]).toEqual([8, expect.stringContaining('- client.pageParameter: "page"')]);
   });
 
   test('recognise their file after a formatter', async () => {
-    const env = await serving({ listBody: 'hydra:member', pageParameter: 'page' });
+    const env = serving({ listBody: 'hydra:member', pageParameter: 'page' });
     const file = folder()('service.ts');
     await run(env, ['probe', 'accounts', '--out', file]);
     const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
@@ -88,7 +88,7 @@ describe('probe --out and --check', () => {
   });
 
   test('overwrite only files that probe wrote', async () => {
-    const env = await serving({});
+    const env = serving({});
     const file = folder()('service.ts');
     writeFileSync(file, 'export const service = 5;');
     const args = ['probe', 'accounts', '--quiet', '--out', file];
@@ -105,7 +105,7 @@ describe('probe --out and --check', () => {
 test('--service reads as the file says', async () => {
   const file = folder()('service.ts');
   const uuids = { ids: { form: 'uuid' }, records: { accounts: 95, boms: 12 } } as const;
-  const { sandbox, env } = await listening({ ...uuids, paginated: false, textIdBounds: 'ignore' });
+  const { sandbox, env } = openSandbox({ ...uuids, paginated: false, textIdBounds: 'ignore' });
   const ids = sandbox.store.accounts.ids();
   const without = await run(env, ['pull', 'accounts', '--quiet']);
   expect([without.code, without.log]).toEqual([5, expect.stringContaining('--service service.json')]);
@@ -124,7 +124,7 @@ test('--service reads as the file says', async () => {
 });
 
 test('--service gives push and pull the options of sync', async () => {
-  const { sandbox, env } = await listening({ records: { products: 40 }, pageSizeParameter: 'itemsPerPage' });
+  const { sandbox, env } = openSandbox({ records: { products: 40 }, pageSizeParameter: 'itemsPerPage' });
   const file = folder();
   const service = { client: {}, sync: { parameters: { itemsPerPage: '100' } }, sandbox: {} };
   writeFileSync(file('service.json'), JSON.stringify(service));

@@ -2,19 +2,35 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import type { Ran, Settings } from './process.ts';
 
 export { main };
 
-/** A sandbox on a port, and the environment that names it. */
+const settingsOf = ({ baseUrl, keys }: Sandbox): Settings => ({
+  ACCOUNTING_BASE_URL: baseUrl,
+  ACCOUNTING_API_KEY: keys.full,
+});
+
+/** A sandbox, and the environment that names it, for commands in this process: without sockets, which take longer. */
+export function openSandbox(options: SandboxOptions = {}): { sandbox: Sandbox; env: Settings } {
+  const sandbox = createSandbox(options);
+  const { fetch } = globalThis;
+  vi.stubGlobal('fetch', (request: Request, init?: RequestInit) => {
+    const isOwn = new URL(request.url).origin === sandbox.baseUrl;
+    return isOwn ? sandbox.fetch(request, init) : fetch(request, init);
+  });
+  return { sandbox, env: settingsOf(sandbox) };
+}
+
+/** The same on a port, for commands in other processes. */
 export async function listening(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; env: Settings }> {
   const sandbox = createSandbox(options);
   await sandbox.listen();
   onTestFinished(() => sandbox.close());
-  return { sandbox, env: { ACCOUNTING_BASE_URL: sandbox.baseUrl, ACCOUNTING_API_KEY: sandbox.keys.full } };
+  return { sandbox, env: settingsOf(sandbox) };
 }
 
 let currentFolder: string | undefined;
