@@ -54,6 +54,7 @@ async function accessTo(
     await client.request({ path: [client[collection].segment] }, { signal });
     return 'readable';
   } catch (error) {
+    signal?.throwIfAborted();
     if (!isApiError(error) || isApiError(error, 'unauthenticated')) throw error;
     return error.code;
   }

@@ -1,7 +1,8 @@
-import { createClient, InvalidInputError } from 'accounting-data-sdk';
+import { createClient } from 'accounting-data-sdk';
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { caught } from '../support/caught.ts';
 
 test.each([
   ['whoami', whoami],
@@ -11,8 +12,11 @@ test.each([
   const sandbox = createSandbox({ records: 600 });
   const client = createClient(sandbox.clientOptions);
   const stop = new AbortController();
-  // Even one that looks like an error of the service.
-  const reason = new InvalidInputError('stop', 'was wanted');
+  // Even one that is an error of the service.
+  const reason = await caught(
+    createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.forbidden }).accounts.get('1'),
+  );
+  sandbox.clearLogs();
   let sent = 0;
   const onProgress = ({ requests }: { requests: number }) => {
     if (requests < 5 || stop.signal.aborted) return;
