@@ -3,7 +3,7 @@ import { createClient } from 'accounting-data-sdk';
 import { discover } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { folder, listening, run } from '../../explore/command/support/run.ts';
+import { folder, openSandbox, run } from '../../explore/command/support/run.ts';
 import { compilerErrors, formatted } from '../../explore/support/schema-file.ts';
 
 async function fileOfDiscover() {
@@ -43,7 +43,7 @@ export async function use() {
 }`;
 
 async function fileOfProbe() {
-  const { env } = await listening({
+  const { env } = openSandbox({
     records: { accounts: 40, accountAddresses: 40, products: 40 },
     pageSizeParameter: 'itemsPerPage',
     formats: 'jsonld',

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { folder, listening, main } from '../../explore/command/support/run.ts';
+import { folder, main, openSandbox } from '../../explore/command/support/run.ts';
 import { root } from './code-blocks.ts';
 
 const guide = readFileSync(`${root}src/guides/command.md`, 'utf8');
@@ -11,7 +11,7 @@ const sessions = [...guide.matchAll(/^```text\n\$ npx accounting-data-sdk (.*?)\
 
 /** Runs a command in a terminal on fixed data. A duration is always 0.2 s. */
 async function terminal(command: string): Promise<string> {
-  const { sandbox, env } = await listening({
+  const { sandbox, env } = openSandbox({
     seed: 1,
     clock: '2026-01-31T12:00:00Z',
     records: { accounts: 95, products: 64 },
