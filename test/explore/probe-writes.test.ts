@@ -2,7 +2,7 @@ import { type Client, createClient } from 'accounting-data-sdk';
 import { type ProbeOptions, probe, type WriteFindings } from 'accounting-data-sdk/explore';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { useFastClock } from '../support/virtual-clock.ts';
+import { runUntilSettled, useVirtualClock } from '../support/virtual-clock.ts';
 
 /** A client for a sandbox with 20 products. */
 function twentyProducts(options: SandboxOptions = {}) {
@@ -91,17 +91,18 @@ describe('a probe that writes', () => {
 });
 
 describe('a probe of writes that become visible late', () => {
-  useFastClock();
+  useVirtualClock();
 
   test('advises ten times as long a lookback, and a wait of push, if that is longer than the usual ones', async () => {
-    const report = await probeWrites(twentyProducts({ commitDelayMs: 14_000 }).client);
+    const probing = probeWrites(twentyProducts({ commitDelayMs: 14_000 }).client);
+    const report = await runUntilSettled(probing);
     expect(report.sync.lookbackMs).toBeGreaterThanOrEqual(140_000);
     expect(report.advice).toContainEqual(expect.stringMatching(/pass visibleAfterMs: 1\d\d000 to push/));
   });
 
   test('measures how late, and keeps the usual waits if they are long enough', async () => {
     const { client } = twentyProducts({ commitDelayMs: 1000 });
-    const { writes, profile, advice } = await probeWrites(client);
+    const { writes, profile, advice } = await runUntilSettled(probeWrites(client));
     expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(900);
     expect(profile.filter(({ of }) => of === 'sync')).toEqual([]);
     expect(advice).toEqual([]);

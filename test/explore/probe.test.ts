@@ -3,7 +3,7 @@ import { type ProbePlan, probe } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
-import { useFastClock } from '../support/virtual-clock.ts';
+import { runUntilSettled, useVirtualClock } from '../support/virtual-clock.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
 describe('a probe', () => {
@@ -119,14 +119,15 @@ describe('what responses carry', () => {
 });
 
 describe('a probe over the quota of the key', () => {
-  useFastClock();
+  useVirtualClock();
 
   test('waits, and learns the same', async () => {
     const collections = ['accounts', 'boms', 'products'] as const;
     const reports = [];
     for (const rateLimit of [{ limit: 20, windowMs: 2000 }, { limit: 1000 }]) {
       await using sandbox = createSandbox({ records: 600, rateLimit });
-      const { collections: learned } = await probe(createClient(sandbox.clientOptions), { collections });
+      const probing = probe(createClient(sandbox.clientOptions), { collections });
+      const { collections: learned } = await runUntilSettled(probing);
       expect(sandbox.count()).toBeGreaterThan(25);
       reports.push(JSON.stringify(learned).replaceAll(/20\d\d-[\d:TZ-]+/g, ''));
     }

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
-import { closedPort } from '../../support/scripted-server.ts';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
 import { folder, openSandbox, run } from './support/run.ts';
 
-useFastClock();
+useVirtualClock();
 
 describe('get', () => {
   test('prints a record as the service sends it', async () => {
@@ -204,8 +203,8 @@ describe('an error', () => {
     const file = folder();
     writeFileSync(file('products.csv'), 'productNumber,name\nA,Desk\n');
     const found = args.map((arg) => arg.replace(/copy\.sqlite|products\.csv/, file));
-    const url = `http://127.0.0.1:${await closedPort()}`;
-    const { log } = await run({ ...env, ACCOUNTING_BASE_URL: url }, [...found, '--quiet']);
+    const down = { ...env, ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' };
+    const { log } = await run(down, [...found, '--quiet']);
     expect(log.match(/got no response/g)).toHaveLength(1);
     expect(log.match(/[^ ]+ and the network/g)).toEqual(['ACCOUNTING_BASE_URL and the network']);
   });

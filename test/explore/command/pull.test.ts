@@ -13,7 +13,7 @@ import { collectionNames, createClient } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { folder, openSandbox, records, run } from './support/run.ts';
 
 /** A signal that fires with the request of this number. */
@@ -102,7 +102,7 @@ describe('pull', () => {
 });
 
 describe('a pull over the quota of the key', () => {
-  useFastClock();
+  useVirtualClock();
 
   test('waits, says so, and reads everything', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });

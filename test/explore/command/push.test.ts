@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useFastClock } from '../../support/virtual-clock.ts';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { folder, openSandbox, records, run } from './support/run.ts';
 
 interface SetUp extends SandboxOptions {
@@ -92,7 +92,7 @@ test('push rejects a row with a number that would lose digits', async () => {
 });
 
 describe('a create whose response is lost, on a service that ignores Idempotency-Key', () => {
-  useFastClock();
+  useVirtualClock();
 
   test.each([
     ['is repeated', [], 2],
@@ -426,7 +426,7 @@ test('push --missing delete says that it kept the missing products because a row
 });
 
 describe('a row whose create was lost while the service says that it is still running', () => {
-  useFastClock();
+  useVirtualClock();
 
   test('is printed with its error and with what to do', async () => {
     const { sandbox, push } = withFile('productNumber\nA\n');

@@ -5,6 +5,8 @@ import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-dat
 import { onTestFinished, vi } from 'vitest';
 import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
+import { networkError } from '../../../support/scripted-fetch.ts';
+import { runUntilSettled } from '../../../support/virtual-clock.ts';
 import type { Ran, Settings } from './process.ts';
 
 export { main };
@@ -14,13 +16,19 @@ const settingsOf = ({ baseUrl, keys }: Sandbox): Settings => ({
   ACCOUNTING_API_KEY: keys.full,
 });
 
-/** A sandbox, and the environment that names it, for commands in this process: without sockets, which take longer. */
+const realFetch = globalThis.fetch;
+const refused = () => Promise.reject(networkError('ECONNREFUSED'));
+
+/**
+ * A sandbox, and the environment that names it, for commands in this process: without sockets, which take longer. Another
+ * address refuses connections.
+ */
 export function openSandbox(options: SandboxOptions = {}): { sandbox: Sandbox; env: Settings } {
   const sandbox = createSandbox(options);
-  const { fetch } = globalThis;
+  const others: typeof fetch = globalThis.fetch === realFetch ? refused : globalThis.fetch;
   vi.stubGlobal('fetch', (request: Request, init?: RequestInit) => {
     const isOwn = new URL(request.url).origin === sandbox.baseUrl;
-    return isOwn ? sandbox.fetch(request, init) : fetch(request, init);
+    return isOwn ? sandbox.fetch(request, init) : others(request, init);
   });
   return { sandbox, env: settingsOf(sandbox) };
 }
@@ -47,11 +55,11 @@ function folderOfTest(): string {
   return currentFolder;
 }
 
-/** Runs the command in this process. */
+/** Runs the command in this process: at once, if the clock is virtual and no socket is used. */
 export async function run(env: Settings, args: readonly string[], more: Partial<Io> = {}): Promise<Ran> {
   const out: string[] = [];
   const log: string[] = [];
-  const code = await main(args, {
+  const running = main(args, {
     out: (line) => out.push(`${line}\n`),
     log: (line) => log.push(`${line}\n`),
     env,
@@ -60,6 +68,8 @@ export async function run(env: Settings, args: readonly string[], more: Partial<
     signal: new AbortController().signal,
     ...more,
   });
+  const isVirtual = vi.isFakeTimers() && globalThis.fetch !== realFetch;
+  const code = await (isVirtual ? runUntilSettled(running) : running);
   return { code, out: out.join(''), log: log.join('') };
 }
 
