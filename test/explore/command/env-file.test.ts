@@ -18,6 +18,9 @@ function project(name = '.env') {
 }
 
 const get = ['get', 'accounts', '1'];
+const ADDRESS = 'ACCOUNTING_BASE_URL';
+const KEY = 'ACCOUNTING_API_KEY';
+const BOTH = [ADDRESS, KEY];
 
 describe('the settings of the command', () => {
   test('come from the .env of the working directory if the environment has none, and the file is named', async () => {
@@ -49,37 +52,6 @@ describe('the settings of the command', () => {
     expect([inFile.sandbox.count(), other.sandbox.count()]).toEqual([0, 1]);
   });
 
-  test('are never completed from the environment if the file of --env has only one', async () => {
-    const { other, file, cwd } = project();
-    const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
-    for (const [line, missing] of [
-      [`ACCOUNTING_BASE_URL=${ACCOUNTING_BASE_URL}`, 'half.env has no ACCOUNTING_API_KEY.'],
-      [`ACCOUNTING_API_KEY=${ACCOUNTING_API_KEY}`, 'half.env has no ACCOUNTING_BASE_URL.'],
-    ] as const) {
-      writeFileSync(file('half.env'), `${line}\n`);
-      const { code, log } = await run(other.env, [...get, '--env', 'half.env'], { cwd });
-      expect([code, log]).toEqual([2, expect.stringContaining(missing)]);
-    }
-    const args = [...get, '--env', '.env', '--base-url', ACCOUNTING_BASE_URL];
-    expect((await run({}, args, { cwd })).log).toContain('--base-url and --env cannot be combined');
-    expect(other.sandbox.count()).toBe(0);
-  });
-
-  test('are never mixed: neither key nor address goes from a file to the other of the environment or --base-url', async () => {
-    const { inFile, other, cwd } = project();
-    const { ACCOUNTING_API_KEY = '', ACCOUNTING_BASE_URL = '' } = other.env;
-    for (const [env, args, missing] of [
-      [{ ACCOUNTING_API_KEY }, [], 'base URL'],
-      [{ ACCOUNTING_BASE_URL }, [], 'API key'],
-      [{}, ['--base-url', ACCOUNTING_BASE_URL], 'API key'],
-    ] as const) {
-      const { code, log } = await run(env, [...get, ...args], { cwd });
-      expect([code, log]).toEqual([2, expect.stringContaining(`No ${missing} is configured.`)]);
-      expect(log).toContain('A .env file is read only if neither address nor key is set.');
-    }
-    expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
-  });
-
   test('may be a typed key and an address other than that of the file', async () => {
     const { other, cwd } = project();
     const prompt = {
@@ -91,17 +63,33 @@ describe('the settings of the command', () => {
     expect(other.sandbox.count()).toBe(1);
   });
 
-  test('are missing if a .env has none, and the error says so', async () => {
-    const file = folder();
-    writeFileSync(file('.env'), 'OTHER=1\n');
-    const { code, log } = await run({}, get, { cwd: file('.') });
-    expect([code, log]).toEqual([2, expect.stringContaining('Set ACCOUNTING_BASE_URL')]);
-  });
-
-  test('are an error if the file of --env cannot be read', async () => {
-    const { code, log } = await run({}, [...get, '--env', 'missing.env'], { cwd: folder()('.') });
-    expect([code, log]).toEqual([7, expect.stringMatching(/--env cannot be read: ENOENT.*\n.*path/)]);
-  });
+  // A key of one source is never sent to the address of another.
+  const unused = 'A .env file is read only if neither address nor key is set.';
+  test.each<
+    [what: string, inFile: string[], inEnvironment: string[], args: string, code: number, log: string]
+  >([
+    ['an address in the file of --env', [ADDRESS], BOTH, '--env .env', 2, '.env has no ACCOUNTING_API_KEY.'],
+    ['a key in the file of --env', [KEY], BOTH, '--env .env', 2, '.env has no ACCOUNTING_BASE_URL.'],
+    ['--base-url beside --env', BOTH, [], '--env .env --base-url URL', 2, '--base-url and --env cannot be'],
+    ['a key in the environment', BOTH, [KEY], '', 2, `No base URL is configured.\n${unused}`],
+    ['an address in the environment', BOTH, [ADDRESS], '', 2, `No API key is configured.\n${unused}`],
+    ['--base-url beside a .env', BOTH, [], '--base-url URL', 2, `No API key is configured.\n${unused}`],
+    ['a .env with neither', [], [], '', 2, 'Set ACCOUNTING_BASE_URL'],
+    ['a file of --env that is missing', [], [], '--env none.env', 7, '--env cannot be read: ENOENT\npath'],
+  ])(
+    'are an error, and nothing is sent, for %s',
+    async (_, fromFile, fromEnvironment, args, code, message) => {
+      const { inFile, other, file, cwd } = project();
+      const lines = fromFile.map((name) => `${name}=${inFile.env[name]}\n`);
+      writeFileSync(file('.env'), lines.join(''));
+      const env = Object.fromEntries(fromEnvironment.map((name) => [name, other.env[name]]));
+      const given = args.split(' ').map((arg) => arg.replace('URL', other.sandbox.baseUrl));
+      const { code: ended, log } = await run(env, [...get, ...given].filter(Boolean), { cwd });
+      expect(ended).toBe(code);
+      for (const part of message.split('\n')) expect(log).toContain(part);
+      expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
+    },
+  );
 
   test.each(['utf16le', 'utf8'] as const)(
     'come from a file in %s with a byte order mark',

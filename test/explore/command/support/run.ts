@@ -16,7 +16,10 @@ const settingsOf = ({ baseUrl, keys }: Sandbox): Settings => ({
   ACCOUNTING_API_KEY: keys.full,
 });
 
-const realFetch = globalThis.fetch;
+type RequestFetch = (request: Request, init?: RequestInit) => Promise<Response>;
+
+/** The `fetch` of the sandboxes of a test without sockets. */
+let sandboxFetch: RequestFetch | undefined;
 const refused = () => Promise.reject(networkError('ECONNREFUSED'));
 
 /**
@@ -25,10 +28,14 @@ const refused = () => Promise.reject(networkError('ECONNREFUSED'));
  */
 export function openSandbox(options: SandboxOptions = {}): { sandbox: Sandbox; env: Settings } {
   const sandbox = createSandbox(options);
-  const others: typeof fetch = globalThis.fetch === realFetch ? refused : globalThis.fetch;
-  vi.stubGlobal('fetch', (request: Request, init?: RequestInit) => {
+  const others = sandboxFetch ?? refused;
+  sandboxFetch = (request, init) => {
     const isOwn = new URL(request.url).origin === sandbox.baseUrl;
     return isOwn ? sandbox.fetch(request, init) : others(request, init);
+  };
+  vi.stubGlobal('fetch', sandboxFetch);
+  onTestFinished(() => {
+    sandboxFetch = undefined;
   });
   return { sandbox, env: settingsOf(sandbox) };
 }
@@ -68,7 +75,7 @@ export async function run(env: Settings, args: readonly string[], more: Partial<
     signal: new AbortController().signal,
     ...more,
   });
-  const isVirtual = vi.isFakeTimers() && globalThis.fetch !== realFetch;
+  const isVirtual = vi.isFakeTimers() && sandboxFetch !== undefined;
   const code = await (isVirtual ? runUntilSettled(running) : running);
   return { code, out: out.join(''), log: log.join('') };
 }
