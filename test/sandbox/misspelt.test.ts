@@ -36,6 +36,8 @@ test('an option that is undefined has its default', () => {
   expect(sandbox.store.accounts.insert({}).id).toBe('1');
 });
 
+const RESET = { kind: 'disconnect', reset: true, committed: false };
+
 test.each([
   [{ kind: 'timeout' }, {}, 'no fault "timeout". Known: lost-response,'],
   [{ kind: 'lost-responce' }, {}, 'Did you mean lost-response?'],
@@ -48,31 +50,15 @@ test.each([
   [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be'],
   [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be'],
   [{ kind: 'rate-limited', retryAfter: {} }, {}, 'rate-limited.retryAfter must be'],
-  [
-    { kind: 'disconnect', reset: true, committed: false },
-    { colection: 'accounts' },
-    'Did you mean collection?',
-  ],
-  [
-    { kind: 'disconnect', reset: true, committed: false },
-    { collection: 'account-addresses' },
-    'no collection account-addresses',
-  ],
-  [{ kind: 'disconnect', reset: true, committed: false }, { times: 'many' }, 'times must be'],
-  [{ kind: 'disconnect', reset: true, committed: false }, { times: 0 }, 'times must be'],
-  [{ kind: 'disconnect', reset: true, committed: false }, { skip: -1 }, 'skip must be'],
-  [{ kind: 'disconnect', reset: true, committed: false }, { probability: 2 }, 'probability must be'],
-  [{ kind: 'disconnect', reset: true, committed: false }, { when: 'always' }, 'when must be a function'],
-  [
-    { kind: 'disconnect', reset: true, committed: false },
-    { path: '/products' },
-    'begins with /api/public/v1/, not "/products".',
-  ],
-  [
-    { kind: 'disconnect', reset: true, committed: false },
-    { path: '/api/public/v1/boms?_page=1' },
-    'whole path without query',
-  ],
+  [RESET, { colection: 'accounts' }, 'Did you mean collection?'],
+  [RESET, { collection: 'account-addresses' }, 'no collection account-addresses'],
+  [RESET, { times: 'many' }, 'times must be'],
+  [RESET, { times: 0 }, 'times must be'],
+  [RESET, { skip: -1 }, 'skip must be'],
+  [RESET, { probability: 2 }, 'probability must be'],
+  [RESET, { when: 'always' }, 'when must be a function'],
+  [RESET, { path: '/products' }, 'begins with /api/public/v1/, not "/products".'],
+  [RESET, { path: '/api/public/v1/boms?_page=1' }, 'whole path without query'],
 ])('a sandbox rejects the fault %j %j', (fault, match, message) => {
   const { faults } = createSandbox();
   expect(() => faults.add(fault as unknown as Fault, match as unknown as FaultMatch)).toThrow(message);

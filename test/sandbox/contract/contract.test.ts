@@ -1,9 +1,23 @@
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checks, sample } from './checks/all.ts';
-import { errors } from './checks/errors.ts';
-import { creating } from './checks/writing.ts';
+import { authentication, errors } from './checks/errors.ts';
+import { filters } from './checks/filters.ts';
+import { general } from './checks/general.ts';
+import { limits } from './checks/limits.ts';
+import { products } from './checks/products.ts';
+import { reading } from './checks/reading.ts';
+import { creating, updating } from './checks/writing.ts';
 import { ContractClient } from './suite/client.ts';
+import { readOnlySegments } from './suite/specification.ts';
+
+const common = [...general, ...filters, ...products, ...creating, ...updating].concat(
+  authentication,
+  errors,
+  limits,
+);
+const checks = [...common, ...readOnlySegments.flatMap(reading)];
+/** With the reading of one collection, because it is the same for all. */
+const sample = [...common, ...reading('bom-lines')];
 
 describe('the sandbox follows the specification', () => {
   const client = new ContractClient();
@@ -78,7 +92,7 @@ test.each(variants)(
 );
 
 test('the checks pass for a service that omits cleared fields', async () => {
-  const [clearing, ...others] = checks.filter(({ name }) => name.includes('sent as null is cleared'));
-  if (clearing === undefined || others.length > 0) throw new Error('Not one check clears fields.');
+  const clearing = updating.find(({ name }) => name.includes('sent as null is cleared'));
+  if (clearing === undefined) throw new Error('No check clears fields.');
   await clearing.run(new ContractClient({ nullFields: 'omitted' }));
 });

@@ -1,18 +1,63 @@
+import assert from 'node:assert/strict';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 
 /** A record or a problem document, as far as a test looks into it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A response with its body. */
-export interface CallResponse {
+/** A response with its body. Its getters and its checks throw if it has another form. */
+export class CallResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The body as JSON; undefined for an empty one. */
   readonly json: unknown;
-  /** The body as an object; throws if it is not. */
-  readonly record: Json;
-  /** The body as a list of records; throws if it is not. */
-  readonly list: readonly Json[];
+  /** `GET /accounts?_page=2`, for messages. */
+  readonly call: string;
+
+  constructor(call: string, { status, headers }: Response, text: string) {
+    this.call = call;
+    this.status = status;
+    this.headers = headers;
+    this.json = text === '' ? undefined : JSON.parse(text);
+  }
+
+  /** The body as an object. */
+  get record(): Json {
+    const { json } = this;
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Json;
+    throw new Error(`${this.call}: no object: ${JSON.stringify(json)}`);
+  }
+
+  /** The body as a list of records. */
+  get list(): readonly Json[] {
+    if (Array.isArray(this.json)) return this.json;
+    throw new Error(`${this.call}: no list: ${JSON.stringify(this.json)}`);
+  }
+
+  /** The media type, without parameters. */
+  get mediaType(): string {
+    return (this.headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
+  }
+
+  /** The error type: the last segment of `type`, whose form the specification leaves open. */
+  get errorType(): string {
+    return String(this.record.type).split(/[/#:]/).at(-1) ?? '';
+  }
+
+  expectStatus(status: number): this {
+    assert.equal(this.status, status, this.call);
+    return this;
+  }
+
+  /** A problem document of this status and one of these types. */
+  expectProblem(status: number, ...types: string[]): this {
+    this.expectStatus(status);
+    assert.ok(types.includes(this.errorType), `${this.call}: type ${this.errorType}`);
+    return this;
+  }
+
+  expectUnauthenticated = () => this.expectProblem(401, 'unauthenticated');
+  expectForbidden = () => this.expectProblem(403, 'forbidden', 'scope_required');
+  expectNotFound = () => this.expectProblem(404, 'not_found');
 }
 
 /** What a test sends. */
@@ -45,22 +90,7 @@ export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Pro
     ...(signal === undefined ? {} : { signal }),
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const text = await response.text();
-  const json: unknown = text === '' ? undefined : JSON.parse(text);
-  return {
-    status: response.status,
-    headers: response.headers,
-    json,
-    get record() {
-      if (typeof json !== 'object' || json === null || Array.isArray(json))
-        throw new Error(`no object: ${text}`);
-      return json as Json;
-    },
-    get list() {
-      if (!Array.isArray(json)) throw new Error(`no list: ${text}`);
-      return json as Json[];
-    },
-  };
+  return new CallResponse(`${method} ${path}`, response, await response.text());
 }
 
 export const ids = (response: CallResponse) => response.list.map((record) => record.id);

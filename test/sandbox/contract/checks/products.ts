@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { Decimal } from 'decimal.js';
 import type { Json } from '../../support/call.ts';
-import { type Check, checksOf } from '../suite/check.ts';
-import { isIso8601, sameAmount } from '../suite/compare.ts';
+import { type Check, checksOf } from '../suite/client.ts';
 import { documentedFields, type Field, productFields } from '../suite/specification.ts';
 
 const check = checksOf('Endpoints › Products');
@@ -52,10 +52,7 @@ export function expectFields(product: Json, sent: Json, where: string): void {
   for (const [name, value] of Object.entries(sent)) {
     const isMoney = productFields.some((field) => field.name === name && field.type === 'money');
     if (isMoney && typeof value === 'string' && typeof product[name] === 'string') {
-      assert.ok(
-        sameAmount(product[name], value),
-        `${where}: ${name} is ${product[name]} instead of ${value}`,
-      );
+      assert.equal(new Decimal(product[name]).toFixed(), new Decimal(value).toFixed(), `${where}: ${name}`);
     } else assert.deepEqual(product[name] ?? null, value, `${where}: ${name}`);
   }
 }
@@ -70,7 +67,8 @@ export const products: readonly Check[] = [
   }),
   check('a deleted product is gone', async (client) => {
     const { id } = await client.product();
-    (await client.delete(id)).expectSuccess();
+    const { status } = await client.delete(id);
+    assert.ok(status === 200 || status === 204);
     (await client.get('products', id)).expectNotFound();
     (await client.update(id, { name: 'Again' })).expectNotFound();
     (await client.delete(id)).expectNotFound();
@@ -86,11 +84,6 @@ export const products: readonly Check[] = [
     (await client.delete(id, { key: client.keys.readOnly })).expectForbidden();
     (await client.get('products', id)).expectStatus(200);
   }),
-  productCheck('every field of the table is in every product, in its type', async (client) => {
-    const listed = await client.some('products');
-    for (const product of listed) expectProduct(product, `product ${product.id} in the list`);
-    expectProduct((await client.get('products', listed[0]?.id ?? '')).record, 'one product');
-  }),
   fieldCheck('every documented field is in every record, in its type', async (client) => {
     for (const [segment, fields] of Object.entries(documentedFields)) {
       for (const record of await client.some(segment)) {
@@ -100,34 +93,9 @@ export const products: readonly Check[] = [
   }),
   productCheck('every field can be set by create and by update, and is kept', async (client) => {
     const [one, two] = [values(false), values(true)];
-    const made = (await client.create(one)).record;
+    const made = await client.product(one);
     expectFields(made, one, 'create');
     expectFields((await client.update(made.id, two)).record, two, 'update');
     expectFields((await client.get('products', made.id)).record, two, 'get');
   }),
-  productCheck('the responses to create and update add id, createdAt and updatedAt', async (client) => {
-    const made = (await client.create({ name: 'Contract check' })).record;
-    const changed = (await client.update(made.id, { name: 'Changed' })).record;
-    for (const product of [made, changed]) {
-      assert.ok(product.id !== '' && isIso8601(product.createdAt) && isIso8601(product.updatedAt));
-    }
-    assert.deepEqual([changed.id, changed.createdAt], [made.id, made.createdAt]);
-  }),
-  checksOf('States and transitions')(
-    'a product has a string status and a boolean isInactive',
-    async (client) => {
-      const listed = await client.some('products');
-      for (const { id, status, isInactive } of listed) {
-        const fits = [
-          status === null || typeof status === 'string',
-          isInactive === null || typeof isInactive === 'boolean',
-        ];
-        assert.deepEqual(fits, [true, true], `product ${id}: ${status}, ${isInactive}`);
-      }
-      assert.ok(
-        listed.some(({ status, isInactive }) => status !== null && isInactive !== null),
-        'some product has both',
-      );
-    },
-  ),
 ];

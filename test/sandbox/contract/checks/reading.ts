@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Check, checksOf, forEach } from '../suite/check.ts';
-import { UNKNOWN_ID } from '../suite/client.ts';
-import { readOnlySegments } from '../suite/specification.ts';
+import { type Check, checksOf, UNKNOWN_ID } from '../suite/client.ts';
 
 const check = checksOf('Endpoints › Read-only resource endpoints');
 
 /** The two operations of a read-only segment. */
-function operations(segment: string): Check[] {
+export function reading(segment: string): Check[] {
   return [
     check(`List of ${segment} is 200 with an array of records that have a string id`, async (client) => {
       const records = await client.some(segment);
@@ -14,13 +12,8 @@ function operations(segment: string): Check[] {
     }),
     check(`Get one of ${segment} is 200 with the record of that id`, async (client) => {
       for (const listed of (await client.some(segment)).slice(0, 3)) {
-        const response = await client.get(segment, listed.id);
-        response.expectStatus(200);
-        assert.deepEqual(
-          response.record,
-          listed,
-          `GET ${segment}/${listed.id} is the record that the list shows`,
-        );
+        const { call, record } = (await client.get(segment, listed.id)).expectStatus(200);
+        assert.deepEqual(record, listed, `${call} is the record that the list shows`);
       }
     }),
     check(`Get one of ${segment} is 404 not_found where there is no such record`, async (client) => {
@@ -30,17 +23,17 @@ function operations(segment: string): Check[] {
     check(`${segment} without a key is 401, as a list and as one record`, async (client) => {
       const [first] = await client.some(segment);
       (await client.list(segment, {}, { key: null })).expectUnauthenticated();
-      (await client.get(segment, first?.id ?? '', { key: null })).expectUnauthenticated();
+      (await client.get(segment, first.id, { key: null })).expectUnauthenticated();
     }),
     check(`${segment} with a key without permission is 403, as a list and as one record`, async (client) => {
       const key = client.keys.forbidden;
       const [first] = await client.some(segment);
       (await client.list(segment, {}, { key })).expectForbidden();
-      (await client.get(segment, first?.id ?? '', { key })).expectForbidden();
+      (await client.get(segment, first.id, { key })).expectForbidden();
     }),
     check(`${segment} cannot be written: two operations, no more`, async (client) => {
       const [first] = await client.some(segment);
-      const path = `/${segment}/${first?.id}`;
+      const path = `/${segment}/${first.id}`;
       const idempotencyKey = 'contract-read-only';
       const responses = [
         await client.send(`/${segment}`, { method: 'POST', body: {}, idempotencyKey }),
@@ -49,9 +42,7 @@ function operations(segment: string): Check[] {
       ];
       for (const { call, status } of responses)
         assert.ok(status >= 400 && status < 500, `${call}: ${status}`);
-      (await client.get(segment, first?.id ?? '')).expectStatus(200);
+      (await client.get(segment, first.id)).expectStatus(200);
     }),
   ];
 }
-
-export const reading: readonly Check[] = forEach(readOnlySegments, operations);

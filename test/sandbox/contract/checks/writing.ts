@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Sent } from '../../support/call.ts';
-import { type Check, checksOf } from '../suite/check.ts';
-import { type ContractClient, type ContractResponse, UNKNOWN_ID } from '../suite/client.ts';
+import type { CallResponse, Sent } from '../../support/call.ts';
+import { type Check, type ContractClient, checksOf, UNKNOWN_ID } from '../suite/client.ts';
 import { expectFields, expectProduct } from './products.ts';
 
 const CREATE = 'Endpoints › Products › Create a product';
@@ -31,8 +30,8 @@ const WRONG = [
 
 /** How a write is sent: with what a check gives, and in a way that leaves nothing behind. */
 interface Writing {
-  readonly write: (client: ContractClient, call: Sent) => Promise<ContractResponse>;
-  readonly harmless: (client: ContractClient) => Promise<ContractResponse>;
+  readonly write: (client: ContractClient, call: Sent) => Promise<CallResponse>;
+  readonly harmless: (client: ContractClient) => Promise<CallResponse>;
 }
 
 /** Both bodies are rejected for the same reasons. */
@@ -72,7 +71,7 @@ function rejections(section: string, verb: string, { write, harmless }: Writing)
 export const creating: readonly Check[] = [
   createCheck('the response is one product with every field, and the product is there', async (client) => {
     const sent = { name: unique(), salePrice: '129.5000', brand: 'Oak & Co' };
-    const { record } = await client.create(sent);
+    const record = await client.product(sent);
     expectProduct(record, 'the response');
     expectFields(record, sent, 'the response');
     assert.deepEqual((await client.get('products', record.id)).record, record);
@@ -80,7 +79,7 @@ export const creating: readonly Check[] = [
   }),
   createCheck('text beyond ASCII arrives as it was sent', async (client) => {
     const name = `${unique()} Süßer Größenwahn, 机, 🪑 "quoted" \\ \n`;
-    const { id } = (await client.create({ name })).record;
+    const { id } = await client.product({ name });
     assert.equal((await client.get('products', id)).record.name, name);
   }),
   createCheck('a repeat with the same Idempotency-Key does not create a second record', async (client) => {
@@ -100,7 +99,7 @@ export const creating: readonly Check[] = [
   }),
   createCheck('two Idempotency-Keys create two records of the same content', async (client) => {
     const name = unique();
-    const ids = [(await client.create({ name })).record.id, (await client.create({ name })).record.id];
+    const ids = [(await client.product({ name })).id, (await client.product({ name })).id];
     assert.notEqual(ids[0], ids[1]);
     assert.equal(await named(client, name), 2);
   }),

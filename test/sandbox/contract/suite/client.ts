@@ -8,11 +8,23 @@ import {
 } from 'accounting-data-sdk/testing';
 import { type CallResponse, call, createProduct, type Json, type Sent } from '../../support/call.ts';
 
+/** Checks one statement of the specification against a service. */
+export interface Check {
+  /** The section of the specification and the statement. */
+  readonly name: string;
+  /** Throws if the service behaves differently. */
+  readonly run: (client: ContractClient) => Promise<void>;
+}
+
+/** Creates the checks of a section. */
+export function checksOf(section: string) {
+  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, run });
+}
+
 /** A record: what every resource has is an id. */
 export type ServiceRecord = Json & { readonly id: string };
 
-/** Query parameters; undefined ones are left out. */
-export type Query = Readonly<Record<string, string | undefined>>;
+export type Query = Readonly<Record<string, string>>;
 
 /** An id that no record has. */
 export const UNKNOWN_ID = '2147483646';
@@ -41,8 +53,8 @@ export class ContractClient {
 
   /** Sends requests until the quota is used up; returns the 429. */
   async exhaust(
-    send: (client: ContractClient) => Promise<ContractResponse> = () => this.list('accounts'),
-  ): Promise<ContractResponse> {
+    send: (client: ContractClient) => Promise<CallResponse> = () => this.list('accounts'),
+  ): Promise<CallResponse> {
     for (let sent = 0; sent < 50; sent += 1) {
       const response = await send(this);
       if (response.status === 429) return response.expectProblem(429, 'rate_limited');
@@ -50,16 +62,15 @@ export class ContractClient {
     assert.fail('50 requests and no 429');
   }
 
-  async send(path: string, sent: Sent = {}): Promise<ContractResponse> {
-    return new ContractResponse(`${sent.method ?? 'GET'} ${path}`, await call(this.sandbox, path, sent));
+  send(path: string, sent: Sent = {}): Promise<CallResponse> {
+    return call(this.sandbox, path, sent);
   }
 
-  list(segment: string, query: Query = {}, sent: Sent = {}): Promise<ContractResponse> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][];
-    return this.send(`/${segment}?${new URLSearchParams(given)}`, sent);
+  list(segment: string, query: Query = {}, sent: Sent = {}): Promise<CallResponse> {
+    return this.send(`/${segment}?${new URLSearchParams(query)}`, sent);
   }
 
-  get(segment: string, id: string, sent: Sent = {}): Promise<ContractResponse> {
+  get(segment: string, id: string, sent: Sent = {}): Promise<CallResponse> {
     return this.send(`/${segment}/${encodeURIComponent(id)}`, sent);
   }
 
@@ -70,110 +81,45 @@ export class ContractClient {
       const response = await this.list(segment, { ...query, _page: String(page) });
       // The specification leaves open whether the page after the last one is empty or a 404.
       if ((page > 1 && response.status === 404) || response.list.length === 0) return records;
-      records.push(...response.list);
+      records.push(...recordsOf(response));
     }
   }
 
   /** The first page of a collection, which must not be empty. */
-  async some(segment: string, least = 1, sent: Sent = {}): Promise<readonly ServiceRecord[]> {
-    const { list } = await this.list(segment, {}, sent);
-    if (list.length < least) assert.fail(`fewer than ${least} records in ${segment}`);
-    return list;
+  async some(segment: string, sent: Sent = {}): Promise<readonly [ServiceRecord, ...ServiceRecord[]]> {
+    const [first, ...others] = recordsOf(await this.list(segment, {}, sent));
+    if (first === undefined) assert.fail(`no records in ${segment}`);
+    return [first, ...others];
   }
 
-  async create(body: unknown, sent: Sent = {}): Promise<ContractResponse> {
-    return new ContractResponse('POST /products', await createProduct(this.sandbox, body, sent));
+  create(body: unknown, sent: Sent = {}): Promise<CallResponse> {
+    return createProduct(this.sandbox, body, sent);
   }
 
   /** A product to work with. */
   async product(body: Json = {}): Promise<ServiceRecord> {
-    return (await this.create({ name: 'Contract check', ...body })).record;
+    const { record } = await this.create({ name: 'Contract check', ...body });
+    assert.equal(typeof record.id, 'string');
+    return record as ServiceRecord;
   }
 
-  update(id: string, body: unknown, sent: Sent = {}): Promise<ContractResponse> {
+  update(id: string, body: unknown, sent: Sent = {}): Promise<CallResponse> {
     return this.send(`/products/${encodeURIComponent(id)}`, { method: 'PATCH', body, ...sent });
   }
 
-  delete(id: string, sent: Sent = {}): Promise<ContractResponse> {
+  delete(id: string, sent: Sent = {}): Promise<CallResponse> {
     return this.send(`/products/${encodeURIComponent(id)}`, { method: 'DELETE', ...sent });
   }
 }
 
-/** The response to a request. Its getters fail the check if the response has another form. */
-export class ContractResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly json: unknown;
-  /** `GET /accounts?_page=2`, for messages. */
-  readonly call: string;
-  readonly #response: CallResponse;
-
-  constructor(call: string, response: CallResponse) {
-    this.call = call;
-    this.status = response.status;
-    this.headers = response.headers;
-    this.json = response.json;
-    this.#response = response;
-  }
-
-  /** The media type, without parameters. */
-  get mediaType(): string {
-    return (this.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  }
-
-  /** The body of a success as one record. */
-  get record(): ServiceRecord {
-    this.expectSuccess();
-    const { record } = this.#response;
-    assert.equal(typeof record.id, 'string', `${this.call}: id is a string`);
-    return record as ServiceRecord;
-  }
-
-  /** The body of a success as a list of records. */
-  get list(): readonly ServiceRecord[] {
-    this.expectStatus(200);
-    const { list } = this.#response;
-    for (const { id } of list) assert.equal(typeof id, 'string', `${this.call}: id is a string`);
-    return list as ServiceRecord[];
-  }
-
-  get ids(): readonly string[] {
-    return this.list.map(({ id }) => id);
-  }
-
-  /** The error type: the last segment of `type`, whose form the specification leaves open. */
-  get errorType(): string {
-    const { type } = this.#response.record;
-    assert.equal(typeof type, 'string', `${this.call}: the problem has a type`);
-    return String(type).split(/[/#:]/).at(-1) ?? '';
-  }
-
-  expectStatus(status: number): this {
-    assert.equal(this.status, status, this.call);
-    return this;
-  }
-
-  expectSuccess(): this {
-    assert.ok(this.status >= 200 && this.status < 300, `${this.call}: ${this.status} instead of a success`);
-    return this;
-  }
-
-  /** A problem document of this status and one of these types. */
-  expectProblem(status: number, ...types: string[]): this {
-    this.expectStatus(status);
-    assert.ok(types.includes(this.errorType), `${this.call}: type ${this.errorType}`);
-    return this;
-  }
-
-  expectUnauthenticated(): this {
-    return this.expectProblem(401, 'unauthenticated');
-  }
-
-  expectForbidden(): this {
-    return this.expectProblem(403, 'forbidden', 'scope_required');
-  }
-
-  expectNotFound(): this {
-    return this.expectProblem(404, 'not_found');
-  }
+/** The records of a list, each with a string as its id. */
+function recordsOf(response: CallResponse): readonly ServiceRecord[] {
+  const { list, call } = response.expectStatus(200);
+  for (const { id } of list) assert.equal(typeof id, 'string', `${call}: id is a string`);
+  return list as ServiceRecord[];
 }
+
+/** Whether a value is an ISO 8601 timestamp. */
+export const isIso8601 = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.test(value);
