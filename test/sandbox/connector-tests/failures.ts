@@ -9,14 +9,17 @@ export async function messageOf(name: string, options: ConnectorTestsOptions): P
   );
 }
 
-/** Runs every case with one of `lanes` equal connectors, because most of the time of a case is waits. Returns the messages of the cases that fail, by name, in order. */
+/**
+ * Runs every case with one of `lanes` equal connectors, because most of the time of a case is waits, and the last ones
+ * first, because they take longest. Returns the messages of the cases that fail, by name, in order.
+ */
 export async function failuresOf(
   make: (lane: number) => readonly ConnectorTest[] | Promise<readonly ConnectorTest[]>,
   lanes = 4,
 ): Promise<ReadonlyMap<string, string>> {
   const suites = await Promise.all(Array.from({ length: lanes }, async (_, lane) => await make(lane)));
   const names = suites[0]?.map(({ name }) => name) ?? [];
-  const left = names.keys();
+  const left = [...names.keys()].reverse().values();
   const failures = new Map<string, string>();
   const runLane = async (cases: readonly ConnectorTest[]) => {
     for (const place of left) {

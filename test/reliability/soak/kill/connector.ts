@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { createClient, isAccountingError, type SyncTarget, sync, verify } from 'accounting-data-sdk';
+import { createClient, isAccountingError, type SyncTarget, sync } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { COLLECTIONS } from './changing-records.ts';
 
@@ -16,8 +16,6 @@ export interface Task {
   readonly stopAfter?: number | undefined;
 }
 
-const options = { tenant: 'acme', collections: COLLECTIONS } as const;
-
 interface Pool extends PostgresConnection {
   end(): Promise<void>;
 }
@@ -27,7 +25,8 @@ export async function connect({ mode, stopAfter, ...task }: Task): Promise<void>
   const client = createClient({ baseUrl: task.baseUrl, apiKey: task.apiKey });
   await withTarget(task, (target) =>
     sync(client, {
-      ...options,
+      tenant: 'acme',
+      collections: COLLECTIONS,
       target,
       mode,
       stopAfter: stopAfter === undefined ? undefined : { requests: stopAfter },
@@ -36,17 +35,6 @@ export async function connect({ mode, stopAfter, ...task }: Task): Promise<void>
       // Runs that are killed apply no deletions, so many can be waiting for the one that is not.
       maxCandidates: 1_000_000,
     }),
-  );
-}
-
-/** What `verify` finds wrong in the copy. */
-export async function differencesOf(task: Omit<Task, 'mode'>): Promise<readonly string[]> {
-  const client = createClient({ baseUrl: task.baseUrl, apiKey: task.apiKey });
-  const report = await withTarget(task, (target) => verify(client, { ...options, target }));
-  return report.collections.flatMap(({ collection, missing, different, extra, changedSince }) =>
-    Object.entries({ missing, different, extra, changedSince }).flatMap(([what, ids]) =>
-      ids.map((id) => `verify: ${collection} ${id} ${what}`),
-    ),
   );
 }
 

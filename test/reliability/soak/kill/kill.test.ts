@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
 import { copyOf, type KillVerdict, killOften, readSqlite } from './kill.ts';
 import { killPushes } from './kill-pushes.ts';
@@ -21,17 +21,18 @@ async function expectIntact(play: (run: { kills: number; seed: number }) => Prom
   expect({ seed, begun: begun > 0, findings }).toEqual({ seed, begun: true, findings: [] });
 }
 
-function newFolder(): string {
+function newFolder({ onTestFinished }: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'kill-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 
-test(
+// At once, because a killed process is mostly waited for.
+test.concurrent(
   'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows',
   NO_HURRY,
-  async () => {
-    const to = join(newFolder(), 'books.sqlite');
+  async (context) => {
+    const to = join(newFolder(context), 'books.sqlite');
     const records = isSoak ? 300 : 100;
     await expectIntact((run) => killOften({ to, read: readSqlite(to) }, { ...run, records }));
   },
@@ -42,29 +43,33 @@ interface Pool {
   end(): Promise<void>;
 }
 
-test.runIf(DATABASE_URL)('the same with a sync to the PostgreSQL of DATABASE_URL', NO_HURRY, async () => {
-  const folder = newFolder();
-  // No dependency of this package.
-  execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, 'pg@8.23.1']);
-  const modules = join(folder, 'package.json');
-  const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
-  const pool = new Pool({ connectionString: DATABASE_URL });
-  onTestFinished(() => pool.end());
-  await pool.query('DROP SCHEMA IF EXISTS accounting CASCADE');
-  const all = async (sql: string) => (await pool.query(sql)).rows;
-  const read = async () => {
-    const [found] = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
-    if (found === undefined) return copyOf([], []);
-    return copyOf(
-      await all('SELECT collection, id, body FROM accounting.record'),
-      await all('SELECT key, value FROM accounting.checkpoint'),
-    );
-  };
-  const killed = { to: DATABASE_URL ?? '', modules, read } as const;
-  await expectIntact((run) => killOften(killed, run));
-});
+test.runIf(DATABASE_URL)(
+  'the same with a sync to the PostgreSQL of DATABASE_URL',
+  NO_HURRY,
+  async (context) => {
+    const folder = newFolder(context);
+    // No dependency of this package.
+    execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, 'pg@8.23.1']);
+    const modules = join(folder, 'package.json');
+    const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
+    const pool = new Pool({ connectionString: DATABASE_URL });
+    context.onTestFinished(() => pool.end());
+    await pool.query('DROP SCHEMA IF EXISTS accounting CASCADE');
+    const all = async (sql: string) => (await pool.query(sql)).rows;
+    const read = async () => {
+      const [found] = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
+      if (found === undefined) return copyOf([], []);
+      return copyOf(
+        await all('SELECT collection, id, body FROM accounting.record'),
+        await all('SELECT key, value FROM accounting.checkpoint'),
+      );
+    };
+    const killed = { to: DATABASE_URL ?? '', modules, read } as const;
+    await expectIntact((run) => killOften(killed, run));
+  },
+);
 
-test(
+test.concurrent(
   'a push that is killed at random moments and started again at once creates each product once',
   NO_HURRY,
   async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { killAtRandom } from '../../../support/kill-at-random.ts';
 import { ChangingRecords, type Copy } from './changing-records.ts';
-import { connect, differencesOf, type Task } from './connector.ts';
+import { connect, type Task } from './connector.ts';
 
 /** What is killed, and how its copy is read. */
 export type Killed = Pick<Task, 'to' | 'modules'> & { readonly read: () => Promise<Copy> };
@@ -74,7 +74,6 @@ export async function killOften(
   const copy = await read();
   const { lost, left } = changing.differences(copy);
   findings.push(...lost, ...left, ...changing.broken(copy));
-  findings.push(...(await differencesOf(task)));
   return { kills, begun, findings };
 }
 
