@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 
 /**
- * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` is larger; of long ones a `share` of that.
- * `SEED` repeats the one whose number a failure printed.
+ * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` is larger. `SEED` repeats the one whose number a
+ * failure printed.
  */
-export function seedsToRun(usual: number, share = 1): readonly number[] {
+export function seedsToRun(usual: number): readonly number[] {
   const repeated = process.env.SEED;
   if (repeated !== undefined && repeated !== '') return [Number(repeated)];
-  const count = Math.max(usual, Number(process.env.SOAK_HISTORIES ?? 0) * share);
+  const count = Math.max(usual, Number(process.env.SOAK_HISTORIES ?? 0));
   return Array.from({ length: count }, (_, index) => index);
 }
 

@@ -10,6 +10,8 @@ import { useFastClock } from '../../support/virtual-clock.ts';
 
 useFastClock();
 
+const [, ODD_CANARY] = CANARIES;
+
 /** Runs the command. Nothing that it prints, and no status of a terminal, shows the key. */
 async function expectNoKey(env: Settings, args: readonly string[], canary: string) {
   const status: string[] = [];
@@ -63,8 +65,8 @@ const failures: Readonly<
   'a redirect': [5, (canary) => redirect(302, `https://${encodeURIComponent(canary)}.x/${canary}`)],
   'a page that echoes': [5, (canary) => respond(200, { 'content-type': 'text/html' }, `<h1>${canary}</h1>`)],
 };
-const each = (commands: typeof COMMANDS) =>
-  CANARIES.flatMap((canary) => commands.map((args) => ({ canary, args, name: args.join(' ') })));
+const each = (commands: typeof COMMANDS, canaries: readonly string[] = CANARIES) =>
+  canaries.flatMap((canary) => commands.map((args) => ({ canary, args, name: args.join(' ') })));
 
 test.each(each(COMMANDS))('a successful run shows no key: $name, $canary', async ({ canary, args }) => {
   await using server = await scriptedServer(books(canary));
@@ -75,9 +77,10 @@ test.each(each(COMMANDS))('a successful run shows no key: $name, $canary', async
 
 // One for each command: the same error of the same call is printed, whatever its other flags are.
 test.each(
-  each(COMMANDS.slice(0, 5)).flatMap((one) => Object.keys(failures).map((failure) => ({ ...one, failure }))),
-)('$failure shows no key: $name, $canary', async ({ canary, args, failure }) => {
-  const [code, response] = failures[failure] as (typeof failures)[string];
+  each(COMMANDS.slice(0, 5), [ODD_CANARY]).flatMap((one) =>
+    Object.entries(failures).map(([failure, [code, response]]) => ({ ...one, failure, code, response })),
+  ),
+)('$failure shows no key: $name', async ({ canary, args, code, response }) => {
   await using server = await scriptedServer(response(canary));
   const env = environment(server.url, canary);
   expect(await expectNoKey(env, [...args, '--quiet'], canary)).toMatchObject({ code });

@@ -82,7 +82,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
     if (largestBound > largestAllowed(highestSeen))
       findings.push(`the bound ${largestBound} after ${highestSeen}`);
     for (const { id } of server.lastResponse) if (BigInt(id) > highestSeen) highestSeen = BigInt(id);
-    churn(server, random, { rate });
+    churn(server, random, rate);
   };
 
   const bounds: IdBounds | undefined = random.chance(0.2)
@@ -119,7 +119,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
             findings.push(`${versionOf(record)} was never visible`);
         }
         complete = page.complete;
-        churn(server, random, { rate: rate / 2 });
+        churn(server, random, rate / 2);
         if (page.resumeToken === undefined || !random.chance(stops)) continue;
         ({ resumeToken: resumeFrom } = page);
         done = false;

@@ -1,19 +1,15 @@
 import type { SeededRandom } from '../../../support/seeded-random.ts';
 import type { SimServer } from './server.ts';
 
-export interface ChurnOptions {
-  /** How likely there is a change at each call. 1: after every single request. */
-  readonly rate: number;
-  /** How many of the writes are visible only later, by up to a minute. */
-  readonly late?: number;
-}
+/** How many of the writes are visible only later, by up to a minute. */
+const LATE = 0.3;
 
-/** Advances the clock, and perhaps deletes, changes or adds a record. */
-export function churn(server: SimServer, random: SeededRandom, { rate, late = 0.3 }: ChurnOptions): void {
+/** Advances the clock, and with a probability of `rate` deletes, changes or adds a record. */
+export function churn(server: SimServer, random: SeededRandom, rate: number): void {
   server.advance(random.int(0, 3_000));
   if (!random.chance(rate)) return;
 
-  const delayMs = random.chance(late) ? random.int(1, 60) * 1000 : 0;
+  const delayMs = random.chance(LATE) ? random.int(1, 60) * 1000 : 0;
   const { ids } = server;
   const kind = ids.length === 0 ? 0 : random.next();
   if (kind < 0.25) server.insert(delayMs);

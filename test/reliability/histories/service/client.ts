@@ -82,19 +82,18 @@ function json(status: number, body: unknown, headers: Record<string, string> = {
 }
 
 export interface SimListOptions {
-  readonly pagination?: 'page' | 'keyset';
   readonly prefetch?: number;
   readonly updatedSince?: Date | undefined;
   readonly id?: IdBounds | undefined;
   readonly resumeFrom?: string | undefined;
 }
 
-/** The pages of a list of the model's records. */
+/** The pages of a list of the model's records, by keyset. */
 export function listPages(
   accounts: Accounts,
-  { updatedSince, id, pagination = 'keyset', ...options }: SimListOptions = {},
+  { updatedSince, id, ...options }: SimListOptions = {},
 ): AsyncIterableIterator<SimPage> {
-  const listOptions: ListOptions = { pagination, ...options };
+  const listOptions: ListOptions = { pagination: 'keyset', ...options };
   const pages = accounts.list({ updatedSince, id }, listOptions).pages();
   return pages as unknown as AsyncIterableIterator<SimPage>;
 }

@@ -68,7 +68,7 @@ export class SyncWorld {
     for (const server of this.servers.values()) {
       if (pageSizes !== undefined) server.pageSize = this.random.pick(pageSizes);
       server.advance(this.random.int(0, 600) * 1000);
-      for (let change = this.random.int(0, 20); change > 0; change--) churn(server, this.random, { rate: 1 });
+      for (let change = this.random.int(0, 20); change > 0; change--) churn(server, this.random, 1);
     }
   }
 
@@ -116,11 +116,11 @@ export class SyncWorld {
         if (moment === 'read') {
           if (this.#resting || !this.random.chance(this.#slow)) return;
           server.advance(this.random.int(0, 600) * 1000);
-          for (let change = 0; change < 6; change++) churn(server, this.random, { rate });
+          for (let change = 0; change < 6; change++) churn(server, this.random, rate);
           server.advance(this.random.int(0, 600) * 1000);
           return;
         }
-        if (moment === 'response' && !this.#resting) churn(server, this.random, { rate });
+        if (moment === 'response' && !this.#resting) churn(server, this.random, rate);
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
       },
     });
