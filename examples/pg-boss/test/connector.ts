@@ -1,13 +1,13 @@
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { PGlite } from '@electric-sql/pglite';
 import { type ConnectorRun, connectorTests } from 'accounting-data-sdk/testing';
-import { fromPglite } from 'pg-boss';
 import { plan, type Result, SYNC, startQueue, work } from '../src/queue.ts';
+import { rows } from '../src/tables.ts';
+import { createDatabase } from './database.ts';
 
-const database = await PGlite.create();
-const connection = { query: (text: string, values?: string[]) => database.query(text, values) };
-const boss = await startQueue({ db: fromPglite(database), backend: 'pglite' });
+const database = await createDatabase();
+const { connection } = database;
+const boss = await startQueue(database.queue);
 after(async () => {
   await boss.stop({ graceful: false });
   await database.close();
@@ -30,7 +30,7 @@ await work(boss, {
 /** Whether a job waits or runs. */
 async function isBusy(): Promise<boolean> {
   const jobs = "SELECT 1 FROM pgboss.job WHERE name = $1 AND state IN ('created', 'active')";
-  return (await database.query(jobs, [SYNC])).rows.length > 0;
+  return (await rows(connection, jobs, [SYNC])).length > 0;
 }
 
 /** Plans a job of the company, and waits for its end. */
@@ -58,15 +58,13 @@ const cases = connectorTests({
   run,
   async records(collection) {
     const copied = 'SELECT body FROM accounting.record WHERE collection = $1';
-    const { rows } = await database.query<{ body: object }>(copied, [collection]);
-    return rows.map(({ body }) => body);
+    return (await rows<{ body: object }>(connection, copied, [collection])).map(({ body }) => body);
   },
   async reset() {
     results = [];
-    const tables = "SELECT to_regclass('parked_company') AS parked";
-    const { rows } = await database.query<{ parked: string | null }>(tables);
-    if (rows[0]?.parked !== null) await database.exec('DELETE FROM parked_company');
-    await database.exec('DELETE FROM pgboss.job; DROP SCHEMA IF EXISTS accounting CASCADE');
+    await database.query('DELETE FROM parked_company');
+    await database.query('DELETE FROM pgboss.job');
+    await database.query('DROP SCHEMA IF EXISTS accounting CASCADE');
   },
 });
 for (const { name, run: play } of cases) test(name, play);

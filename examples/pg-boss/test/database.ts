@@ -1,3 +1,6 @@
+import { existsSync, openAsBlob } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import type { PostgresConnection } from 'accounting-data-sdk/targets';
 import pg from 'pg';
@@ -23,8 +26,24 @@ export async function createDatabase(): Promise<Database> {
   return DATABASE_URL === undefined ? await createPglite() : await createPostgres(DATABASE_URL);
 }
 
-async function createPglite(): Promise<Database> {
+const CACHE = join(import.meta.dirname, '../node_modules/.cache');
+
+/** Creating the files of an empty database takes most of the time of a start, so they are kept for the next one. */
+async function startPglite(): Promise<PGlite> {
+  const file = join(CACHE, 'pglite.tar');
+  if (existsSync(file)) return await PGlite.create({ loadDataDir: await openAsBlob(file) });
   const database = await PGlite.create();
+  const files = await database.dumpDataDir('none');
+  await mkdir(CACHE, { recursive: true });
+  // Another test may do the same at the same time.
+  const own = `${file}.${process.pid}`;
+  await writeFile(own, files.stream());
+  await rename(own, file);
+  return database;
+}
+
+async function createPglite(): Promise<Database> {
+  const database = await startPglite();
   const connection = { query: (text: string, values?: string[]) => database.query(text, values) };
   const opened = opening(connection, fromPglite(database), () => database.close());
   return { ...opened, queue: { ...opened.queue, backend: 'pglite' }, url: undefined };

@@ -98,6 +98,11 @@ const guides: DefaultTheme.SidebarItem[] = [
 
 const exampleItems = examples().map(({ name }) => ({ text: name, link: `/examples/${name}` }));
 
+/** A code block without colours. */
+function plain(code: string): string {
+  return `<pre v-pre><code>${code.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>`;
+}
+
 export default defineConfig({
   title: 'accounting-data-sdk',
   description: manifest.description,
@@ -176,6 +181,8 @@ export default defineConfig({
     },
   },
   markdown: {
+    // Colours take a third of the time, and the build without code for browsers is only a check.
+    ...(process.argv.includes('--mpa') && { highlight: plain }),
     // In the repository and in the package a guide links to the files of an example; here it has a page.
     config: (markdown) => {
       // On a narrow screen a table is a list of rows, and each cell has the heading of its column.

@@ -1,6 +1,6 @@
 // The long forms of tests in the suite. Each prints its seeds and figures; the exit code is 1 if one fails.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { soakMemory } from './sync-memory.ts';
@@ -21,6 +21,19 @@ async function vitest(folders: readonly string[], long: Readonly<Record<string, 
   return code === 0;
 }
 
+/** The tests of the examples with a process or a database for each run: `.ci/run` plays some of their cases. */
+function examples(): boolean {
+  const projects = ['pg-boss', 'cloudflare-worker'].map((name) => `--prefix examples/${name}`);
+  const commands = [
+    'npm run build',
+    'node --test examples/connector-tests/node-test/*.test.mjs',
+    ...projects.flatMap((project) => [`npm install ${project}`, `npm test ${project}`]),
+  ];
+  return commands.every(
+    (command) => spawnSync(command, { cwd: root, shell: true, stdio: 'inherit' }).status === 0,
+  );
+}
+
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
   // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
@@ -33,8 +46,8 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
       SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
       SOAK_ZONES: env.SOAK_ZONES ?? '365',
     }),
-  // Every case of connectorTests with every connector of this package, and with one in Python.
-  connectors: () => vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' }),
+  // Every case of connectorTests with every connector of this package and of the examples, and with one in Python.
+  connectors: async () => (await vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' })) && examples(),
   // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
   faults: () =>
     vitest(['reliability/faults', 'reliability/hostile'], {
