@@ -41,22 +41,4 @@ describe.each(collectionNames)('%s', (name) => {
     expect(await collection.find('404')).toBeUndefined();
     expect(sandbox.requests[0]?.path).toBe(`/api/public/v1/${collection.segment}/${id}`);
   });
-
-  test('sends each filter as the specification defines it', async () => {
-    const { sandbox, collection } = books(name);
-    const id = { gt: '1', gte: '2', lt: '9', lte: '8' };
-    await collection.list({ page: 1, updatedSince: '2020-01-01', id }).toArray({ limit: 1 });
-    await collection.list({ id: { between: ['1', '2'] } }).toArray({ limit: 1 });
-    expect(sandbox.requests.slice(0, 2).map(({ query }) => query)).toEqual([
-      {
-        _page: '1',
-        updatedSince: '2020-01-01',
-        'id[gt]': '1',
-        'id[gte]': '2',
-        'id[lt]': '9',
-        'id[lte]': '8',
-      },
-      { 'id[between]': '1..2' },
-    ]);
-  });
 });

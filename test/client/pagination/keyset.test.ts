@@ -301,12 +301,20 @@ describe('a read by keyset whose responses all have one or two rows', () => {
     expect(pages.at(-1)?.complete).toBe('likely');
   });
 
-  test.each([1, 2])('is certain if the list has %i rows, and its second page none', async (count) => {
-    const { accounts, queries } = accountsOf(range(1, count));
-    const pages = await all(accounts.list({}, keyset).pages());
-    expect(pages.at(-1)?.complete).toBe('certain');
-    expect(queries()).toContain('_page=2');
-  });
+  test.each([
+    [0, 2],
+    [1, 5],
+    [2, 5],
+  ])(
+    'is certain if the list has %i rows and its second page none, in %i requests',
+    async (count, requests) => {
+      const { accounts, queries } = accountsOf(range(1, count));
+      const pages = await all(accounts.list({}, keyset).pages());
+      expect(pages.at(-1)?.complete).toBe('certain');
+      expect(queries()).toContain('_page=2');
+      expect(queries()).toHaveLength(requests);
+    },
+  );
 
   test('says the same from each of its tokens on', async () => {
     const ids = range(1, 5);

@@ -24,19 +24,6 @@ test('every listener object of an array is called, in order', async () => {
   expect(await recorded.spans()).toHaveLength(2);
 });
 
-test('the methods of a listener object of a class keep their this', async () => {
-  class Counter {
-    requests = 0;
-    request() {
-      this.requests += 1;
-    }
-  }
-  const sandbox = createSandbox({ records: { products: 1 } });
-  const counters = [new Counter(), new Counter()];
-  await createClient({ ...sandbox.clientOptions, on: counters }).products.get('1');
-  expect(counters.map(({ requests }) => requests)).toEqual([1, 1]);
-});
-
 test('a misspelt listener in an array is rejected with its place', () => {
   const on = [{}, { reqest: () => {} }] as Listeners[];
   const options = { baseUrl: 'https://books.example', apiKey: 'k', on };

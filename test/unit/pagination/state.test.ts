@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
 import {
-  BY_PAGE,
   type IntervalState,
   positionOf,
   restarted,
@@ -50,19 +49,6 @@ test('a read is resumed without what one response has shown: it may be no longer
   const shown = { ...state, mostRows: 30, requestsWithoutRows: 7, timesNarrowed: 2, singleKey: 41n };
   const resumed = again({ ...shown, leftOutThrough: 29n, behindEnd: 'nothing' });
   expect(resumed).toEqual(state);
-});
-
-test('a read that has ended is resumed behind its last row', () => {
-  const { through, ...known } = state;
-  expect(stateOf(positionOf({ ...known, phase: 'end' }))).toMatchObject({
-    phase: 'interval',
-    after: 17n,
-    through: undefined,
-  });
-});
-
-test('a read that continued by page has no state', () => {
-  expect(stateOf(BY_PAGE)).toBeUndefined();
 });
 
 const INVALID = {

@@ -48,86 +48,59 @@ function sentences({ total = 2, ...given }: Given & { total?: number }): string[
   return judge(evidence).map((finding) => explain(finding, evidence));
 }
 
-describe('a copy', () => {
-  test('with every record once has no findings', () => {
-    expect(findings({ copy: [B, A] })).toEqual([]);
-  });
+const C = { ...A, id: '3', name: 'C' };
+/** The record A was changed, deleted, or deleted and restored: during the run, or before it. */
+const [changed, changedBefore] = [seen([[NEW, B]]), seen([[NEW, B]], 0)];
+const [deleted, deletedBefore] = [seen([[B]]), seen([[B]], 0)];
+const [restored, restoredBefore] = [seen([[B], [NEW, B]]), seen([[B], [NEW, B]], 0)];
+const twoChanges = seen([[{ ...NEW, salePrice: '9.0000' }, B]]);
 
-  test('without a record lacks it', () => {
-    expect(findings({ copy: [B] })).toEqual(['missing 1']);
-  });
-
-  test('with a record twice has it doubled, even if both are right', () => {
-    expect(findings({ copy: [A, B, A] })).toEqual(['doubled 1']);
-  });
-
-  test('with another digit has a wrong value', () => {
-    expect(findings({ copy: [{ ...A, salePrice: '12.5001' }, B] })).toEqual(['wrong 1']);
-  });
-
-  test('with a record that never existed is not of this service', () => {
-    expect(findings({ copy: [A, B, { id: '3', name: 'C' }] })).toEqual(['unknown 3']);
-  });
-
-  test('may have the old or the new version of what changed during the run', () => {
-    const timeline = seen([[NEW, B]]);
-    expect(findings({ timeline, copy: [A, B] })).toEqual([]);
-    expect(findings({ timeline, copy: [NEW, B] })).toEqual([]);
-    expect(findings({ timeline, copy: [B] })).toEqual(['missing 1']);
-  });
-
-  test('must have the new version of what changed before the run', () => {
-    const timeline = seen([[NEW, B]], 0);
-    expect(findings({ timeline, copy: [A, B] })).toEqual(['stale 1']);
-    expect(findings({ timeline, copy: [NEW, B] })).toEqual([]);
-  });
-
-  test('that mixes two versions has a wrong value', () => {
-    const timeline = seen([[{ ...NEW, salePrice: '9.0000' }, B]]);
-    expect(findings({ timeline, copy: [NEW, B] })).toEqual(['wrong 1']);
-  });
-
-  test('may have or lack what was deleted, inserted or restored during the run', () => {
-    const deleted = seen([[B]]);
-    expect(findings({ timeline: deleted, copy: [A, B] })).toEqual([]);
-    expect(findings({ timeline: deleted, copy: [B] })).toEqual([]);
-    const C = { ...A, id: '3', name: 'C' };
-    expect(findings({ timeline: seen([[A, B, C]]), copy: [A, B] })).toEqual([]);
-    expect(findings({ timeline: seen([[A, B, C]], 0), copy: [A, B] })).toEqual(['missing 3']);
-    const restored = [[B], [NEW, B]];
-    expect(findings({ timeline: seen(restored), copy: [B] })).toEqual([]);
-    expect(findings({ timeline: seen(restored, 0), copy: [B] })).toEqual(['missing 1']);
-    expect(findings({ timeline: seen(restored, 0), copy: [A, B] })).toEqual(['stale 1']);
-  });
-
-  test('has too much of what was deleted before the run, where deletions count', () => {
-    const timeline = seen([[B]], 0);
-    expect(findings({ timeline, copy: [A, B] })).toEqual(['extra 1']);
-    expect(findings({ timeline, copy: [A, B], mayKeepDeleted: true })).toEqual([]);
-  });
-
-  test('of a failed run may be stale and incomplete, but keeps what it held', () => {
-    const timeline = seen([[NEW, B]], 0);
-    const heldBefore = ['1'];
-    expect(findings({ timeline, copy: [A], heldBefore })).toEqual([]);
-    expect(findings({ timeline, copy: [], heldBefore })).toEqual(['missing 1']);
-    expect(findings({ timeline: seen([[B]], 0), copy: [A, B], heldBefore })).toEqual([]);
-    expect(findings({ copy: [A, A], heldBefore: [] })).toEqual(['doubled 1']);
-    expect(findings({ copy: [A, B, { id: '3', name: 'C' }], heldBefore: [] })).toEqual(['unknown 3']);
-    expect(findings({ copy: [{ ...A, salePrice: '1.0000' }], heldBefore: [] })).toEqual(['wrong 1']);
-  });
-
-  test('is compared by the fields that it has', () => {
-    expect(
-      findings({
-        copy: [
-          { id: 1, name: 'A' },
-          { id: '2', sale_price: 3 },
-        ],
-      }),
-    ).toEqual([]);
-    expect(findings({ copy: [A, { ID: '2', SALEPRICE: '3.5' }] })).toEqual(['wrong 2']);
-  });
+test.each<[what: string, given: Given, ...findings: readonly string[]]>([
+  ['with every record once', { copy: [B, A] }],
+  ['without a record', { copy: [B] }, 'missing 1'],
+  ['with a record twice, both of which are right', { copy: [A, B, A] }, 'doubled 1'],
+  ['with another digit', { copy: [{ ...A, salePrice: '12.5001' }, B] }, 'wrong 1'],
+  ['with a record that never existed', { copy: [A, B, C] }, 'unknown 3'],
+  ['with the old version of what changed during the run', { timeline: changed, copy: [A, B] }],
+  ['with the new version of what changed during the run', { timeline: changed, copy: [NEW, B] }],
+  ['without what changed during the run', { timeline: changed, copy: [B] }, 'missing 1'],
+  ['with the old version of what changed before', { timeline: changedBefore, copy: [A, B] }, 'stale 1'],
+  ['with the new version of what changed before', { timeline: changedBefore, copy: [NEW, B] }],
+  ['that mixes two versions', { timeline: twoChanges, copy: [NEW, B] }, 'wrong 1'],
+  ['with what was deleted during the run', { timeline: deleted, copy: [A, B] }],
+  ['without what was deleted during the run', { timeline: deleted, copy: [B] }],
+  ['with what was deleted before', { timeline: deletedBefore, copy: [A, B] }, 'extra 1'],
+  ['that may keep it', { timeline: deletedBefore, copy: [A, B], mayKeepDeleted: true }],
+  ['without what was inserted during the run', { timeline: seen([[A, B, C]]), copy: [A, B] }],
+  ['without what was inserted before', { timeline: seen([[A, B, C]], 0), copy: [A, B] }, 'missing 3'],
+  ['without what was restored during the run', { timeline: restored, copy: [B] }],
+  ['without what was restored before', { timeline: restoredBefore, copy: [B] }, 'missing 1'],
+  ['with the version before it was restored', { timeline: restoredBefore, copy: [A, B] }, 'stale 1'],
+  ['of a failed run that is stale', { timeline: changedBefore, copy: [A], heldBefore: ['1'] }],
+  ['of a failed run that lost a record', { copy: [], heldBefore: ['1'] }, 'missing 1'],
+  [
+    'of a failed run that keeps what was deleted',
+    { timeline: deletedBefore, copy: [A, B], heldBefore: ['1'] },
+  ],
+  ['of a failed run with a record twice', { copy: [A, A], heldBefore: [] }, 'doubled 1'],
+  ['of a failed run with a record that never existed', { copy: [A, B, C], heldBefore: [] }, 'unknown 3'],
+  [
+    'of a failed run with another digit',
+    { copy: [{ ...A, salePrice: '1.0000' }], heldBefore: [] },
+    'wrong 1',
+  ],
+  [
+    'with other fields and types',
+    {
+      copy: [
+        { id: 1, name: 'A' },
+        { id: '2', sale_price: 3 },
+      ],
+    },
+  ],
+  ['with columns of another case', { copy: [A, { ID: '2', SALEPRICE: '3.5' }] }, 'wrong 2'],
+])('a copy %s is judged', (_, given, ...found) => {
+  expect(findings(given)).toEqual(found);
 });
 
 describe('the sentence', () => {
