@@ -50,12 +50,6 @@ test('what the caller’s fetch throws is the cause, without the key', async () 
     code: 'connection_failed',
     cause: { name: 'RangeError', message: 'the pool failed with [redacted]', code: 'E_OWN' },
   });
-  expect(JSON.parse(JSON.stringify(error)).cause).toEqual({
-    name: 'RangeError',
-    message: 'the pool failed with [redacted]',
-    code: 'E_OWN',
-    cause: { name: 'Error', message: 'socket of [redacted] closed', code: 'E_SOCKET' },
-  });
   expect(printed(error)).toContain('socket of [redacted] closed');
   expect(printed(error)).not.toContain(KEY);
 });

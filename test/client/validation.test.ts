@@ -49,12 +49,6 @@ test.each([null, 7, 'text', { id: '1' }, {}, { member: 'x' }])('%j is not a list
   expect(await caught(list(body, { validation: 'report' }))).toMatchObject({ reason: 'wrong_content' });
 });
 
-test.each(['member', 'hydra:member'])('the %s of a JSON-LD body are its records', async (name) => {
-  expect(await list({ '@type': 'Collection', [name]: [{ id: '1' }] })).toMatchObject({
-    records: [{ id: '1' }],
-  });
-});
-
 test('null is valid in every documented field, and unknown fields are kept', async () => {
   const record = { id: '1', name: null, salePrice: null, tags: null, stockQuantity: null, odd: { a: [1] } };
   expect(await read(record)).toEqual(record);

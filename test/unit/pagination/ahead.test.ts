@@ -58,11 +58,10 @@ function readAhead(prefetch = 4, options: Partial<ReadContext> = {}) {
       sent.push({ name, signal, respond: (rows) => resolve(responseOf(rows)), fail: reject });
     });
   let seen = 0;
-  const stop = new AbortController();
   const { facts } = context;
   const ahead = new ReadAhead(
     fetchPage,
-    { prefetch, signal: stop.signal, facts },
+    { prefetch, signal: new AbortController().signal, facts },
     { ...context, ...options },
   );
   const requestOf = (name: string) => {
@@ -72,7 +71,6 @@ function readAhead(prefetch = 4, options: Partial<ReadContext> = {}) {
     return found;
   };
   return {
-    stop,
     /** The requests since the last call. */
     requested: () => {
       const names = sent.slice(seen).map(({ name }) => name);
@@ -175,16 +173,6 @@ describe('rule 1', () => {
     expect(['58-298', '271-511', '484-724'].map(read.isAborted)).toEqual([true, false, false]);
   });
 
-  test('a response is not used again for what it left out', async () => {
-    const read = readAhead();
-    const first = await read.take(dense, 0);
-    await read.respond('58-82', range(59, 79));
-    const { next } = await first.taking;
-    read.requested();
-    await read.take(next, 0);
-    expect(read.requested()).toEqual(['79-103']);
-  });
-
   test('a row without an id keeps a response from being used, unless it begins at the interval', async () => {
     const read = readAhead();
     const first = await read.take(sparse);
@@ -196,18 +184,6 @@ describe('rule 1', () => {
     const second = await read.take(next);
     await read.respond('290-490', range(300, 490, 10));
     expect((await second.taking).asked).toBe('290-490');
-  });
-
-  test('a row without an id counts when the response arrives too', async () => {
-    const read = readAhead();
-    const first = await read.take(sparse);
-    await read.respond('58-298', range(60, 290, 10));
-    const { next } = await first.taking;
-    const second = await read.take(next);
-    await read.respond('484-724', range(490, 720, 10));
-    await read.respond('271-511', { ids: range(280, 500, 10), nameless: 1 });
-    expect(second.isSettled()).toBe(false);
-    expect(read.requested()).toContain('290-490');
   });
 });
 
@@ -259,31 +235,6 @@ describe('rule 3', () => {
     expect(read.requested()).toContain('290-400');
   });
 
-  test('a delivered page counts: no more than four pages after the one that was taken', async () => {
-    const read = readAhead();
-    await read.take(dense);
-    read.requested();
-    for (const [from, to] of [
-      [82, 106],
-      [106, 130],
-      [130, 154],
-    ] as const)
-      await read.respond(`${from}-${to}`, range(from + 1, to));
-    expect(read.requested()).toEqual([]);
-    await read.respond('58-82', range(59, 82));
-    expect(read.requested()).toEqual([]);
-  });
-
-  test('after a response that is there the next interval begins at its last row, wherever that response began', async () => {
-    const read = readAhead(3);
-    await read.take(sparse);
-    read.requested();
-    await read.respond('484-724', range(490, 640, 10));
-    // 271-511 is only expected, so nothing is planned behind 724 yet; after it there are rows up to 640.
-    await read.respond('271-511', range(280, 480, 10));
-    expect(read.requested()).toEqual(['480-490']);
-  });
-
   test('nothing is requested behind an interval that failed', async () => {
     const read = readAhead(3);
     const first = await read.take(dense);
@@ -295,30 +246,6 @@ describe('rule 3', () => {
     expect(read.requested()).toEqual([]);
     await expect(second.taking).rejects.toThrow('82-106 failed');
   });
-
-  test.each([
-    ['a row outside its bounds', [500]],
-    ['ids in another order', [90, 88, 95, 84]],
-  ])(
-    '%s in a response is found where the read gets to it, and nothing is planned behind it',
-    async (_, ids) => {
-      const read = readAhead();
-      const first = await read.take(dense);
-      read.requested();
-      await read.respond('106-130', range(110, 125));
-      await read.respond('82-106', ids);
-      await read.respond('58-82', range(59, 82));
-      expect((await first.taking).asked).toBe('58-82');
-      expect(read.requested()).toEqual([]);
-      const second = await read.take({ ...dense, after: 82n, through: 106n });
-      await expect(
-        second.taking.then(
-          ({ ids: taken }) => taken,
-          () => ids.map(String),
-        ),
-      ).resolves.toEqual(ids.map(String));
-    },
-  );
 });
 
 describe('rule 4', () => {
@@ -348,18 +275,6 @@ describe('rule 4', () => {
     expect((await third.taking).asked).toBe('271-511');
   });
 
-  test('a gap may be long if everything in it was empty', async () => {
-    const read = await shortOf();
-    await read.take(read.next);
-    for (const [name, ids] of [
-      ['271-511', []],
-      ['484-724', []],
-      ['697-937', [930]],
-    ] as const)
-      await read.respond(name, ids);
-    expect(read.requested()).toEqual(['190-930']);
-  });
-
   test('an empty response is a gap if a later one has rows', async () => {
     const read = await shortOf(range(60, 295, 10));
     const second = await read.take(read.next);
@@ -371,13 +286,6 @@ describe('rule 4', () => {
     await read.respond('484-724', []);
     expect(read.requested()).toEqual(['290-700']);
     expect(second.isSettled()).toBe(false);
-  });
-
-  test('nothing is left out if no later response has rows: the empty one is used', async () => {
-    const read = await shortOf(range(60, 295, 10));
-    const second = await read.take(read.next);
-    for (const name of [...read.requested(), '484-724', '697-937', '271-511']) await read.respond(name, []);
-    expect(await second.taking).toMatchObject({ asked: '271-511', next: { phase: 'behind_end' } });
   });
 
   test('an empty gap is used, so that the read goes on without guesses, which are aborted', async () => {
@@ -394,13 +302,6 @@ describe('rule 4', () => {
     // What still arrives requests nothing.
     await read.respond('484-724', range(490, 720, 10));
     expect(read.requested()).toEqual([]);
-  });
-
-  test('an interval that failed is not waited for', async () => {
-    const read = await shortOf();
-    for (const name of ['271-511', '484-724', '697-937']) await read.fail(name);
-    await read.take(read.next);
-    expect(read.requested()).toHaveLength(1);
   });
 
   test('a gap is requested when the response behind it arrives, before the consumer asks for the next page', async () => {
@@ -452,13 +353,4 @@ describe('rule 5', () => {
     await read.take({ ...dense, after: 2000n, through: 2024n });
     expect(read.requested()).toHaveLength(4);
   });
-});
-
-test('an abort ends a take that waits', async () => {
-  const read = readAhead();
-  const { taking } = await read.take(dense);
-  read.stop.abort('enough');
-  expect(['58-82', '82-106', '106-130', '130-154'].map(read.isAborted)).toEqual([true, true, true, true]);
-  for (const name of ['82-106', '58-82']) await read.fail(name);
-  await expect(taking).rejects.toThrow('58-82 failed');
 });
