@@ -125,17 +125,17 @@ test('each write that drops a create from the store has its id, or comes after o
 
 test('a push does not create a product again if its process was killed after a chunk of creates, and reads lag behind', async () => {
   const { run, sandbox } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 3_600_000 } } });
-  const rows = numbered(120);
+  const rows = numbered(104);
   const killed = new AbortController();
   let posts = 0;
   const stop = sandbox.onRequest(({ method }) => {
-    if (method === 'POST' && ++posts === 110) killed.abort(new Error('killed'));
+    if (method === 'POST' && ++posts === 102) killed.abort(new Error('killed'));
   });
   await caught(run(rows, { signal: killed.signal, concurrency: 1 }));
   stop();
-  for (const _ of [1, 2]) expect((await run(rows)).report.counts.failed).toBe(0);
+  expect((await run(rows)).report.counts.failed).toBe(0);
   const numbers = sandbox.store.products.all().map(({ productNumber }) => productNumber);
-  expect([numbers.length, new Set(numbers).size]).toEqual([120, 120]);
+  expect([numbers.length, new Set(numbers).size]).toEqual([104, 104]);
 });
 
 test('a push does not remember a create that the service rejected', async () => {
@@ -192,7 +192,7 @@ test('a push shares the list of running pushes with every copy of the package in
   expect((await run([DESK])).done).toEqual(['1001 unchanged']);
 });
 
-test.each(['throws before a call', 'throws after a call', 'is fine, and a signal stops the push'])(
+test.each(['throws before a call', 'throws after a write', 'is fine, and a signal stops the push'])(
   'a push continues one whose store %s, wherever that happens',
   async (how) => {
     const rows = ['A', '__proto__', 'constructor'].map((productNumber) => ({ productNumber, name: 'x' }));
@@ -211,15 +211,16 @@ test.each(['throws before a call', 'throws after a call', 'is fine, and a signal
         if (when !== 'is') throw new Error('The disk is full.');
         controller.abort(new Error('stopped'));
       };
-      const call = <V>(work: () => V): V => {
-        step('throws before');
-        const value = work();
-        step('throws after');
-        return value;
-      };
       const store = {
-        get: (key: string) => call(() => entries.get(key)),
-        set: (key: string, value: string) => call(() => entries.set(key, value)),
+        get(key: string) {
+          step('throws before a call');
+          return entries.get(key);
+        },
+        set(key: string, value: string) {
+          step('throws before a call');
+          entries.set(key, value);
+          step('throws after a write');
+        },
       };
       sandbox.onRequest(() => step('is'));
       const options = { missing: 'delete', concurrency: 2 } as const;

@@ -77,10 +77,7 @@ test('a push does not create later what it did not send after twenty 403s', asyn
 
 test('a push updates the products that it may, even if the oldest are locked', async () => {
   const { run } = setUpPush(rows(48), { sandbox: { lockedRecords: ({ id }) => Number(id) <= 20 } });
-  for (let night = 1; night <= 3; night++) {
-    const { report } = await run(changed(48));
-    expect(report.counts.failed).toBe(20);
-  }
+  expect((await run(changed(48))).report.counts).toMatchObject({ updated: 28, failed: 20 });
   const { report } = await run(changed(48));
   expect(report.counts).toMatchObject({ updated: 0, unchanged: 28, failed: 20 });
 });

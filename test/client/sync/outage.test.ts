@@ -199,10 +199,10 @@ describe('a sync of a service that is down', () => {
   test('waits for as long as maxOutageMs says, from the first failed attempt on', async () => {
     const { client } = failing({ ms: 600 * SECOND });
     const startedAt = Date.now();
-    const { report } = await failureOf(run(client, { maxOutageMs: 0 }));
+    const { report } = await failureOf(run(client, { collections, maxOutageMs: 0 }));
     expect(statuses(report)).not.toContain('done');
     expect(Date.now() - startedAt).toBeLessThan(40 * SECOND);
-    await expect(run(client, { maxOutageMs: 900 * SECOND })).resolves.toBeDefined();
+    await expect(run(client, { collections, maxOutageMs: 900 * SECOND })).resolves.toBeDefined();
   });
 
   test('counts the time of an attempt that gets no response', async () => {
