@@ -2,7 +2,6 @@ import {
   type Client,
   type ClientOptions,
   createClient,
-  memoryStore,
   type Product,
   type ProductDraft,
   type ProductPatch,
@@ -35,6 +34,8 @@ export interface PushSetUp {
   readonly client: Client;
   /** The ids of the products that existed at first. */
   readonly ids: readonly string[];
+  /** What the pushes have stored. */
+  readonly entries: Map<string, string>;
   run(rows: Options['rows'], options?: Partial<Options>): Promise<Pushed>;
 }
 
@@ -89,7 +90,7 @@ export function setUpPush(
   }: { sandbox?: SandboxOptions; client?: ClientOptions } = {},
 ): PushSetUp {
   const sandbox = createSandbox(sandboxOptions);
-  const store = memoryStore();
+  const entries = new Map<string, string>();
   const ids = existing.map((fields) => sandbox.store.products.insert({ ...fields }).id);
   const client = createClient({ ...sandbox.clientOptions, ...clientOptions });
   const run = async (rows: Options['rows'], options: Partial<Options> = {}) => {
@@ -98,11 +99,11 @@ export function setUpPush(
     sandbox.clearLogs();
     // A wait for a product to become visible takes no time: on the virtual clock anyway.
     const waits = vi.isFakeTimers() ? {} : { visibleAfterMs: 0 };
-    const asked = { tenant: 'shop', rows, key: productNumber, store, onResult, ...waits };
+    const asked = { tenant: 'shop', rows, key: productNumber, store: entries, onResult, ...waits };
     const running = push(client.products, { ...asked, ...options });
     const report = await (vi.isFakeTimers() ? runUntilSettled(running) : running);
     const done = results.map(({ key, action }) => `${key} ${action}`).sort();
     return { report, results, done, commits: sandbox.journal.map(({ action }) => action) };
   };
-  return { sandbox, client, ids, run };
+  return { sandbox, client, ids, entries, run };
 }

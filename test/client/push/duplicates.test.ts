@@ -1,6 +1,6 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
@@ -261,15 +261,14 @@ test.each([
 
 test('a push repeats the first sending of a create that a killed push stored, but did not send', async () => {
   // Later than the push waits.
-  const { sandbox, run } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 45_000 } } });
-  const entries = new Map<string, string>();
+  const options = { sandbox: { newRecords: { listedAfterMs: 45_000 } } };
+  const { entries, sandbox, run } = setUpPush([], options);
   const killed = new AbortController();
   const store = storeOver(entries, () => killed.abort(new Error('killed')));
   await caught(run([A], { store, signal: killed.signal }));
   expect(posts(sandbox)).toEqual([]);
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
-  const options = { store: entries, visibleAfterMs: 30_000, ...ONCE };
-  expect((await run([A], options)).done).toEqual(['A unchanged']);
+  expect((await run([A], { visibleAfterMs: 30_000, ...ONCE })).done).toEqual(['A unchanged']);
   expect([posts(sandbox).length, keysOf(sandbox).size]).toEqual([2, 1]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
@@ -341,13 +340,12 @@ test('a push reports a conflict if the product that its store has for one row is
 });
 
 test('a push writes at most seventeen entries to its store, and rejects those of another tenant or service', async () => {
-  const entries = new Map<string, string>();
-  const { run } = setUpPush();
-  await run(numbered(100), { store: entries });
+  const { entries, run } = setUpPush();
+  await run(numbered(100));
   expect(entries.size).toBe(17);
   for (const key of entries.keys()) expect(key).toMatch(/^accounting-data-sdk:shop:products-push/);
   for (const [key, value] of [...entries]) entries.set(key.replace(':shop:', ':other:'), value);
-  const others = [run([A], { store: entries, tenant: 'other' }), setUpPush().run([A], { store: entries })];
+  const others = [run([A], { tenant: 'other' }), setUpPush().run([A], { store: entries })];
   for (const other of others)
     expect(await caught(other)).toMatchObject({ code: 'push_failed', cause: { code: 'checkpoint' } });
 });
@@ -517,21 +515,13 @@ test('a push finds out that a product was pushed under another key, even if the 
 });
 
 test('a push reads each part of its store once to find out where many renumbered products belong', async () => {
-  const entries = new Map<string, string>();
-  let reads = 0;
-  const store = {
-    get: (key: string) => {
-      reads += 1;
-      return entries.get(key);
-    },
-    set: (key: string, value: string) => void entries.set(key, value),
-  };
-  const { sandbox, run } = setUpPush();
+  const { entries, sandbox, run } = setUpPush();
+  const reads = vi.spyOn(entries, 'get');
   const rows = numbered(40);
-  await run(rows, { store });
+  await run(rows);
   for (const id of sandbox.store.products.ids())
     sandbox.store.products.update(id, { productNumber: `Q-${id}` });
-  reads = 0;
-  expect((await run(rows, { store })).report.counts).toMatchObject({ updated: 40 });
-  expect(reads).toBeLessThan(40);
+  reads.mockClear();
+  expect((await run(rows)).report.counts).toMatchObject({ updated: 40 });
+  expect(reads.mock.calls.length).toBeLessThan(40);
 });

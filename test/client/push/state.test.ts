@@ -34,27 +34,24 @@ test('a push reports a conflict if the product of a stored id has no key', async
 });
 
 test('a push keeps the unknown creates of pushes by another key in its store', async () => {
-  const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush();
+  const { entries, run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { method: 'POST', times: 9 });
-  const once = { store: entries, ...ONCE };
-  expect((await run([DESK], { ...once, key: 'productNumber' })).done).toEqual(['1001 failed']);
+  expect((await run([DESK], { ...ONCE, key: 'productNumber' })).done).toEqual(['1001 failed']);
   const before = entries.get(HEAD) ?? '';
   expect(before).toContain('"productNumber":{"sent":{"1001"');
   sandbox.faults.clear();
   // A push by another key that writes the entry of the creates.
-  expect((await run([SCREW], { ...once, key: 'articleCode' })).done).toEqual(['1001 created']);
+  expect((await run([SCREW], { ...ONCE, key: 'articleCode' })).done).toEqual(['1001 created']);
   expect(entries.get(HEAD)).not.toBe(before);
   expect(entries.get(HEAD)).toContain('"productNumber":{"sent":{"1001"');
 });
 
 /** A store that has the unknown create of a product which exists: the process was killed before it saw the response. */
 async function setUpLost() {
-  const entries = new Map<string, string>();
   const setUp = setUpPush();
-  await pushAndDie(setUp, [DESK], { store: entries });
-  expect(entries.get(HEAD)).toContain('"sent":{"1001"');
-  return { ...setUp, entries };
+  await pushAndDie(setUp, [DESK]);
+  expect(setUp.entries.get(HEAD)).toContain('"sent":{"1001"');
+  return setUp;
 }
 
 test('a push without writes forgets an unknown create whose product it finds', async () => {
@@ -62,7 +59,6 @@ test('a push without writes forgets an unknown create whose product it finds', a
   const waits = async () => {
     let count = 0;
     const { done } = await run([DESK], {
-      store: entries,
       onProgress: ({ waiting }) => (count += Number(waiting)),
     });
     return [done, count];
@@ -75,17 +71,17 @@ test('a push without writes forgets an unknown create whose product it finds', a
 test('a push forgets an unknown create whose product it finds, even if the update fails', async () => {
   const { run, sandbox, entries } = await setUpLost();
   sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH' });
-  expect((await run([{ ...DESK, name: 'Table' }], { store: entries })).done).toEqual(['1001 failed']);
+  expect((await run([{ ...DESK, name: 'Table' }])).done).toEqual(['1001 failed']);
   expect(entries.get(HEAD)).not.toContain('1001');
 });
 
 test('a push keeps an unknown create while several products have its key', async () => {
   const { run, sandbox, entries } = await setUpLost();
   const other = sandbox.store.products.insert({ ...DESK });
-  expect((await run([DESK], { store: entries })).done).toEqual(['1001 conflict']);
+  expect((await run([DESK])).done).toEqual(['1001 conflict']);
   expect(entries.get(HEAD)).toContain('1001');
   sandbox.store.products.delete(other.id);
-  expect((await run([DESK], { store: entries })).done).toEqual(['1001 unchanged']);
+  expect((await run([DESK])).done).toEqual(['1001 unchanged']);
   expect(entries.get(HEAD)).not.toContain('1001');
 });
 
@@ -107,8 +103,7 @@ test('a push of one row reads its store at most five times and writes it at most
 });
 
 test('each write that drops a create from the store has its id, or comes after one that has', async () => {
-  const entries = new Map<string, string>();
-  const { run } = setUpPush();
+  const { entries, run } = setUpPush();
   const rows = numbered(150);
   const lost: unknown[] = [];
   const sent = new Set<unknown>();
@@ -139,9 +134,8 @@ test('a push does not create a product again if its process was killed after a c
 });
 
 test('a push does not remember a create that the service rejected', async () => {
-  const entries = new Map<string, string>();
-  const { run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
-  expect((await run([{ ...DESK, status: 'sold' }], { store: entries })).done).toEqual(['1001 failed']);
+  const { entries, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
+  expect((await run([{ ...DESK, status: 'sold' }])).done).toEqual(['1001 failed']);
   expect(entries.get(HEAD)).not.toContain('1001');
 });
 
@@ -152,15 +146,14 @@ test.each([
   ['ids', `${HEAD}:key:7`, '"ids":[1]'],
   ['an id', `${HEAD}:key:7`, '"ids":{"A":1}'],
 ])('a push rejects a store entry with damaged %s, and names it', async (_, key, damage) => {
-  const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush();
+  const { entries, run, sandbox } = setUpPush();
   // The id of P-3 is in part 7.
   const rows = numbered(4);
-  await run(rows, { store: entries });
+  await run(rows);
   const [name] = damage.split(':');
   entries.set(key, (entries.get(key) ?? '').replace(new RegExp(`${name}:.*$`), `${damage}}`));
   sandbox.clearLogs();
-  const error = await caught(run(rows, { store: entries }));
+  const error = await caught(run(rows));
   expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'checkpoint' } });
   expect((error as { cause: Error }).cause.message).toContain(key);
   expect(sandbox.requests).toEqual([]);
@@ -197,11 +190,10 @@ test.each(['throws before a call', 'throws after a write', 'is fine, and a signa
   async (how) => {
     const rows = ['A', '__proto__', 'constructor'].map((productNumber) => ({ productNumber, name: 'x' }));
     for (let nth = 1, isStopped = true; isStopped; nth++) {
-      const { run, sandbox } = setUpPush([{ productNumber: 'A' }, { productNumber: 'old' }], {
+      const { entries, run, sandbox } = setUpPush([{ productNumber: 'A' }, { productNumber: 'old' }], {
         sandbox: { commitDelayMs: 5_000 },
       });
       sandbox.clock.advance(5_000);
-      const entries = new Map<string, string>();
       const controller = new AbortController();
       let count = 0;
       isStopped = false;
@@ -226,7 +218,7 @@ test.each(['throws before a call', 'throws after a write', 'is fine, and a signa
       const options = { missing: 'delete', concurrency: 2 } as const;
       const first = run(rows, { ...options, store, signal: controller.signal });
       await first.catch(() => undefined);
-      const { report } = await run(rows, { ...options, store: entries });
+      const { report } = await run(rows, options);
       expect(report.counts).toMatchObject({ failed: 0, conflict: 0 });
       sandbox.clock.advance(5_000);
       const numbers = sandbox.store.products.all().map(({ productNumber }) => productNumber);
@@ -239,42 +231,37 @@ test('two pushes of two processes that begin at any time with one store create e
   const rows = numbered(3);
   for (let nth = 1, hasBegun = true; hasBegun; nth++) {
     const { run, sandbox } = setUpPush();
-    const entries = new Map<string, string>();
     let requests = 0;
     let second: Promise<unknown> | undefined;
     sandbox.onRequest(() => {
       if (++requests !== nth) return;
       // Another process does not know the pushes of this one.
       runsOfProcess().clear();
-      second = run(rows, { store: entries }).catch((error: unknown) => error);
+      second = run(rows).catch((error: unknown) => error);
     });
-    await run(rows, { store: entries }).catch((error: unknown) =>
-      expect(error).toMatchObject({ code: 'concurrent_run' }),
-    );
+    await run(rows).catch((error: unknown) => expect(error).toMatchObject({ code: 'concurrent_run' }));
     hasBegun = second !== undefined;
     await second;
-    expect((await run(rows, { store: entries })).report.counts.failed).toBe(0);
+    expect((await run(rows)).report.counts.failed).toBe(0);
     expect(sandbox.store.products.all()).toHaveLength(3);
   }
 });
 
 test('a push that stops keeps the creates of a killed push that it did not repeat', async () => {
-  const entries = new Map<string, string>();
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
-  const { run, sandbox } = setUp;
+  const { entries, run, sandbox } = setUp;
   const rows = [DESK, { productNumber: '1002' }];
-  await pushAndDie(setUp, rows, { creates: 2, store: entries });
+  await pushAndDie(setUp, rows, { creates: 2 });
   const denied = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
   sandbox.faults.add(denied, { method: 'POST', times: 1 });
-  await caught(run(rows, { store: entries, concurrency: 1 }));
+  await caught(run(rows, { concurrency: 1 }));
   for (const key of ['1001', '1002']) expect(entries.get(HEAD)).toContain(`"${key}":{"idempotencyKey"`);
-  expect((await run(rows, { store: entries })).done).toEqual(['1001 unchanged', '1002 unchanged']);
+  expect((await run(rows)).done).toEqual(['1001 unchanged', '1002 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
 test('a push stores the ids of a round before it waits for the next', async () => {
-  const entries = new Map<string, string>();
-  const { run, sandbox } = setUpPush([], {
+  const { entries, run, sandbox } = setUpPush([], {
     client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 5_000 },
   });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
@@ -285,7 +272,7 @@ test('a push stores the ids of a round before it waits for the next', async () =
     else if (posts === 2) stored ||= [...entries.values()].join('');
   });
   const rows = [DESK, { productNumber: '1002' }];
-  expect((await run(rows, { store: entries, concurrency: 1 })).report.counts).toMatchObject({ created: 2 });
+  expect((await run(rows, { concurrency: 1 })).report.counts).toMatchObject({ created: 2 });
   expect(stored).toContain('"1001":{"idempotencyKey"');
   expect(stored).toContain('"1002":"2"');
   expect(stored).not.toContain('"1002":{');
@@ -298,26 +285,24 @@ test.each([
 ] as const)(
   'a push %s nothing if another process wrote to its store since it began',
   async (_, row, options) => {
-    const entries = new Map<string, string>();
-    const { run, sandbox } = setUpPush([{ productNumber: 'old' }]);
-    await run([DESK], { store: entries });
+    const { entries, run, sandbox } = setUpPush([{ productNumber: 'old' }]);
+    await run([DESK]);
     const confirm = () => {
       writeAsAnother(entries);
       return true;
     };
-    const error = await caught(run([row], { store: entries, confirm, ...options }));
+    const error = await caught(run([row], { confirm, ...options }));
     expect(error).toMatchObject({ code: 'concurrent_run' });
     expect(sandbox.journal).toEqual([]);
   },
 );
 
 test('a push repeats a create of a killed push under its key, although the connection was refused at first', async () => {
-  const entries = new Map<string, string>();
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
   const { run, sandbox } = setUp;
-  await pushAndDie(setUp, [DESK], { store: entries });
+  await pushAndDie(setUp, [DESK]);
   sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST', times: 1 });
-  expect((await run([DESK], { store: entries, retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
+  expect((await run([DESK], { retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
@@ -339,9 +324,8 @@ test('a push leaves the ids of another process alone that wrote to its store mea
 });
 
 test('a push moves the ids of creates to their parts before there are too many to write with each hundred creates', async () => {
-  const entries = new Map<string, string>();
-  const { run } = setUpPush();
-  await run([DESK], { store: entries });
+  const { entries, run } = setUpPush();
+  await run([DESK]);
   // A killed push left these, and did not move them.
   const made = Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`M-${n}`, `${n}`]));
   const open = `"open":${JSON.stringify({ key: { sent: {}, made } })}`;

@@ -100,7 +100,7 @@ test('a push begins no further write once a failed write has stopped it', async 
   expect(sandbox.count(({ method }) => method === 'POST')).toBeLessThanOrEqual(3 + 2);
 });
 
-test('a push sends every write if no twenty 403s come in a row', async () => {
+test('a push sends every write if no twenty 403s come in a row, or one was allowed before', async () => {
   const { run, sandbox } = setUpPush(rows(39));
   for (const [type, times] of [
     ['forbidden', 19],
@@ -113,6 +113,14 @@ test('a push sends every write if no twenty 403s come in a row', async () => {
   const { report } = await run(changed(39), { concurrency: 1 });
   expect(report.counts).toMatchObject({ updated: 0, failed: 39 });
   expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(39);
+
+  // One that was allowed before shows that the others are denied for what they are.
+  const allowed = setUpPush(rows(30));
+  const forbidden = { kind: 'status', status: 403, type: 'forbidden' } as const;
+  allowed.sandbox.faults.add(forbidden, { method: 'PATCH', skip: 1, times: 99 });
+  const { report: all } = await allowed.run(changed(30), { concurrency: 1 });
+  expect(all.counts).toMatchObject({ updated: 1, failed: 29 });
+  expect(allowed.sandbox.count(({ method }) => method === 'PATCH')).toBe(30);
 });
 
 test('a push stores which products it created before it stopped', async () => {

@@ -156,9 +156,9 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       const error = await caught((async () => opened.onBatch(batch([{ id: '1', name: 'Cash' }])))());
       await opened.close?.();
       expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-      expect(`${error}`).toMatch(
-        /accounts is a (table|view) that was not created for .*(viewPrefix|schema)/i,
-      );
+      const [kind = ''] = what.toLowerCase().split(' ');
+      expect(`${error}`.toLowerCase()).toContain(`accounts is a ${kind} that was not created for`);
+      expect(`${error}`).toMatch(/pass (viewPrefix|another schema)/);
       expect(await copy.query(`SELECT mine FROM ${copy.views}accounts`)).toHaveLength(
         what.startsWith('VIEW') ? 1 : 0,
       );
