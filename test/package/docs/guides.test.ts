@@ -12,19 +12,6 @@ const blocks = files.flatMap((file) =>
 );
 
 describe('the guides', () => {
-  test.for(files)('show code that is not wider than the column of the site: %s', (file) => {
-    const text = readFileSync(`${root}src/guides/${file}`, 'utf8');
-    const code = [...text.matchAll(/^```(?:ts|js|sql|yaml)\n(.*?)^```$/gms)].map(([, inside = '']) => inside);
-    const lines = code.flatMap((block) => block.split('\n'));
-    expect(lines.filter((line) => line.length > 76)).toEqual([]);
-  });
-
-  test.for(files)('have no paragraph that is too long to read: %s', (file) => {
-    const text = readFileSync(`${root}src/guides/${file}`, 'utf8').replace(/^```.*?^```$/gms, '');
-    const paragraphs = text.split(/\n\n|\n(?= *- |\d+\. )/).filter((paragraph) => !paragraph.startsWith('|'));
-    expect(paragraphs.filter(({ length }) => length > 600)).toEqual([]);
-  });
-
   // The index is the start page of the site alone.
   test.for(files.filter((file) => file !== 'index.md'))(
     'contain no syntax that only the site understands: %s',

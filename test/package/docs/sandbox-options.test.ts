@@ -16,12 +16,6 @@ test('every option, fault and field is documented in the editor', () => {
   expect(guide).not.toMatch(/default: undefined|: $/m);
 });
 
-test('the guide shows a default as it is in the source, underscores included', () => {
-  const [, section = ''] = sandboxGuide().split('### `pageParameter`');
-  expect(section.trimStart()).toMatch(/^<small>default `_page`<\/small>/);
-  expect(sandboxGuide()).toMatch(/### `idempotency\.lifetimeMs`\n\n<small>default `86400000`;/);
-});
-
 test.each(optionRows().filter((row) => row.values !== 'an object' && 'default' in row))(
   '@default of $path is the default',
   ({ path, default: value, defaultText }) => {

@@ -13,9 +13,27 @@ import manifest from '../../../package.json' with { type: 'json' };
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-test('release:version writes the version into every place, and the changes into a section of CHANGELOG.md', async () => {
+async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-release-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs a script of `.changeset` beside a package.json with these fields. Returns what it logs, and what that contains then. */
+async function runScript(name: string, fields: object, env: NodeJS.ProcessEnv = {}) {
+  const folder = await temporaryFolder();
+  const [script, file] = [join(folder, '.changeset', name), join(folder, 'package.json')];
+  await cp(join(root, '.changeset', name), script);
+  await writeFile(file, JSON.stringify({ name: 'a-package', ...fields }));
+  const ended = await run(process.execPath, [script], { env }).then(
+    ({ stderr }) => ({ code: 0, log: stderr }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, log: stderr }),
+  );
+  return { ...ended, written: JSON.parse(await readFile(file, 'utf8')) as object };
+}
+
+test('release:version writes the version into every place, and the changes into a section of CHANGELOG.md', async () => {
+  const folder = await temporaryFolder();
   const needed = ['package.json', 'CHANGELOG.md', '.changeset', 'src/internal/version.ts'];
   for (const path of needed) await cp(join(root, path), join(folder, path), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -55,18 +73,6 @@ describe('release:check', () => {
     bugs: { url: 'https://code.example.com/acme/accounting-data-sdk/issues' },
   };
 
-  /** Runs the script beside a package.json with these fields. */
-  async function check(fields: object): Promise<{ readonly code: number; readonly log: string }> {
-    const folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-release-check-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    await cp(join(root, '.changeset/release-check.mjs'), join(folder, '.changeset/release-check.mjs'));
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'a-package', ...fields }));
-    const args = [join(folder, '.changeset/release-check.mjs')];
-    return new Promise((resolve) => {
-      execFile(process.execPath, args, (error, _, log) => resolve({ code: error === null ? 0 : 1, log }));
-    });
-  }
-
   test.each([
     [places, 0, /^$/],
     [{ ...places, repository: places.repository.url, bugs: places.bugs.url }, 0, /^$/],
@@ -76,7 +82,10 @@ describe('release:check', () => {
   ])(
     'passes if repository, homepage and bugs are URLs, and names those that are not: %j',
     async (fields, code, log) => {
-      expect(await check(fields)).toEqual({ code, log: expect.stringMatching(log) });
+      expect(await runScript('release-check.mjs', fields)).toMatchObject({
+        code,
+        log: expect.stringMatching(log),
+      });
     },
   );
 });
@@ -84,22 +93,12 @@ describe('release:check', () => {
 describe('release:repository', () => {
   const address = 'https://code.example.com/acme/sdk';
 
-  /** Runs the script beside a package.json, and returns what that contains afterwards. */
-  async function writeRepository(env: NodeJS.ProcessEnv): Promise<unknown> {
-    const folder = await mkdtemp(join(tmpdir(), 'accounting-data-sdk-repository-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const script = join(folder, '.changeset/repository.mjs');
-    await cp(join(root, '.changeset/repository.mjs'), script);
-    await writeFile(join(folder, 'package.json'), '{ "name": "a-package" }');
-    await run(process.execPath, [script], { env });
-    return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  }
-
   test.each([
     { REPOSITORY_URL: address },
     { GITHUB_SERVER_URL: 'https://code.example.com', GITHUB_REPOSITORY: 'acme/sdk' },
   ])('names the repository in package.json: %j', async (env) => {
-    expect(await writeRepository(env)).toEqual({
+    const { written } = await runScript('repository.mjs', {}, env);
+    expect(written).toEqual({
       name: 'a-package',
       repository: { type: 'git', url: `git+${address}.git` },
       homepage: `${address}#readme`,
@@ -108,8 +107,10 @@ describe('release:repository', () => {
   });
 
   test('fails without an https address', async () => {
-    const failed = writeRepository({ REPOSITORY_URL: 'git@code.example.com:acme/sdk' });
-    await expect(failed).rejects.toThrow('Set REPOSITORY_URL to the https address');
+    const env = { REPOSITORY_URL: 'git@code.example.com:acme/sdk' };
+    const { code, log } = await runScript('repository.mjs', {}, env);
+    expect(code).toBe(1);
+    expect(log).toContain('Set REPOSITORY_URL to the https address');
   });
 });
 
