@@ -1,6 +1,6 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { call, createProduct } from './support/call.ts';
+import { call, createProduct, send } from './support/call.ts';
 
 const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
 
@@ -45,9 +45,7 @@ describe('content of a response', () => {
   test('status 200 with a body of HTML commits nothing', async () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'status', status: 200, body: '<h1>Oops</h1>' });
-    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
-      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-    });
+    const response = await send(sandbox, '/accounts');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/html; charset=utf-8',

@@ -1,6 +1,6 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { call, createProduct } from './support/call.ts';
+import { call, createProduct, send } from './support/call.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -121,9 +121,7 @@ test.each([
   const gateway = createSandbox({ records: { boms: 1 } });
   gateway.faults.add({ kind: 'status', status: 404, body }, { times: 2 });
   for (const sandbox of [createSandbox({ notFoundBody: body }), gateway]) {
-    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/boms/1`, {
-      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-    });
+    const response = await send(sandbox, '/boms/1');
     expect([response.status, response.headers.get('content-type')]).toEqual([404, type]);
     expect(await response.text()).toBe(sent);
   }

@@ -1,6 +1,6 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { call, createProduct } from './support/call.ts';
+import { call, createProduct, send } from './support/call.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -94,10 +94,7 @@ describe('waits follow fake timers', () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
     const controller = new AbortController();
-    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
-      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-      signal: controller.signal,
-    });
+    const response = await send(sandbox, '/accounts', { signal: controller.signal });
     const reading = response.text();
     const reason = new Error('enough');
     const rejected = expect(reading).rejects.toBe(reason);
@@ -109,9 +106,7 @@ describe('waits follow fake timers', () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
-    const response = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, {
-      headers: { 'X-AUTH-TOKEN': sandbox.keys.full },
-    });
+    const response = await send(sandbox, '/accounts');
     await response.body?.cancel();
     expect(vi.getTimerCount()).toBe(0);
   });

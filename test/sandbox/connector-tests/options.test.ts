@@ -242,7 +242,6 @@ test('a case fails if the API key is in the output of the connector or in an err
 });
 
 test('one collection is enough to exceed the small quota', async () => {
-  const { run: _, ...others } = connector();
   const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
     for (let page = 1; ; page += 1) {
       const url = `${baseUrl}/api/public/v1/accounts?_page=${page}`;
@@ -251,7 +250,9 @@ test('one collection is enough to exceed the small quota', async () => {
       if (((await response.json()) as object[]).length === 0) return;
     }
   };
-  expect(await messageOf('a small quota', { ...others, run })).toContain('The run rejected: page 3: 429.');
+  expect(await messageOf('a small quota', { ...connector(), run })).toContain(
+    'The run rejected: page 3: 429.',
+  );
 });
 
 test('a pause ends the 429 without headers', async () => {
@@ -313,20 +314,18 @@ test('a connector that empties its copy first loses it when it is killed', async
 
 test('the options of the service apply to every case', async () => {
   const queries: string[] = [];
-  const { run: _, ...others } = connector();
   const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
     const response = await fetch(`${baseUrl}/api/public/v1/accounts`, {
       headers: { 'X-AUTH-TOKEN': apiKey },
     });
     queries.push(Object.keys((await response.json()) as object).join());
   };
-  await messageOf('ties', { ...others, run, service: { listBody: 'hydra:member' } });
+  await messageOf('ties', { ...connector(), run, service: { listBody: 'hydra:member' } });
   expect(queries[0]).toContain('hydra:member');
 });
 
 test('a case overrides the options of the service that it tests, and how many records it has', async () => {
   const service = { order: 'id-asc', afterLastPage: 'empty', pageSize: 100, records: 0 } as const;
-  const { run: _, ...others } = connector();
   const pages: string[] = [];
   const run = async ({ baseUrl, apiKey }: ConnectorRun) => {
     const headers = { 'X-AUTH-TOKEN': apiKey };
@@ -338,7 +337,7 @@ test('a case overrides the options of the service that it tests, and how many re
     await get(1);
     await get(2);
   };
-  await messageOf('exactly one page', { ...others, run, service });
+  await messageOf('exactly one page', { ...connector(), run, service });
   expect(pages).toEqual(['5 records', '404']);
 });
 

@@ -74,23 +74,28 @@ export interface Sent {
 
 const API = '/api/public/v1';
 
-/** A call over plain fetch; `path` is what follows `/api/public/v1`. */
-export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<CallResponse> {
-  const { method = 'GET', key = sandbox.keys.full, idempotencyKey, body, signal } = sent;
+/** Sends a request over plain fetch; `path` is what follows `/api/public/v1`. */
+export async function send(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<Response> {
+  const { method = 'GET', key = sandbox.keys.full, idempotencyKey, body, signal = null } = sent;
   const headers: Record<string, string> = { ...sent.headers };
   if (key !== null) headers['X-AUTH-TOKEN'] = key;
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
   if (body !== undefined) headers['Content-Type'] ??= 'application/json';
 
   const { baseUrl, fetch = globalThis.fetch } = sandbox.clientOptions;
-  const response = await fetch(`${baseUrl}${API}${path}`, {
+  return await fetch(`${baseUrl}${API}${path}`, {
     method,
     headers,
     redirect: 'manual',
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  return new CallResponse(`${method} ${path}`, response, await response.text());
+}
+
+/** Sends a request and reads its response, which is JSON. */
+export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<CallResponse> {
+  const response = await send(sandbox, path, sent);
+  return new CallResponse(`${sent.method ?? 'GET'} ${path}`, response, await response.text());
 }
 
 export const ids = (response: CallResponse) => response.list.map((record) => record.id);

@@ -26,6 +26,14 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
 
   const get = (path: string, init: RequestInit = {}) =>
     fetch(`${ORIGIN}/api/public/v1${path}`, { headers: { 'X-AUTH-TOKEN': sandbox.keys.full }, ...init });
+  const create = (body: string) => {
+    const json = { 'Idempotency-Key': 'k', 'Content-Type': 'application/json' };
+    return get('/products', {
+      method: 'POST',
+      headers: { 'X-AUTH-TOKEN': sandbox.keys.full, ...json },
+      body,
+    });
+  };
 
   test('serves lists with filters, records and problems', async () => {
     for (const name of ['a', 'b', 'c']) sandbox.store.accounts.insert({ name });
@@ -39,16 +47,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
   });
 
   test('receives a body and its headers', async () => {
-    const headers = {
-      'X-AUTH-TOKEN': sandbox.keys.full,
-      'Idempotency-Key': 'k',
-      'Content-Type': 'application/json',
-    };
-    const created = await get('/products', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ name: 'Désk' }),
-    });
+    const created = await create(JSON.stringify({ name: 'Désk' }));
     expect(created.status).toBe(201);
     expect(sandbox.store.products.get('1')?.name).toBe('Désk');
     const deleted = await get('/products/1', { method: 'DELETE' });
@@ -57,12 +56,7 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
 
   test('loses a response after the commit', async () => {
     sandbox.faults.next({ kind: 'lost-response', committed: true });
-    const headers = {
-      'X-AUTH-TOKEN': sandbox.keys.full,
-      'Idempotency-Key': 'k',
-      'Content-Type': 'application/json',
-    };
-    await expect(get('/products', { method: 'POST', headers, body: '{}' })).rejects.toThrow(TypeError);
+    await expect(create('{}')).rejects.toThrow(TypeError);
     expect(sandbox.store.products.count).toBe(1);
   });
 
