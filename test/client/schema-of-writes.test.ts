@@ -26,6 +26,12 @@ test('a draft or patch that the schema of a field rejects is not sent', async ()
   expect(sandbox.count()).toBe(0);
 });
 
+test('a patch that clears a field is sent, even if the schema of the field does not accept null', async () => {
+  const { sandbox, client } = setUp();
+  await caught(client.products.update('1', { grade: null as never }));
+  expect(sandbox.requests.map(({ body }) => body)).toEqual([{ grade: null }]);
+});
+
 test('with validation off no schema of a field is asked', async () => {
   const { sandbox, client } = setUp('off');
   await caught(client.products.create({ grade: 'a', colourCode: 0 }));

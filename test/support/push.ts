@@ -45,7 +45,7 @@ export const ONCE = { retry: { maxAttempts: 1 }, maxOutageMs: 0 };
 /** The natural key of these tests. */
 export const productNumber = (row: ProductDraft | Product) => row.productNumber;
 
-/** So many rows, with numbers of their own. */
+/** Rows that differ in their numbers. */
 export function numbered(count: number, fields: ProductDraft = {}): ProductDraft[] {
   return Array.from({ length: count }, (_, n) => ({ productNumber: `P-${n}`, ...fields }));
 }

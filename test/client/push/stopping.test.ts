@@ -66,6 +66,17 @@ test('a push sends no more writes of a kind after twenty 403s in a row, and fail
     expect(result).toMatchObject({ action: 'failed', error: { code: 'forbidden' } });
 });
 
+test.each([
+  ['DELETE', 'delete' as const],
+  ['PATCH', () => ({ isInactive: true })],
+])('a push sends at most twenty %ss of missing products if each gets a 403', async (method, missing) => {
+  const { run, sandbox } = setUpPush(rows(26));
+  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method, times: 99 });
+  const { report } = await run(rows(1), { missing, maxCandidates: 25, concurrency: 1 });
+  expect(report.counts).toMatchObject({ unchanged: 1, failed: 25 });
+  expect(sandbox.count((request) => request.method === method)).toBe(20);
+});
+
 test('a push does not create later what it did not send after twenty 403s', async () => {
   const { run, sandbox } = setUpPush();
   const fault = { kind: 'status', status: 403, type: 'forbidden' } as const;

@@ -152,11 +152,11 @@ test.each([
   ['America/New_York', 'America/New_York', 0],
   ['UTC', undefined, 0],
 ])(
-  'of a service that shows times of %s, with serviceTimeZone %s, %i line names that option',
-  async (timeZone, serviceTimeZone, lines) => {
+  'three reads of a service that shows times of %s, with serviceTimeZone %s, log %i warnings that name this option',
+  async (timeZone, serviceTimeZone, count) => {
     const { client, run, warnings } = inNewYork({ timeZone, dateFilter: 'utc', records: { products: 3 } });
     for (let runs = 0; runs < 3; runs++) await collect(changes(client.products, { ...run, serviceTimeZone }));
-    expect(warnings.filter((text) => text.includes('serviceTimeZone'))).toHaveLength(lines);
+    expect(warnings.filter((text) => text.includes('serviceTimeZone'))).toHaveLength(count);
   },
 );
 

@@ -78,7 +78,7 @@ function playedBy(name: string, { cases, failedBy }: Table): string[] {
   );
 }
 
-/** Fails unless a connector fails those of some cases that the guide says. */
+/** Of these cases, a connector fails exactly those that the table of the guide names. */
 async function expectFailures(
   name: string,
   { cases, table }: { cases: readonly string[]; table: Table },
@@ -117,7 +117,7 @@ describe.concurrent('a connector fails the cases that the guide says', NO_HURRY,
   });
 
   test.runIf(hasPython)(PYTHON, async ({ onTestFinished }) => {
-    // A process for each run takes longer than all else.
+    // It starts a process for each run, which takes most of the time.
     const cases = isSoak ? reading.cases : ['changed records', 'long amounts', 'killed and started again'];
     const folder = mkdtempSync(join(tmpdir(), 'connector-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

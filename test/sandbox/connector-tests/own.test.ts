@@ -165,7 +165,7 @@ async function ofTheGuide(text: string, lane: number): Promise<ConnectorTest[]> 
 describe('every case is passed by', NO_HURRY, () => {
   test.each<[string, Parameters<typeof failuresOf>[0], lanes?: number]>([
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
-    // More lanes, because it only waits.
+    // More lanes, because it mostly waits.
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane), 8],
     // One lane, because each starts a database, which takes longer than ten cases.
     [

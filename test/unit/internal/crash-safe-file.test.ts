@@ -15,7 +15,7 @@ afterEach(async () => {
   await fs.rm(folder, { recursive: true });
 });
 
-/** No file can be removed any more. */
+/** From now on, no file can be removed. */
 function removalFails(): void {
   vi.spyOn(fs, 'rm').mockRejectedValue(new Error('rm failed'));
   syncBuiltinESMExports();

@@ -35,12 +35,13 @@ const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
 });
 const nothing = rowsOf([]);
 
+/** Of a frozen state, because reading ahead reduces the same state several times. */
 const respond = (
   state: ReadState,
   response: ResponseRows,
   context = everything,
   given?: Parameters<typeof reduce>[3],
-) => reduce(state, response, context, given);
+) => reduce(Object.freeze(state), response, context, given);
 /** What is delivered and requested next. */
 const summary = ({ deliver, state }: Step, context = everything) => {
   const { page, id } = requestOf(state, context);

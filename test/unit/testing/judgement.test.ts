@@ -99,7 +99,7 @@ test.each<[what: string, given: Given, ...findings: readonly string[]]>([
     },
   ],
   ['with columns of another case', { copy: [A, { ID: '2', SALEPRICE: '3.5' }] }, 'wrong 2'],
-])('a copy %s is judged', (_, given, ...found) => {
+])('a copy %s has the findings that are listed here', (_, given, ...found) => {
   expect(findings(given)).toEqual(found);
 });
 

@@ -27,7 +27,7 @@ function newFolder({ onTestFinished }: TestContext): string {
   return folder;
 }
 
-// At once, because a killed process is mostly waited for.
+// Concurrent, because most of the time is spent waiting for processes.
 test.concurrent(
   'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows',
   NO_HURRY,

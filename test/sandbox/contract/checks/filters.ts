@@ -87,7 +87,7 @@ async function dated(client: ContractClient) {
 const later = (timestamp: string, ms: number) => new Date(Date.parse(timestamp) + ms).toISOString();
 const inOffset = (timestamp: string) => `${later(timestamp, 5 * 3_600_000).slice(0, 19)}+05:00`;
 
-/** A list of one record alone, since a time that is derived from its `updatedAt`, contains it or does not. */
+/** Whether a list of one record, with an `updatedSince` derived from its `updatedAt`, contains it. */
 const since = (title: string, isListed: boolean, boundOf: (updatedAt: string) => string) =>
   check(`updatedSince ${title}`, async (client) => {
     const { id, updatedAt } = await dated(client);
