@@ -133,6 +133,8 @@ test('a push fails a row without a key, an invalid row, and a row whose key func
   expect(failed.map(({ index, error }) => `${index} ${error?.code}`)).toEqual(
     [0, 1, 2, 4].map((index) => `${index} invalid_input`),
   );
+  const message = expect.stringContaining('has no key: the key function threw');
+  expect(failed.at(-1)?.error).toMatchObject({ message, cause: expect.any(TypeError) });
   expect(sandbox.journal).toHaveLength(1);
 });
 
@@ -258,7 +260,12 @@ test('a push fails a row that cannot be read, and continues with the others', as
   const { done, results } = await run([broken, { productNumber: 'B' }]);
   expect(done).toEqual(['A failed', 'B created']);
   expect(results[0]).toMatchObject({
-    error: { code: 'invalid_input', argument: 'rows[0]', cause: { message: 'broken' } },
+    error: {
+      code: 'invalid_input',
+      argument: 'rows[0]',
+      message: expect.stringContaining('cannot be read: it threw'),
+      cause: { message: 'broken' },
+    },
   });
 });
 

@@ -63,6 +63,15 @@ test('a push reports nothing about a missing product that another program delete
 test.each([
   ['DELETE', 'delete' as const],
   ['PATCH', deactivate],
+])('a push reports nothing about a missing product whose %s returns 404', async (method, missing) => {
+  const { run, sandbox } = setUpPush(products(2));
+  sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { method });
+  expect((await run(products(1), { missing })).done).toEqual(['P-0 unchanged']);
+});
+
+test.each([
+  ['DELETE', 'delete' as const],
+  ['PATCH', deactivate],
 ])(
   'a push reports a failure if the %s of a missing product returns the 404 page of a proxy',
   async (method, missing) => {

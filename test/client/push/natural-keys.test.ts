@@ -55,6 +55,19 @@ test.each([
   expect([results, commits]).toMatchObject([[{ action: 'conflict', id: '1' }], []]);
 });
 
+test.each([
+  ['white space', 'A '],
+  ['Unicode form', 'A\u030a'],
+  ['case', 'a'],
+])('a push says that the key of a row differs only in %s from that of an earlier row', async (what, key) => {
+  const { results } = await setUpPush().run([row(key.normalize('NFC').trim().toUpperCase()), row(key)]);
+  const reason = new RegExp(
+    `^an earlier row may mean the same product: ".+" and ".+" differ only in ${what}$`,
+  );
+  const conflict = { action: 'conflict', ids: [], reason: expect.stringMatching(reason) };
+  expect(results).toContainEqual(expect.objectContaining({ key, ...conflict }));
+});
+
 test('a push tells keys apart that differ only in case if a product has each of them, and no others', async () => {
   const twoCases = setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]);
   expect((await twoCases.run([row('ab'), row('AB'), row('Ab')])).done).toEqual([

@@ -140,6 +140,7 @@ test('a push does not remember a create that the service rejected', async () => 
 });
 
 test.each([
+  ['version', HEAD, '"v":9'],
   ['open creates', HEAD, '"open":5'],
   ['an open create', HEAD, '"open":{"key":{"sent":{"A":{"draft":"{}"}},"made":{}}}'],
   ['ids of creates', HEAD, '"open":{"key":{"sent":{},"made":{"A":1}}}'],

@@ -106,6 +106,17 @@ test('a copy in PostgreSQL adds a column without dropping what depends on the vi
   expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
 });
 
+test('a copy in PostgreSQL compares ids by their bytes, and holds times with a time zone', async () => {
+  const { schema } = await opened();
+  const columns = await rowsOf(`SELECT column_name AS name, data_type AS type, collation_name AS collation
+    FROM information_schema.columns
+    WHERE table_schema = '${schema}' AND table_name = 'record' AND column_name IN ('id', 'synced_at') ORDER BY name`);
+  expect(columns).toEqual([
+    { name: 'id', type: 'text', collation: 'C' },
+    { name: 'synced_at', type: 'timestamp with time zone', collation: null },
+  ]);
+});
+
 test('a view in PostgreSQL keeps its rights and comment when a column gets another type', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
