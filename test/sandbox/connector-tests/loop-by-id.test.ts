@@ -7,22 +7,37 @@ import { COLLECTIONS, copyOfEachNight, steppingClock } from './naive.ts';
 
 const GUIDE = 'src/guides/connector-tests.md';
 
+const REJECTED = [
+  'deletions, newest first',
+  'inserts, newest first',
+  'changes, oldest change first',
+  'changes, newest change first',
+  'deletions without an order',
+  'ties',
+  'UUIDs',
+  'a small quota',
+];
+const FAILED = [...REJECTED, 'one forbidden collection', 'empty lists'];
+/** Without the soak, of the cases that it passes only one. */
+const PLAYED = process.env.SOAK_CONNECTORS === undefined ? { only: ['changed records', ...FAILED] } : {};
+
 test('the loop by id of the guide passes as many cases as the guide says, and rejects in as many', async () => {
   const loop = writeCodeBlocks(GUIDE, 'loop-by-id').find(({ code }) => code.includes('function* recordsOf'));
   const { recordsOf } = await import(/* @vite-ignore */ String(loop?.file));
-  const casesOf = () =>
+  const casesOf = (played: object) =>
     connectorTests({
       collections: COLLECTIONS,
       service: { clock: steppingClock() },
       ...copyOfEachNight(recordsOf),
+      ...played,
     });
-  const failures = await failuresOf(casesOf);
-  const { length } = casesOf();
-  const guide = readFileSync(new URL(`../../../${GUIDE}`, import.meta.url), 'utf8');
-  expect(guide).toContain(`it passes ${length - failures.size} of ${length} cases. In eight it rejects`);
+  const failures = await failuresOf(() => casesOf(PLAYED));
+  expect([...failures.keys()]).toEqual(FAILED);
+  const rejected = [...failures].filter(([, message]) => message.includes(': The run rejected'));
+  expect(rejected.map(([name]) => name)).toEqual(REJECTED);
 
-  const rejected = [...failures.values()].filter((message) => message.includes(': The run rejected'));
-  expect(rejected).toHaveLength(8);
-  const others = [...failures].filter(([, message]) => !rejected.includes(message));
-  expect(others.map(([name]) => name)).toEqual(['one forbidden collection', 'empty lists']);
+  const { length } = casesOf({});
+  const guide = readFileSync(new URL(`../../../${GUIDE}`, import.meta.url), 'utf8');
+  expect(guide).toContain(`it passes ${length - FAILED.length} of ${length} cases. In eight it rejects`);
+  expect(REJECTED).toHaveLength(8);
 });
