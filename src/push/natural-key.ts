@@ -47,7 +47,8 @@ export class ChangedKeys {
   check(key: string): Outcome | undefined {
     const stored = this.#stored.get(folded(key));
     if (stored !== undefined) {
-      const reason = `an earlier row may mean the same product: ${spellings(key, stored)}`;
+      const why = stored === key ? `the service stored its key as ${visible(key)}` : spellings(key, stored);
+      const reason = `an earlier row may mean the same product: ${why}`;
       return { action: 'conflict', reason };
     }
     if (this.#count < MAX_CHANGED) return undefined;

@@ -110,7 +110,9 @@ test('a push keeps creating products if a key in between comes back as it was se
 
 test('a push does not create the row whose key another row got from the service', async () => {
   const { run, sandbox } = setUpPush([], keys({ prefix: 'X' }));
-  await run([row('1'), row('X1')], { concurrency: 1 });
+  const { results } = await run([row('1'), row('X1')], { concurrency: 1 });
+  const reason = 'an earlier row may mean the same product: the service stored its key as "X1"';
+  expect(results).toContainEqual(expect.objectContaining({ key: 'X1', action: 'conflict', reason }));
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
