@@ -34,7 +34,7 @@ async function startService(records: number) {
 
 const LOOKS = 10;
 
-/** By how much a heap grows from look to look, as a straight line through all of them has it. */
+/** How much a heap grows from one look to the next: the slope of a line that is fitted to all of them. */
 function slopeOf(heapMb: readonly number[]): number {
   const mean = heapMb.reduce((sum, mb) => sum + mb, 0) / heapMb.length;
   const middle = (heapMb.length - 1) / 2;
@@ -111,7 +111,7 @@ async function growthOfReconcile(client: Client, records: number): Promise<numbe
   return heap.growth();
 }
 
-/** Creates, changes, deletes and looks for products, a hundred at a time, with one signal. */
+/** Creates, updates and deletes products, a hundred at a time, and requests each once more, which gets a 404. */
 async function growthOfCalls({ products }: Client, records: number): Promise<number> {
   const { signal } = new AbortController();
   const hundred = () =>
