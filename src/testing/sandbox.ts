@@ -131,12 +131,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-let sandboxes = 0;
+/** How many sandboxes every copy of the package in this process has made: their rate limiters are shared by origin. */
+const SLOT = Symbol.for('accounting-data-sdk.sandboxes');
 
-/** An origin that no other sandbox of this process has: rate limiters are shared by origin. */
+/** An origin that no other sandbox of this process has. */
 function newOrigin(): string {
-  sandboxes += 1;
-  return `https://sandbox-${sandboxes}.invalid`;
+  const holder = globalThis as { [SLOT]?: number };
+  holder[SLOT] = (holder[SLOT] ?? 0) + 1;
+  return `https://sandbox-${holder[SLOT]}.invalid`;
 }
 
 /** The port of a sandbox: at most one at a time. */

@@ -84,6 +84,14 @@ test('two installed copies of the package share the limiter of a key', async () 
   expect(sent).toEqual(['1']);
 });
 
+test('sandboxes of two installed copies of the package have origins of their own, so that they share no limiter', async () => {
+  const { createSandbox } = await import('accounting-data-sdk/testing');
+  vi.resetModules();
+  const copy = await import('accounting-data-sdk/testing');
+  expect(copy.createSandbox).not.toBe(createSandbox);
+  expect(copy.createSandbox().baseUrl).not.toBe(createSandbox().baseUrl);
+});
+
 const withoutHeaders = () => jsonResponse({ id: '1' });
 
 test('the rate limiter forgets a key after ten idle minutes, with the next call of another key and not by a timer', async () => {
