@@ -20,15 +20,15 @@ type RequestFetch = (request: Request, init?: RequestInit) => Promise<Response>;
 
 /** The `fetch` of the sandboxes of a test without sockets. */
 let sandboxFetch: RequestFetch | undefined;
-const refused = () => Promise.reject(networkError('ECONNREFUSED'));
+const unreachable = () => Promise.reject(networkError('ECONNREFUSED'));
 
 /**
- * A sandbox, and the environment that names it, for commands in this process: without sockets, which take longer. Another
- * address refuses connections.
+ * A sandbox, and the environment that names it, for commands in this process. It uses no sockets, which take longer. No
+ * other address can be reached.
  */
 export function openSandbox(options: SandboxOptions = {}): { sandbox: Sandbox; env: Settings } {
   const sandbox = createSandbox(options);
-  const others = sandboxFetch ?? refused;
+  const others = sandboxFetch ?? unreachable;
   sandboxFetch = (request, init) => {
     const isOwn = new URL(request.url).origin === sandbox.baseUrl;
     return isOwn ? sandbox.fetch(request, init) : others(request, init);
