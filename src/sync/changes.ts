@@ -57,6 +57,5 @@ async function* batches<T extends { id: string }>(
     yield batch;
     await run.commit(batch);
   }
-  run.warnOfTimeZone();
   return run.report();
 }

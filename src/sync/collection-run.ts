@@ -1,6 +1,5 @@
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import { formatUtcOffset } from '../internal/utc-offset.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
@@ -175,24 +174,6 @@ export class CollectionRun<T extends { id: string }> {
     return this.#source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
   }
 
-  /** Names serviceTimeZone if the service compares local times, or has shown an offset for the first time. True if it does. */
-  warnOfTimeZone(): boolean {
-    const { staleRecords } = this.#stats.report;
-    if (this.#context.options.serviceTimeZone !== undefined) return false;
-
-    const offset = this.#found?.offset === undefined ? this.#state?.base.offset : undefined;
-    if (staleRecords > 0) {
-      this.#source.warn(
-        `${staleRecords} records are older than the bound of the read: the service seems to compare local times. Set serviceTimeZone to its time zone ('UTC' if it has none), and it sends them no more.`,
-      );
-    } else if (typeof offset === 'number' && offset !== 0) {
-      this.#source.warn(
-        `the service shows local times (${formatUtcOffset(offset)}). Set serviceTimeZone to its time zone: if it stores local times, changes of the hour that comes twice when clocks go back are missed without it.`,
-      );
-    } else return false;
-    return true;
-  }
-
   report(): CollectionReport {
     const { plan, pagination, complete, repeated = 0, clockWentBack = false } = this.#state ?? {};
     // The state in the store now.
@@ -229,7 +210,7 @@ export class CollectionRun<T extends { id: string }> {
       for await (const page of this.#pages(other)) {
         if (this.#state === other) {
           this.#source.warn(
-            `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: set serviceTimeZone, or run in mode 'full'.`,
+            `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: run in mode 'full' from time to time.`,
           );
         }
         yield page;

@@ -75,8 +75,6 @@ export class TenantRun {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
-    // One line for all collections, because the reason is the same.
-    this.#runs.some((run) => run.warnOfTimeZone());
     const isFinished = this.#runs.every(({ status }) => status === 'done' || status === 'forbidden');
     if (signal?.aborted && !isFinished) throw signal.reason;
     const failure = this.#failure();

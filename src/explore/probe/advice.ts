@@ -63,8 +63,6 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       'The service responds with 500 to a bound on id above 2,147,483,647: ids are stored as int4. Keep your own bounds below.',
     offsets &&
       `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
-    offsets &&
-      `Set serviceTimeZone of sync to the zone of these timestamps, such as 'Europe/Amsterdam': if the service stores local times, changes of the hour that comes twice when clocks go back are missed without it.`,
     larger &&
       `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync, reconcile and push for fewer requests.`,
     allSince && `Lists of ${allSince} ignore updatedSince: each sync reads all of their records.`,
