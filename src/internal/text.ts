@@ -42,7 +42,9 @@ export function causeText(thrown: unknown): string {
 
 /** In quotes, with an escape for each character that is invisible or changes the one before: `"A\u00a0"`. */
 export function visible(text: string): string {
-  return JSON.stringify(text).replaceAll(/(?! )[\p{Z}\p{C}\p{M}]/gu, (character) =>
-    character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  return JSON.stringify(text).replaceAll(
+    /(?! )[\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}]/gu,
+    (character) =>
+      character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }

@@ -1,25 +1,34 @@
-// How a service may store a natural key: without white space around it, in NFC, in another case.
+// How a service may store a natural key: without invisible characters, with other white space, in NFC, in another case.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { visible } from '../internal/text.ts';
 import type { Outcome } from './results.ts';
 
-/** The same for every key that a service may store as the same. In capitals, `ß` is `SS`, and `ẞ` in small letters `ß`. */
+/** Control and format characters, and others that are not shown. Tabs and line breaks are white space. */
+const INVISIBLE = /(?!\s)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|\ufeff/gu;
+
+/** What a service may change in a key, in the order in which a message names it. */
+const FORMS: readonly (readonly [what: string, form: (key: string) => string])[] = [
+  ['invisible characters', (key) => key.replaceAll(INVISIBLE, '')],
+  ['white space', (key) => key.replaceAll(/\s+/g, ' ').trim()],
+  ['Unicode form', (key) => key.normalize('NFC')],
+  // In capitals, `ß` is `SS`, and `ẞ` in small letters `ß`.
+  ['case', (key) => key.toLowerCase().toUpperCase().toLowerCase()],
+];
+
+/** The same for every key that a service may store as the same. */
 export function folded(key: string): string {
-  return key.normalize('NFC').trim().toLowerCase().toUpperCase().toLowerCase();
+  return FORMS.reduce((form, [, fold]) => fold(form), key);
 }
 
 /** What the error about two spellings of a key says. */
 export function spellings(key: string, other: string): string {
-  const same = [
-    key.replaceAll(/\s/g, '') !== other.replaceAll(/\s/g, '') ? '' : 'white space',
-    key.normalize('NFC') !== other.normalize('NFC') ? '' : 'Unicode form',
-    key.toLowerCase() !== other.toLowerCase() ? '' : 'case',
-  ].find((what) => what !== '');
-  return `${visible(key)} and ${visible(other)} differ only in ${same ?? 'white space, case or Unicode form'}`;
+  const difference = FORMS.find(([, fold]) => fold(key) === fold(other));
+  const what = difference?.[0] ?? 'invisible characters, white space, Unicode form or case';
+  return `${visible(key)} and ${visible(other)} differ only in ${what}`;
 }
 
-/** So many creates in a row whose key came back changed in another way than these, and no more are sent. */
+/** So many creates in a row whose key came back changed, and no more are sent. */
 const MAX_CHANGED = 3;
 
 /** The keys that came back from a create in another form than they were sent: the next push would not find the product. */
@@ -37,9 +46,8 @@ export class ChangedKeys {
       return undefined;
     }
     this.#stored.set(folded(stored), stored);
-    if (folded(stored) === folded(sent)) this.#stored.set(folded(sent), stored);
-    else this.#count += 1;
-    this.#last = `${JSON.stringify(sent)} became ${JSON.stringify(stored)}`;
+    this.#count += 1;
+    this.#last = `${visible(sent)} became ${visible(stored)}`;
     return this.#last;
   }
 

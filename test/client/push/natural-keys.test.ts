@@ -4,20 +4,42 @@ import { setUpPush } from '../../support/push.ts';
 import { runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
 const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
-const keys = (text: object) => ({ sandbox: { text: { fields: ['productNumber'], ...text } } });
+
+/** A service that stores each product number in a form of its own. */
+function setUpStoring(stored: (productNumber: string) => string) {
+  const setUp = setUpPush([], {
+    client: {
+      fetch: (url, init) => {
+        if (init?.method !== 'POST') return setUp.sandbox.fetch(url, init);
+        const { productNumber, ...fields } = JSON.parse(String(init.body));
+        const body = JSON.stringify({ ...fields, productNumber: stored(productNumber) });
+        return setUp.sandbox.fetch(url, { ...init, body });
+      },
+    },
+  });
+  return setUp;
+}
+
+const trimmed = (key: string) => key.trim();
+const lowerCased = (key: string) => key.toLowerCase();
 
 test.each([
-  ['trims', { trim: true }, 'A '],
-  ['normalises', { nfc: true }, 'Cafe\u0301'],
-  ['lower-cases', { letters: 'lower' }, 'Desk'],
-  ['upper-cases', { letters: 'upper' }, 'Desk'],
-  ['upper-cases with another letter', { letters: 'upper' }, 'Straße'],
+  ['trims', trimmed, 'A '],
+  ['normalises', (key: string) => key.normalize('NFC'), 'Cafe\u0301'],
+  ['lower-cases', lowerCased, 'Desk'],
+  ['upper-cases', (key: string) => key.toUpperCase(), 'Desk'],
+  ['upper-cases with another letter', (key: string) => key.toUpperCase(), 'Straße'],
+  ['collapses white space in', (key: string) => key.replaceAll(/\s+/g, ' '), 'A  1'],
+  ['stores with ordinary spaces', (key: string) => key.replaceAll(/\s/g, ' '), 'A\u00a01'],
+  ['strips control characters from', (key: string) => key.replaceAll(/\p{Cc}/gu, ''), 'A\u00001'],
+  ['strips invisible characters from', (key: string) => key.replaceAll(/\p{Cf}/gu, ''), 'A\u200b1\u00ad'],
 ])(
-  'a push creates one product for a key that the service %s, however often it runs',
-  async (_, text, key) => {
-    const { run, sandbox } = setUpPush([], keys(text));
+  'a push creates one product for a key that the service %s, even if its store is lost',
+  async (_, stored, key) => {
+    const { run, sandbox } = setUpStoring(stored);
     for (const price of ['1', '2', '3']) {
-      const { results } = await run([row(key, price)]);
+      const store = price === '3' ? { store: new Map() } : {};
+      const { results } = await run([row(key, price)], store);
       expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
       expect(results[0]?.reason).toMatch(
         /^(product 1 may be the one|the service stored another key): ".+" (and|became) ".+"/,
@@ -28,14 +50,60 @@ test.each([
 );
 
 test.each([
-  ['white space', { trim: true }, ['A', 'A ', ' A']],
-  ['white space, the bare one last', { trim: true }, ['A ', ' A', 'A']],
-  ['case', { letters: 'lower' }, ['A', 'a']],
-  ['case on a service that upper-cases', { letters: 'upper' }, ['A', 'a']],
-])('a push creates one product for rows whose keys differ only in %s', async (_, text, spelt) => {
-  const { run, sandbox } = setUpPush([], keys(text));
+  ['white space', trimmed, ['A', 'A ', ' A']],
+  ['white space, the bare one last', trimmed, ['A ', ' A', 'A']],
+  ['case', lowerCased, ['A', 'a']],
+  ['case on a service that upper-cases', (key: string) => key.toUpperCase(), ['A', 'a']],
+])('a push creates one product for rows whose keys differ only in %s', async (_, stored, spelt) => {
+  const { run, sandbox } = setUpStoring(stored);
   for (const __ of [1, 2]) await run(spelt.map((key) => row(key)));
   expect(sandbox.store.products.all()).toHaveLength(1);
+});
+
+test.each([
+  'U+200B',
+  'U+200C',
+  'U+200D',
+  'U+200E',
+  'U+2060',
+  'U+2063',
+  'U+00AD',
+  'U+FE0F',
+  'U+FEFF',
+  'U+034F',
+  'U+202A',
+  'U+202E',
+  'U+2066',
+  'U+061C',
+  'U+180E',
+  'U+3164',
+  'U+E0041',
+  'U+0000',
+  'U+0007',
+  'U+001F',
+  'U+007F',
+  'U+0085',
+])('a push reports a conflict with a product whose key differs only in the invisible %s', async (name) => {
+  const character = String.fromCodePoint(Number.parseInt(name.slice(2), 16));
+  for (const [stored, key] of [
+    ['A1', `A${character}1`],
+    [`A1${character}`, 'A1'],
+    [`${character}A 1`, `A ${character} 1`],
+  ] as const) {
+    const { results, commits } = await setUpPush([{ productNumber: stored }]).run([row(key)]);
+    expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
+    expect(results[0]?.reason).toMatch(/\\(u[0-9a-f]{4}|[bt])/);
+    expect(commits).toEqual([]);
+    const rows = await setUpPush().run([row(stored), row(key)]);
+    expect(rows.report.counts).toMatchObject({ created: 1, conflict: 1 });
+  }
+});
+
+test('a push creates products for keys that differ in visible characters', async () => {
+  const distinct = ['A1', 'A 1', 'A-1', 'A_1', 'A.1', 'A1\u0301', 'Ä1', '１A'];
+  expect((await setUpPush().run(distinct.map((key) => row(key)))).report.counts.created).toBe(
+    distinct.length,
+  );
 });
 
 test('a push reports a conflict with a product whose key another program wrote in another case', async () => {
@@ -57,10 +125,13 @@ test.each([
 
 test.each([
   ['white space', 'A '],
+  ['white space', 'A\u00a0 1'],
+  ['invisible characters', 'A\u200b'],
   ['Unicode form', 'A\u030a'],
   ['case', 'a'],
 ])('a push says that the key of a row differs only in %s from that of an earlier row', async (what, key) => {
-  const { results } = await setUpPush().run([row(key.normalize('NFC').trim().toUpperCase()), row(key)]);
+  const plain = key.replaceAll('\u200b', '').replaceAll(/\s+/g, ' ').normalize('NFC').trim().toUpperCase();
+  const { results } = await setUpPush().run([row(plain), row(key)]);
   const reason = new RegExp(
     `^an earlier row may mean the same product: ".+" and ".+" differ only in ${what}$`,
   );
@@ -84,32 +155,37 @@ test('a push updates both of two products whose keys differ only in white space'
   expect((await run([row('A'), row('A ')])).done).toEqual(['A  updated', 'A updated']);
 });
 
-test('a push stops creating products after three in a row whose key came back with a prefix', async () => {
-  const { run, sandbox } = setUpPush([], keys({ prefix: 'SKU-' }));
-  const { report, results } = await run(
-    Array.from({ length: 9 }, (_, n) => row(String(n))),
-    { concurrency: 1 },
-  );
-  expect(report.counts).toMatchObject({ conflict: 3, failed: 6 });
-  expect(results.at(-1)).toMatchObject({
-    error: {
-      code: 'invalid_input',
-      argument: 'key',
-      message: expect.stringContaining('"2" became "SKU-2"'),
-    },
-  });
-  expect(sandbox.store.products.all()).toHaveLength(3);
-});
+test.each([
+  ['with a prefix', (key: string) => `SKU-${key}`, '"a 2 " became "SKU-a 2 "'],
+  ['trimmed', trimmed, '"a 2 " became "a 2"'],
+  ['in capitals', (key: string) => key.toUpperCase(), '"a 2 " became "A 2 "'],
+  ['without white space', (key: string) => key.replaceAll(' ', ''), '"a 2 " became "a2"'],
+  ['with an invisible mark', (key: string) => `\u200e${key}`, '"a 2 " became "\\u200ea 2 "'],
+  ['empty', () => '', '"a 2 " became ""'],
+])(
+  'a push stops creating products after three in a row whose key came back %s',
+  async (_, stored, change) => {
+    const { run, sandbox } = setUpStoring(stored);
+    const { report, results } = await run(
+      Array.from({ length: 9 }, (__, n) => row(`a ${n} `)),
+      { concurrency: 1 },
+    );
+    expect(report.counts).toMatchObject({ conflict: 3, failed: 6 });
+    const message = expect.stringContaining(change);
+    expect(results.at(-1)).toMatchObject({ error: { code: 'invalid_input', argument: 'key', message } });
+    expect(sandbox.store.products.all()).toHaveLength(3);
+  },
+);
 
 test('a push keeps creating products if a key in between comes back as it was sent', async () => {
-  const { run } = setUpPush([], keys({ prefix: 'SKU-' }));
+  const { run } = setUpStoring((key) => (key.startsWith('SKU-') ? key : `SKU-${key}`));
   const rows = ['1', '2', 'SKU-3', '4', '5', 'SKU-6', '7'].map((key) => row(key));
   const { report } = await run(rows, { concurrency: 1 });
   expect(report.counts).toMatchObject({ conflict: 5, created: 2, failed: 0 });
 });
 
 test('a push does not create the row whose key another row got from the service', async () => {
-  const { run, sandbox } = setUpPush([], keys({ prefix: 'X' }));
+  const { run, sandbox } = setUpStoring((key) => (key.startsWith('X') ? key : `X${key}`));
   const { results } = await run([row('1'), row('X1')], { concurrency: 1 });
   const reason = 'an earlier row may mean the same product: the service stored its key as "X1"';
   expect(results).toContainEqual(expect.objectContaining({ key: 'X1', action: 'conflict', reason }));
@@ -130,7 +206,7 @@ test('a push finds the product of a lost create under another spelling of its ke
 });
 
 test('a push creates a product again that was deleted since its key came back changed', async () => {
-  const { run, sandbox } = setUpPush([], keys({ trim: true }));
+  const { run, sandbox } = setUpStoring(trimmed);
   await run([row('A ')]);
   sandbox.clock.advance(60_000);
   sandbox.store.products.delete('1');

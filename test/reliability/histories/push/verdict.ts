@@ -47,7 +47,9 @@ function endThatBreaks(products: readonly object[], before: Run, last: Run): str
       return isHandled ? [] : [`${key}: an invalid row was ${action}`];
     }
     const isMissed = result !== undefined && isUnseen(result, last);
-    if (isMissed && found.length === 0) return [];
+    // After three creates in a row whose key the service changed, no more are sent.
+    const isUnsent = action === 'failed' && result?.error?.code === 'invalid_input';
+    if ((isMissed || isUnsent) && found.length === 0) return [];
     if (found.length !== 1) return [`${key}: ${found.length} products`];
     const isLocked = action === 'failed' && result?.error?.code === 'forbidden';
     if (isMissed || isLocked || (isRespelt && action === 'conflict')) return [];
