@@ -2,7 +2,7 @@ import { NotFoundError } from '../errors/not-found-error.ts';
 import { checkId } from '../input/checks.ts';
 import { createPaginator } from '../pagination/paginator.ts';
 import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
-import { checkSameId, RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
+import { RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
 import { kindOfSchema, zodFields } from '../schemas/zod-fields.ts';
@@ -24,11 +24,11 @@ export function createCollection(
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
-  const { validation, checkIds, settings, listeners } = client;
+  const { validation, settings, listeners } = client;
   const schemas = schema && zodFields(schema);
   const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
   const contextWith = (mode: ValidationMode) => {
-    const records = new RecordReader({ fields, schema, validation: mode, checkIds });
+    const records = new RecordReader({ fields, schema, validation: mode });
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
   };
   const context = contextWith(validation ?? 'throw');
@@ -73,13 +73,13 @@ type Reading = Read<{ id: string }>;
 /** The reads of a run. */
 function readsOf(
   context: CollectionContext,
-  read: (row: unknown, id: string) => Promise<LookUp<{ id: string }>>,
+  read: (row: unknown) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
     list: (query, options) => createPaginator(listSource(context, checkedQuery(query), options)).pages(),
     async lookUp(id, options) {
       try {
-        const expected = { kind: 'json', read: (row: unknown) => read(row, id) } as const;
+        const expected = { kind: 'json', read } as const;
         return await sendOne(context, { method: 'GET', id: checkId(id), expected }, options);
       } catch (error) {
         if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
@@ -103,20 +103,14 @@ async function keptRow(
 
 /** The reads and writes of a push: an invalid record is its row. */
 function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
-  const read = async (row: unknown, id?: string): Promise<Reading> => {
-    if (id !== undefined && context.checkIds) checkSameId(row, id);
+  const read = async (row: unknown): Promise<Reading> => {
     const { record = row as { id: string } } = await keptRow(context, row);
     return { record, row };
   };
   return {
     ...readsOf(context, read),
-    create: (draft, options) =>
-      sendCreate(context, draft, { ...options, expected: { kind: 'json', read: (row) => read(row) } }),
+    create: (draft, options) => sendCreate(context, draft, { ...options, expected: { kind: 'json', read } }),
     update: (id, patch, options) =>
-      sendUpdate(
-        context,
-        { id, patch },
-        { ...options, expected: { kind: 'json', read: (row) => read(row, id) } },
-      ),
+      sendUpdate(context, { id, patch }, { ...options, expected: { kind: 'json', read } }),
   };
 }

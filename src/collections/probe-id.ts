@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { checkSameId } from '../schemas/record-reader.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { idOf } from '../schemas/validate.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
@@ -22,7 +21,6 @@ export async function probeId(
   if (!checkIds || !isCastable(id) || stringIds.has(definition.segment)) return;
   const read = (body: unknown) => {
     if (idOf(body) === undefined) throw new ShapeError('wrong_shape', ['id: expected a string']);
-    checkSameId(body, id);
   };
   try {
     // `onResponse` is for the response to the write.

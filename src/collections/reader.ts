@@ -44,8 +44,11 @@ export function reader(context: CollectionContext): ReadOnlyCollection<{ id: str
 
   async function read(method: 'get' | 'find', id: string, given: RequestOptions = {}) {
     const options = checkedOptions(given, method);
-    const expected = expectedRecord(context, checkId(id));
-    return await sendOne(context, { method: 'GET', id, expected }, options);
+    return await sendOne(
+      context,
+      { method: 'GET', id: checkId(id), expected: expectedRecord(context) },
+      options,
+    );
   }
 
   return {

@@ -1,6 +1,7 @@
 import { given } from '../input/checks.ts';
 import { is, type OptionInputs, optional } from '../internal/options.ts';
 import { listOptions } from '../pagination/list-options.ts';
+import { ShapeError } from '../schemas/shape-error.ts';
 import { idOf } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey } from '../transport/idempotency-key.ts';
@@ -30,15 +31,16 @@ export function checkedOptions(options: RequestOptions, of: string): RequestOpti
   return given(requestOptions, options, { of, elsewhere: ELSEWHERE });
 }
 
-/** The record that is due in a response; `id` is the id that was requested, if one was. */
-export function expectedRecord(
-  { records, definition, stringIds }: CollectionContext,
-  id?: string,
-): Expected<{ id: string }> {
+/** The record that is due in a response. */
+export function expectedRecord({
+  records,
+  definition,
+  stringIds,
+}: CollectionContext): Expected<{ id: string }> {
   return {
     kind: 'json',
     read(body) {
-      const record = records.one(body, id);
+      const record = records.one(body);
       if (isCastable(idOf(body))) stringIds.add(definition.segment);
       return record;
     },
@@ -57,12 +59,13 @@ interface RecordRequest<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idem
 
 /** Sends a request to a collection, or to the record of an id. */
 export async function sendOne<R>(
-  { definition: { segment }, transport, settings }: CollectionContext,
-  { id, ...request }: RecordRequest<R>,
+  { definition: { segment }, transport, settings, checkIds }: CollectionContext,
+  { id, expected, ...request }: RecordRequest<R>,
   options: RequestOptions,
 ): Promise<R> {
   const { value } = await transport.send({
     ...request,
+    expected: id !== undefined && checkIds ? ofRecord(id, expected) : expected,
     path: id === undefined ? [segment] : [segment, id],
     template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
     priority: 'interactive',
@@ -70,4 +73,23 @@ export async function sendOne<R>(
     options,
   });
   return value;
+}
+
+/**
+ * What a response to a request for one record must be: that record. A service that casts ids to numbers returns record 6002
+ * for `6002-A`; it may write the same id in another case. The one check for reads, writes and the look-ups of runs.
+ */
+function ofRecord<R>(id: string, expected: Expected<R>): Expected<R> {
+  if (expected.kind === 'nothing') return expected;
+  return {
+    ...expected,
+    read(body) {
+      const found = idOf(body);
+      if (found !== undefined && found.toLowerCase() !== id.toLowerCase()) {
+        const issue = `id: expected the one requested, not ${JSON.stringify(found)}`;
+        throw new ShapeError('wrong_record', [issue], { recordId: found });
+      }
+      return expected.read(body);
+    },
+  };
 }

@@ -67,7 +67,7 @@ export function writer(
     },
     async update(id, patch, given = {}) {
       const options = checkedOptions(given, 'update');
-      return await sendUpdate(context, { id, patch }, { ...options, expected: expectedRecord(context, id) });
+      return await sendUpdate(context, { id, patch }, { ...options, expected: expectedRecord(context) });
     },
     async delete(id, given = {}) {
       const options = checkedOptions(given, 'delete');

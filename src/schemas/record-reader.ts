@@ -38,8 +38,6 @@ interface RecordReaderOptions {
   /** The caller's own schema, which runs whole on every record that passed ours. */
   readonly schema: StandardSchema<{ id: string }> | undefined;
   readonly validation: ValidationMode;
-  /** Whether a record must have the id that was requested. */
-  readonly checkIds: boolean;
 }
 
 type RowWithId = Record<string, unknown> & { id: string };
@@ -58,10 +56,9 @@ export class RecordReader {
     this.#options = options;
   }
 
-  /** The record of a body that is one. `id` is the id that was requested. */
-  one(body: unknown, id?: string): { id: string } | Promise<{ id: string }> {
+  /** The record of a body that is one. */
+  one(body: unknown): { id: string } | Promise<{ id: string }> {
     if (!isObject(body)) throw new ShapeError('wrong_content', ['expected one record, a JSON object']);
-    if (id !== undefined && this.#options.checkIds) checkSameId(body, id);
     return this.#passes(body) ? body : this.#explain(body);
   }
 
@@ -158,18 +155,6 @@ export class RecordReader {
 function withoutPrototype(row: unknown): unknown {
   if (!isObject(row) || !Object.hasOwn(row, '__proto__')) return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => name !== '__proto__'));
-}
-
-/**
- * Throws a ShapeError for a record with another id than the one requested: a service that casts ids to numbers returns
- * record 6002 for `6002-A`. A service may write the same id in another case.
- */
-export function checkSameId(body: unknown, id: string): void {
-  const found = idOf(body);
-  if (found === undefined || found.toLowerCase() === id.toLowerCase()) return;
-  throw new ShapeError('wrong_record', [`id: expected the one requested, not ${JSON.stringify(found)}`], {
-    recordId: found,
-  });
 }
 
 function members(body: unknown): readonly unknown[] {

@@ -98,14 +98,20 @@ interface RefreshContext {
 
 /** Reads a record again if another run wrote its row meanwhile, because it is unknown which of the two is newer. */
 async function refreshOne(
-  id: string,
+  requested: string,
   context: RefreshContext,
 ): Promise<keyof Omit<RefreshReport, 'collection'>> {
   const { target, name, source, settings, remember } = context;
+  let id = requested;
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
     const [before] = await target.rows(name, [id]);
     const found = await source.lookUp(id, settings);
     const row = copyRow(found);
+    if (row !== undefined && row.id !== id) {
+      // The service writes the id in another case, and lists the record so.
+      id = row.id;
+      continue;
+    }
     if (row === undefined) {
       if (before === undefined) return 'unchanged';
       await prove404(id, context);

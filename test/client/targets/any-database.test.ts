@@ -460,6 +460,39 @@ describe('verify of a copy', () => {
 });
 
 describe('refresh of a copy', () => {
+  test.each(['3F-A', '3f-A', '3F-a'])(
+    'writes a record under the id that the service lists: %s',
+    async (id) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 1 } });
+      sandbox.store.products.insert({ id: '3f-a', name: 'Desk' });
+      const fetch: typeof globalThis.fetch = (input, init) =>
+        sandbox.fetch(`${input}`.replace(/products\/3f-a/i, 'products/3f-a'), init);
+      expect(await refreshed(sandbox, copy, [id], { fetch })).toMatchObject({ added: 1 });
+      expect(await refreshed(sandbox, copy, [id], { fetch })).toMatchObject({ unchanged: 1 });
+      await run(sandbox, copy);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    },
+  );
+
+  test.each(['2', '02', '2-A', ' 2', 'A-2', '2.0', '0198c0de-0000-7000-8000-000000000002'])(
+    'writes no other record that the service returns for the id %j',
+    async (id) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 0 } });
+      for (const own of [id, '1']) sandbox.store.products.insert({ id: own, name: own });
+      await run(sandbox, copy);
+      const before = await copied(copy);
+      sandbox.store.products.update('1', { name: 'Changed' });
+      const fetch: typeof globalThis.fetch = (input, init) =>
+        sandbox.fetch(`${input}`.replace(/products\/[^/?]+/, 'products/1'), init);
+      const error = { code: 'unexpected_response', reason: 'wrong_record', recordId: '1' };
+      expect(await caught(refreshed(sandbox, copy, [id], { fetch }))).toMatchObject(error);
+      expect(await copied(copy)).toEqual(before);
+      sandbox.store.products.delete(id);
+      expect(await caught(refreshed(sandbox, copy, [id], { fetch }))).toMatchObject(error);
+      expect(await copied(copy)).toEqual(before);
+    },
+  );
+
   test.each([
     ['1', '2', '3'],
     ['2', '3', '1'],
