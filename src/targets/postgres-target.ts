@@ -119,21 +119,16 @@ class PostgresEngine implements Engine {
 
   async replaceView(view: string, select: string, mark: string): Promise<void> {
     // PostgreSQL keeps no SQL comments, and a COMMENT is the user's.
-    const definition = `VIEW ${view} AS ${select} AND ${literal(mark)} <> ''`;
-    try {
-      // Keeps the rights on the view, and views that the user made of it.
-      await this.script([`CREATE OR REPLACE ${definition}`]);
-    } catch (error) {
-      if (codeOf(error) !== '42P16') throw error;
-      const kept = (await this.query(keptWithView(view))) as { sql: string }[];
-      await this.script([`DROP VIEW ${view}`, `CREATE ${definition}`, ...kept.map(({ sql }) => sql)]);
-    }
+    await this.script([replacement(view, `${select} AND ${literal(mark)} <> ''`)]);
   }
 
   viewAdvice(view: string, error: unknown): string {
-    return codeOf(error) === '2BP01'
-      ? `Views of yours are built on it: note their definitions, run DROP VIEW ${view} CASCADE and a sync, then create them again.`
-      : `Run a sync once as the owner of the schema ${this.owner}.`;
+    const code = codeOf(error);
+    if (code === '42501') return `Run a sync once as the owner of the schema ${this.owner}.`;
+    const drop = `run DROP VIEW ${view} CASCADE and a sync, then create them again`;
+    return code === '2BP01'
+      ? `Objects of yours depend on it: note their definitions, ${drop}.`
+      : `Note what you gave the view, such as rules and triggers, ${drop}.`;
   }
 
   async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
@@ -190,20 +185,52 @@ FROM written LEFT JOIN ${dialect.table('record')} AS earlier
   ON earlier.collection = ${collection} AND earlier.tenant = ${tenant} AND earlier.id = written.id`;
 }
 
-/** Statements that give a view, when it was created again, the owner, rights and comment that it has. */
-function keptWithView(view: string): string {
-  const given = (privilege: string) => `format('GRANT %s ON %s TO %s%s', ${privilege}, ${literal(view)},
-    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
-    CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)`;
-  const old = `to_regclass(${literal(view)})`;
-  return `SELECT format('ALTER VIEW %s OWNER TO %I', ${literal(view)}, pg_get_userbyid(relowner)) AS sql
-    FROM pg_class WHERE oid = ${old} AND pg_get_userbyid(relowner) <> current_user
-  UNION ALL SELECT ${given('privilege_type')} FROM pg_class, aclexplode(relacl)
-    WHERE oid = ${old} AND grantee <> relowner
-  UNION ALL SELECT ${given(`privilege_type || ' (' || quote_ident(attname) || ')'`)} FROM pg_attribute, aclexplode(attacl)
-    WHERE attrelid = ${old}
-  UNION ALL SELECT format('COMMENT ON VIEW %s IS %L', ${literal(view)}, obj_description(${old}, 'pg_class'))
-    WHERE obj_description(${old}, 'pg_class') IS NOT NULL`;
+/**
+ * Replaces a view, with all that its owner gave it. PostgreSQL keeps everything but the options in `CREATE OR REPLACE`,
+ * and nothing if the view has to be dropped because a column gets another type.
+ */
+function replacement(view: string, select: string): string {
+  const name = literal(view);
+  const objects = `SELECT 'pg_class'::regclass, old UNION ALL SELECT 'pg_rewrite'::regclass, oid FROM pg_rewrite WHERE ev_class = old
+    UNION ALL SELECT 'pg_trigger'::regclass, oid FROM pg_trigger WHERE tgrelid = old`;
+  const described = (catalog: string) => `${catalog} AS given, pg_identify_object(classoid, objoid, objsubid),
+    LATERAL (SELECT CASE type WHEN 'view column' THEN 'COLUMN' ELSE upper(type) END AS what) AS named
+    WHERE (classoid, objoid) IN (${objects})`;
+  const to = `CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END`;
+  const grant = (privilege: string) =>
+    `format('GRANT %s ON %s TO %s%s', ${privilege}, ${name}, ${to}, CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END)`;
+  return `DO ${literal(`DECLARE
+  old oid := to_regclass(${name});
+  options text := (SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' FROM pg_class WHERE oid = old);
+  definition text := concat('VIEW ', ${name}, options, ' AS ', ${literal(select)});
+  kept text[] := ARRAY(
+    SELECT format('ALTER VIEW %s OWNER TO %I', ${name}, pg_get_userbyid(relowner)) FROM pg_class
+      WHERE oid = old AND pg_get_userbyid(relowner) <> current_user
+    UNION ALL SELECT ${grant('privilege_type')} FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner)))
+      WHERE oid = old
+    UNION ALL SELECT ${grant(`format('%s (%I)', privilege_type, attname)`)} FROM pg_attribute, aclexplode(attacl)
+      WHERE attrelid = old
+    UNION ALL SELECT format('ALTER VIEW %s ALTER %I SET DEFAULT %s', ${name}, attname, pg_get_expr(adbin, adrelid))
+      FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE adrelid = old
+    UNION ALL SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE ev_class = old AND rulename <> '_RETURN'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = old
+    UNION ALL SELECT format('COMMENT ON %s %s IS %L', what, identity, description) FROM ${described('pg_description')}
+    UNION ALL SELECT format('SECURITY LABEL FOR %I ON %s %s IS %L', provider, what, identity, label) FROM ${described('pg_seclabel')});
+  columns text := (SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = old AND attnum > 0);
+  line text;
+BEGIN
+  EXECUTE 'CREATE OR REPLACE ' || definition;
+EXCEPTION WHEN invalid_table_definition THEN
+  EXECUTE 'DROP VIEW ' || ${name};
+  EXECUTE 'CREATE ' || definition;
+  -- Fails if its owner renamed a column.
+  EXECUTE format('SELECT %s FROM %s LIMIT 0', columns, ${name});
+  -- Default privileges are those of a new view.
+  FOR line IN SELECT format('REVOKE ALL ON %s FROM %s', ${name}, ${to})
+    FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE oid = to_regclass(${name})
+  LOOP EXECUTE line; END LOOP;
+  FOREACH line IN ARRAY kept LOOP EXECUTE line; END LOOP;
+END`)}`;
 }
 
 /** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */

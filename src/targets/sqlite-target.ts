@@ -5,7 +5,7 @@ import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';
-import { identifier, sqliteColumns } from './columns.ts';
+import { identifier, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
 import type { Engine, Write } from './engine.ts';
 import { failureKind, outlasting } from './failures.ts';
@@ -185,7 +185,12 @@ class SqliteEngine implements Engine {
   }
 
   async replaceView(view: string, select: string, mark: string): Promise<void> {
-    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE VIEW ${view} AS ${mark} ${select}`]);
+    // A trigger of the user goes with its view.
+    const triggers = await this.query(
+      `SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ${literal(view.slice(1, -1))} COLLATE NOCASE`,
+    );
+    const kept = (triggers as { sql: string }[]).map(({ sql }) => sql);
+    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE VIEW ${view} AS ${mark} ${select}`, ...kept]);
   }
 
   viewAdvice(view: string): string {

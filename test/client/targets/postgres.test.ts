@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { createClient, sync, verify } from 'accounting-data-sdk';
+import { createClient, type FieldKind, sync, verify } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -39,12 +39,12 @@ async function asWriter(schema: string, work: () => Promise<void>): Promise<void
   }
 }
 
-/** A copy in which `balance` is an amount, and what it warns of. */
-async function withAmounts(schema: string) {
+/** A copy for which accounts have these fields, and what it warns of. */
+async function withKinds(schema: string, fields: Readonly<Record<string, FieldKind>>) {
   const warnings: string[] = [];
   const copy = await openTarget(postgresTarget(database, { schema }), 'acme', {
     collections: ['accounts'],
-    fieldsOf: () => ({ balance: 'money' }),
+    fieldsOf: () => fields,
     warn: (text) => void warnings.push(text),
   });
   await copy.store.get('accounting-data-sdk:acme:accounts');
@@ -117,25 +117,122 @@ test('a copy in PostgreSQL compares ids by their bytes, and holds times with a t
   ]);
 });
 
-test('a view in PostgreSQL keeps its rights and comment when a column gets another type', async () => {
+/** What the owner of a view can give it, and a query that finds it. `*` is the schema. */
+const GIVEN = [
+  ['the option security_invoker', 'ALTER VIEW *.accounts SET (security_invoker = true)', options()],
+  ['the option security_barrier', 'ALTER VIEW *.accounts SET (security_barrier)', options()],
+  ['the option check_option', `ALTER VIEW *.accounts SET (check_option = 'local')`, options()],
+  ['several options', 'ALTER VIEW *.accounts SET (security_barrier = on, security_invoker = off)', options()],
+  [
+    'a grant',
+    'CREATE ROLE "*_Analyst"; GRANT SELECT ON *.accounts TO "*_Analyst" WITH GRANT OPTION',
+    rights(),
+  ],
+  ['a grant to everyone', 'GRANT SELECT ON *.accounts TO PUBLIC', rights()],
+  ['a grant that the owner lost', 'REVOKE DELETE, TRUNCATE ON *.accounts FROM CURRENT_USER', rights()],
+  [
+    'a grant on a column',
+    'CREATE ROLE *_editor; GRANT UPDATE (balance) ON *.accounts TO *_editor',
+    `SELECT attname, attacl::text FROM pg_attribute WHERE attrelid = '*.accounts'::regclass AND attacl IS NOT NULL`,
+  ],
+  [
+    'no grant although new tables get one',
+    'CREATE ROLE *_new; ALTER DEFAULT PRIVILEGES IN SCHEMA * GRANT SELECT ON TABLES TO *_new',
+    rights(),
+  ],
+  [
+    'an owner',
+    `CREATE ROLE *_owner; GRANT ALL ON SCHEMA * TO *_owner; GRANT SELECT ON *.record TO *_owner;
+      ALTER VIEW *.accounts OWNER TO *_owner`,
+    `SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = '*.accounts'::regclass`,
+  ],
+  ['a comment', `COMMENT ON VIEW *.accounts IS 'See the wiki''s page'`, comments('pg_class')],
+  ['a comment on a column', `COMMENT ON COLUMN *.accounts.balance IS 'In euros'`, comments('pg_class')],
+  [
+    'a default of a column',
+    `ALTER VIEW *.accounts ALTER id SET DEFAULT '?'`,
+    `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = '*.accounts'::regclass`,
+  ],
+  [
+    'a rule with its comment',
+    `CREATE RULE "On" AS ON DELETE TO *.accounts DO INSTEAD NOTHING; COMMENT ON RULE "On" ON *.accounts IS 'No deletes'`,
+    `SELECT definition, obj_description(oid, 'pg_rewrite') AS comment
+      FROM pg_rules JOIN pg_rewrite USING (rulename) WHERE schemaname = '*'`,
+  ],
+  [
+    'a trigger with its comment',
+    `CREATE FUNCTION *.ignore() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER "Mine" INSTEAD OF UPDATE ON *.accounts FOR EACH ROW EXECUTE FUNCTION *.ignore();
+      COMMENT ON TRIGGER "Mine" ON *.accounts IS 'Read only'`,
+    `SELECT pg_get_triggerdef(oid), obj_description(oid, 'pg_trigger') AS comment
+      FROM pg_trigger WHERE tgrelid = '*.accounts'::regclass`,
+  ],
+] as const;
+
+function options() {
+  return `SELECT reloptions FROM pg_class WHERE oid = '*.accounts'::regclass`;
+}
+
+function rights() {
+  return `SELECT grantee::regrole::text, privilege_type, is_grantable FROM pg_class,
+    aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE oid = '*.accounts'::regclass ORDER BY 1, 2`;
+}
+
+function comments(catalog: string) {
+  return `SELECT objsubid, description FROM pg_description
+    WHERE classoid = '${catalog}'::regclass AND objoid = '*.accounts'::regclass`;
+}
+
+const REPLACEMENTS = [
+  ['a record has a new field', { balance: 'string' }, { iban: 'NL00' }],
+  ['a column gets another type', { balance: 'money' }, {}],
+] as const;
+
+test.each(
+  REPLACEMENTS.flatMap(([when, kinds, record]) =>
+    GIVEN.map(([what, sql, asked]) => ({ what, when, kinds, record, sql, asked })),
+  ),
+)('a view in PostgreSQL keeps $what if $when', async ({ kinds, record, sql, asked }) => {
   const { schema, copy } = await opened();
+  const inSchema = (text: string) => text.replaceAll('*', schema);
   await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
-  await rowsOf(`CREATE ROLE ${schema}_analyst`);
-  await rowsOf(`GRANT SELECT ON ${schema}.accounts TO ${schema}_analyst WITH GRANT OPTION`);
-  await rowsOf(`GRANT UPDATE (balance) ON ${schema}.accounts TO ${schema}_analyst`);
-  await rowsOf(`COMMENT ON VIEW ${schema}.accounts IS 'See the wiki''s page'`);
-  const rights = () =>
-    rowsOf(`SELECT relacl::text, obj_description(c.oid) AS comment, attacl::text, pg_typeof(relowner), relowner
-      FROM pg_class AS c JOIN pg_attribute ON attrelid = c.oid AND attname = 'balance'
-      WHERE c.oid = '${schema}.accounts'::regclass`);
-  const before = await rights();
-  const { copy: next, warnings } = await withAmounts(schema);
-  await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
+  await database.exec(inSchema(sql));
+  const before = await rowsOf(inSchema(asked));
+  expect(before).not.toEqual([]);
+  const { copy: next, warnings } = await withKinds(schema, kinds);
+  await next.onBatch(batch([{ id: '2', balance: '7.00', ...record }], { checkpoint: '{"n":2}' }));
   expect(warnings).toEqual([]);
-  expect(await rowsOf(`SELECT sum(balance)::text AS sum FROM ${schema}.accounts`)).toEqual([
-    { sum: '12.00' },
-  ]);
-  expect(await rights()).toEqual(before);
+  const column = Object.keys({ balance: '', ...record }).at(-1);
+  const [row] = await rowsOf(`SELECT pg_typeof("${column}")::text AS type FROM ${schema}.accounts`);
+  expect(row).toEqual({ type: kinds.balance === 'money' ? 'numeric' : 'text' });
+  expect(await rowsOf(inSchema(asked))).toEqual(before);
+});
+
+test.each([
+  ['a view of views', 'CREATE VIEW *_mine AS SELECT balance FROM *.accounts', 'CASCADE'],
+  [
+    'a type of a parameter',
+    `CREATE FUNCTION *_f(*.accounts) RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+    'CASCADE',
+  ],
+  ['a default of another type', `ALTER VIEW *.accounts ALTER balance SET DEFAULT '0'`, 'default expression'],
+  [
+    'another name of a column',
+    'ALTER VIEW *.accounts RENAME balance TO saldo',
+    'column "saldo" does not exist',
+  ],
+])('a view in PostgreSQL stays as it is, with a warning, if it would lose %s', async (_, sql, warning) => {
+  const { schema, copy } = await opened();
+  const inSchema = (text: string) => text.replaceAll('*', schema);
+  await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
+  await database.exec(inSchema(sql));
+  const definition = () => rowsOf(inSchema(`SELECT pg_get_viewdef('*.accounts') AS sql`));
+  const before = await definition();
+  const { copy: next, warnings } = await withKinds(schema, { balance: 'money' });
+  await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
+  expect(warnings).toEqual([expect.stringContaining(warning)]);
+  expect(await definition()).toEqual(before);
+  expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(2);
 });
 
 test('a comment of the user on a view in PostgreSQL stays, and stops no sync', async () => {
@@ -157,7 +254,7 @@ test('a copy in PostgreSQL writes records even if a view of the user prevents a 
   await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
   await rowsOf(`CREATE VIEW ${schema}_mine AS SELECT balance FROM ${schema}.accounts`);
   const again = async (checkpoint: string, id: string) => {
-    const { copy: next, warnings } = await withAmounts(schema);
+    const { copy: next, warnings } = await withKinds(schema, { balance: 'money' });
     await next.onBatch(batch([{ id, balance: '7.00' }], { checkpoint }));
     await next.onBatch(batch([{ id: `${id}0`, balance: '7.00' }], { checkpoint: `${checkpoint} ` }));
     return warnings;

@@ -120,6 +120,17 @@ test('a copy in SQLite keeps a name with NUL in the body as it is', async () => 
   expect(JSON.parse(String(row?.body))).toEqual({ id: '1', 'a\0b': 'x', name: 'with\0NUL' });
 });
 
+test('a view in SQLite keeps the triggers of the user when it is replaced', async () => {
+  const copy = openSqlite();
+  await write(copy, batch([{ id: '1', name: 'Cash' }]));
+  await copy.query('CREATE TABLE renamed (id TEXT, name TEXT)');
+  await copy.query(`CREATE TRIGGER "mine" INSTEAD OF UPDATE OF name ON Accounts
+    BEGIN INSERT INTO renamed VALUES (new.id, new.name); END`);
+  await write(copy, batch([{ id: '2', name: 'Bank', iban: 'NL00' }]));
+  await copy.query(`UPDATE accounts SET name = 'Till' WHERE iban = 'NL00'`);
+  expect(await copy.query('SELECT * FROM renamed')).toEqual([{ id: '2', name: 'Till' }]);
+});
+
 test.each([
   ['database', () => sqliteTarget('')],
   ['database', () => sqliteTarget(undefined as never)],

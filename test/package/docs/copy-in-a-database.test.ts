@@ -9,15 +9,19 @@ import { root } from './code-blocks.ts';
 
 const guide = readFileSync(`${root}src/guides/copy-in-a-database.md`, 'utf8');
 const blocks = [...guide.matchAll(/^```sql\n(.*?)^```$(?:\n\n((?:^\|[^\n]*\n)+))?/gms)];
+/** The statements that let a role read one company. */
+const policies = blocks.map(([, sql = '']) => sql).find((sql) => sql.includes('CREATE POLICY')) ?? '';
 /** Each query of the guide with the rows of the table below it. */
-const queries = blocks.map(([, sql = '', table]) => ({
-  sql,
-  sample: table
-    ?.trim()
-    .split('\n')
-    .slice(2)
-    .map((line) => line.slice(2, -2).split(' | ')),
-}));
+const queries = blocks
+  .filter(([, sql]) => sql !== policies)
+  .map(([, sql = '', table]) => ({
+    sql,
+    sample: table
+      ?.trim()
+      .split('\n')
+      .slice(2)
+      .map((line) => line.slice(2, -2).split(' | ')),
+  }));
 
 const counts = { accounts: 10, accountAddresses: 10, products: 20 };
 const collections = ['accounts', 'accountAddresses', 'products'] as const;
@@ -96,4 +100,29 @@ test('each query of the guide to copies returns as many rows as it must, the sam
   // All collections were synced a moment ago, without an error, so the first query finds none. Each company has ten
   // addresses, and two have four new products.
   expect(found).toEqual([0, 3, 3, 6, 8, 4, 2, 30, 21, 2, 7, 2, 2, 9]);
+});
+
+test('a role with the policies of the guide to copies reads its company, also after a view has got a column', async () => {
+  const postgres = await startPglite();
+  onTestFinished(() => postgres.close());
+  const target = postgresTarget(postgres);
+  await copied(target, async () => []);
+  await postgres.exec(`CREATE ROLE acme; ${policies}`);
+  const asAcme = async () => {
+    const tenants = (view: string) =>
+      postgres.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM accounting.${view}`);
+    await postgres.exec('SET ROLE acme');
+    const found = await Promise.all(['products', 'sync_status', 'record', 'status'].map(tenants));
+    const others = await Promise.allSettled(['accounts', 'checkpoint', 'seen'].map(tenants));
+    await postgres.exec('RESET ROLE');
+    return [found.map(({ rows }) => rows), others.map(({ status }) => status)];
+  };
+  const own = Array(4).fill([{ tenant: 'acme' }]);
+  const denied = Array(3).fill('rejected');
+  expect(await asAcme()).toEqual([own, denied]);
+  companies.bolt.store.products.update('1', { mood: 'new' } as never);
+  await copied(target, async () => []);
+  const { rows } = await postgres.query('SELECT mood FROM accounting.products WHERE mood IS NOT NULL');
+  expect(rows).toEqual([{ mood: 'new' }]);
+  expect(await asAcme()).toEqual([own, denied]);
 });
