@@ -47,7 +47,7 @@ export function listSource(
     path: [segment],
     template: `/${segment}`,
     expected: { kind: 'json', read: (body: unknown) => context.records.list(body), cleared: withoutSecrets },
-    priority: 'background',
+    isList: true,
     settings: callSettings(context.settings, options),
   } as const;
 

@@ -80,7 +80,6 @@ export async function sendRaw<T>(
     contentType,
     idempotencyKey: method === 'POST' ? (idempotencyKey ?? newIdempotencyKey()) : undefined,
     expected: expectedOf(request),
-    priority: 'interactive',
     settings: callSettings(context.settings, options),
     options,
   });

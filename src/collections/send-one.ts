@@ -68,7 +68,6 @@ export async function sendOne<R>(
     expected: id !== undefined && checkIds ? ofRecord(id, expected) : expected,
     path: id === undefined ? [segment] : [segment, id],
     template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
-    priority: 'interactive',
     settings: callSettings(settings, options),
     options,
   });

@@ -8,20 +8,17 @@
  *     │                             └───────────────▶ cancelled
  *     └──▶ rejected: the quota is used up for longer than the call may wait
  *
- * What is known of the key decides when the next call may be sent (throttle.ts, window.ts):
+ * What is known of the key decides when the next call may be sent (throttle.ts):
  *
- *   unknown ── headers ──▶ counted: while in flight < remaining, then one probe when the quota is expected back
- *      │                      │  ▲
- *      └── no headers ──▶ unlimited         429 ──▶ paused until Retry-After, whatever the state
+ *   alone    one call finds out the quota: the first of a key, the first after a pause, and one when nothing is left
+ *   counted  calls in flight stay below what remains, and below a bound that grows with each success
+ *   paused   a 429 pauses every call until its Retry-After
  *
- * One window of 100 calls in 2 s, after the first windows, with 8 callers:
+ * One window of 100 calls in 2 s with 8 callers:
  *
- *   0 ms      one probe is sent: the window should be open     Remaining: 99 → the window is open
- *   6 ms      8 calls in flight; each response lets one more go
- *   70 ms     Remaining: 10; these are left to other processes for a second
- *   1,000 ms  the rest is used, one call first: others may have used it meanwhile
- *   1,010 ms  Remaining: 0; later calls are queued; the first in the queue sets a timer for 2,005 ms
- *   2,005 ms  the first in the queue is the next probe
+ *   0 ms      the pause ends, one call is sent     Remaining: 99; now two may be in flight, and one more each time
+ *   25 ms     8 calls in flight; each response lets one more go
+ *   80 ms     Remaining: 0; one call is sent and gets a 429 with Retry-After: 2, which pauses every call
  *
  * A queued call sleeps until it is woken or its own timer fires. Whatever changes the quota or the queue hands permits
  * to the first calls, for as long as there is quota, and wakes the next one if its timer would fire too late. On
@@ -30,7 +27,7 @@
  */
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
-import { type QuotaReport, type Sent, Throttle } from './throttle.ts';
+import { type CallInFlight, type QuotaReport, Throttle } from './throttle.ts';
 import { type LimitedCall, Waiter, WaitingQueue } from './waiting-queue.ts';
 
 export type { QuotaReport } from './throttle.ts';
@@ -51,7 +48,7 @@ export class RateLimiter {
   readonly #throttle = new Throttle();
   readonly #queue = new WaitingQueue();
   /** Permits that were handed over and not taken yet, oldest first. */
-  readonly #offers = new Map<Waiter, Sent>();
+  readonly #offers = new Map<Waiter, CallInFlight>();
 
   /** Nothing is queued or in flight, and no pause holds. */
   get isIdle(): boolean {
@@ -81,7 +78,7 @@ export class RateLimiter {
   }
 
   /** Queues a call until it may be sent. */
-  async #wait(call: LimitedCall, since: number): Promise<Sent> {
+  async #wait(call: LimitedCall, since: number): Promise<CallInFlight> {
     const { signal } = call;
     const waiter = new Waiter(call, since);
     const wake = () => waiter.wake();
@@ -103,8 +100,8 @@ export class RateLimiter {
         if (this.#mustSend(waiter, call, now)) return this.#throttle.markSent(now, call.timeoutMs);
         if (!isReported) {
           isReported = true;
-          const opensAt = this.#throttle.opensAt(now);
-          call.onWait(Number.isFinite(opensAt) ? opensAt - now : undefined);
+          const closedUntil = this.#throttle.closedUntil(now) ?? Number.POSITIVE_INFINITY;
+          call.onWait(Number.isFinite(closedUntil) ? closedUntil - now : undefined);
           // The caller may abort in it: nothing sleeps yet that the signal could wake.
           if (signal?.aborted) throw signal.reason;
         }
@@ -165,7 +162,7 @@ export class RateLimiter {
         if (first.wakesAt > this.#dueAt(now)) this.#wake(first, now);
         return;
       }
-      this.#queue.shift(first);
+      this.#queue.remove(first);
       this.#offers.set(first, this.#throttle.markSent(now, first.timeoutMs));
       this.#wake(first, now);
     }

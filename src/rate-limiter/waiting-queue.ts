@@ -1,6 +1,4 @@
 export interface LimitedCall {
-  /** Interactive calls overtake background calls, which keep one slot in five. */
-  readonly priority: 'interactive' | 'background';
   /** The call got a 429 before: it goes to the front of the queue. */
   readonly wasRejected: boolean;
   readonly signal: AbortSignal | undefined;
@@ -19,14 +17,12 @@ export interface LimitedCall {
   readonly giveUp: (limit: 'deadline' | undefined, retryAfterMs: number | undefined) => Error;
 }
 
-/** Background calls keep one slot in five: four interactive calls may overtake. */
-const MOST_OVERTAKING = 4;
 /** A pause of a minute that begins a moment after the call still fits into a `maxWaitMs` of a minute: both are common. */
 const GRACE = { share: 0.05, longestMs: 1_000 };
 
 /** A call in the queue. Its code sleeps until it is woken or its own timer fires. */
 export class Waiter {
-  readonly lane: 'rejected' | 'interactive' | 'background';
+  readonly wasRejected: boolean;
   /** The call is sent then, even while the limits are unknown. */
   readonly sendAt: number;
   /** The call ends then if the quota is used up. */
@@ -36,9 +32,9 @@ export class Waiter {
   wakesAt: number;
   wake: () => void = () => {};
 
-  constructor({ wasRejected, priority, maxWaitMs, deadlineAt, timeoutMs }: LimitedCall, now: number) {
+  constructor({ wasRejected, maxWaitMs, deadlineAt, timeoutMs }: LimitedCall, now: number) {
     const graceMs = Math.min(GRACE.longestMs, GRACE.share * maxWaitMs);
-    this.lane = wasRejected ? 'rejected' : priority;
+    this.wasRejected = wasRejected;
     this.sendAt = Math.min(deadlineAt, now + maxWaitMs);
     this.giveUpAt = Math.min(deadlineAt, now + maxWaitMs + graceMs);
     this.timeoutMs = timeoutMs;
@@ -66,37 +62,31 @@ class Lane {
   }
 }
 
-/** Which call is next: calls that got a 429, then interactive calls, then background calls. */
+/** Which call is next: calls that got a 429, then the others. */
 export class WaitingQueue {
-  readonly #lanes = { rejected: new Lane(), interactive: new Lane(), background: new Lane() };
-  /** Interactive calls in a row that have overtaken a background call. */
-  #overtaking = 0;
+  readonly #rejected = new Lane();
+  readonly #others = new Lane();
 
   /** The next call. */
   get first(): Waiter | undefined {
-    const { rejected, interactive, background } = this.#lanes;
-    const [one, other] =
-      this.#overtaking < MOST_OVERTAKING ? [interactive, background] : [background, interactive];
-    return rejected.first ?? one.first ?? other.first;
+    return this.#rejected.first ?? this.#others.first;
   }
 
   /** Changes nothing for a waiter that is in the queue. */
   add(waiter: Waiter): void {
-    this.#lanes[waiter.lane].members.add(waiter);
+    this.#laneOf(waiter).members.add(waiter);
   }
 
   remove(waiter: Waiter): void {
-    this.#lanes[waiter.lane].members.delete(waiter);
-  }
-
-  /** Removes a call that may be sent. */
-  shift(waiter: Waiter): void {
-    this.remove(waiter);
-    if (waiter.lane === 'background' || this.#lanes.background.first === undefined) this.#overtaking = 0;
-    else if (waiter.lane === 'interactive') this.#overtaking += 1;
+    this.#laneOf(waiter).members.delete(waiter);
   }
 
   *[Symbol.iterator](): Iterator<Waiter> {
-    for (const lane of Object.values(this.#lanes)) yield* lane.members;
+    yield* this.#rejected.members;
+    yield* this.#others.members;
+  }
+
+  #laneOf({ wasRejected }: Waiter): Lane {
+    return wasRejected ? this.#rejected : this.#others;
   }
 }

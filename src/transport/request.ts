@@ -34,8 +34,8 @@ export interface ApiRequest<T> {
   readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly expected: Expected<T>;
-  /** In the rate limiter, interactive calls overtake background lists. */
-  readonly priority: 'interactive' | 'background';
+  /** A list shows whether the service works: see `ServiceCheck`. */
+  readonly isList?: boolean;
   /** The options of this call, every default applied. */
   readonly settings: CallSettings;
   readonly options: Omit<RequestOptions, keyof CallOptions>;

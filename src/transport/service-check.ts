@@ -52,7 +52,6 @@ export class ServiceCheck {
       path: [other],
       template: `/${other}`,
       expected: { kind: 'nothing', value: undefined },
-      priority: 'interactive',
       settings: { ...settings, maxOutageMs: 0, retry: { ...settings.retry, maxAttempts: 1 } },
       options: {
         headers,

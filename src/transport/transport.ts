@@ -141,10 +141,9 @@ export class HttpTransport implements Transport {
     call: Call,
     { ky, url }: { ky: KyInstance; url: string },
   ): Promise<ApiResponse<T>> {
-    const { priority, settings } = request;
+    const { settings } = request;
     settings.beforeAttempt?.();
     const limitedCall: LimitedCall = {
-      priority,
       wasRejected: call.step.next === 'wait',
       signal: call.signal,
       deadlineAt: call.deadlineAt,
@@ -172,7 +171,7 @@ export class HttpTransport implements Transport {
         this.#mergesPatches = call.step.next === 'merge_patch';
       throw failure;
     } finally {
-      if (priority === 'background' && call.received !== undefined) {
+      if (request.isList && call.received !== undefined) {
         this.#serviceCheck.listed(collectionOf(request), call.received.status);
       }
     }

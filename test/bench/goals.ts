@@ -27,6 +27,7 @@ export const goals = {
     unit: '×',
     most: 2.5,
   },
+  failedCalls: { what: 'failed calls of all processes that share a quota', unit: '×', most: 0 },
   callsOfManyKeys: { what: 'the same, each call with a key of its own', unit: '×', most: 2.5 },
 } as const satisfies Readonly<Record<string, Goal>>;
 
