@@ -132,7 +132,7 @@ function unknownAdvice(
   { status, content }: ErrorResponse,
   { method, path, retryable, inProgress }: CallFacts,
 ): string {
-  if (status === 406) return 'This client understands JSON and JSON-LD.';
+  if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
   if (status === 500 && method === 'GET' && retryable === false && hasHugeId(path)) {
     return `Check the id: many services cannot read one above ${MAX_INT4}.`;
   }

@@ -1,33 +1,25 @@
-// The calls of one run: the wait for a service that is down, denied writes, and which errors no other row can avoid.
+// The calls of one push: the wait for a service that is down, and which writes are not sent because of earlier ones.
 
-import type { ForbiddenError } from '../errors/forbidden-error.ts';
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { type LookUp, type Read, runSource, type WriteSource } from '../reading/source.ts';
 import type { RunCallOptions } from '../transport/call-options.ts';
 import { outageDelayMs, signOfError } from '../transport/outage.ts';
+import {
+  afterWrite,
+  type Kind,
+  NOTHING_SHOWN,
+  type Rejection,
+  rejectionOf,
+  type Shown,
+  subjectOf,
+} from './kinds.ts';
 import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
-/** A 403 can concern one record, or every write of its kind. */
-export type Kind = 'create' | 'update' | 'delete';
-
-/** So many 403s in a row, and no success of the kind before: no other write of it is sent. */
-const MAX_DENIED = 20;
-
-/** Errors that every other row would meet too. */
-const STOPPING_CODES: ReadonlySet<string> = new Set([
-  'unauthenticated',
-  'scope_required',
-  'checkpoint',
-  'concurrent_run',
-]);
-const STOPPING_STATUSES: ReadonlySet<number> = new Set([405, 406, 415]);
-
 export class Calls {
-  /** 403s in a row by kind, and the last of them; -Infinity after a success. */
-  readonly #denied = new Map<Kind, { readonly count: number; readonly error?: ForbiddenError }>();
+  readonly #shown = new Map<Kind, Shown>();
   readonly #products: AnyTarget;
   readonly #options: ResolvedPushOptions;
   readonly #results: Results;
@@ -72,17 +64,20 @@ export class Calls {
     return await this.#run((options) => this.#lenient.lookUp(id, { ...options, maxOutageMs }));
   }
 
-  /** The last 403, if so many came in a row that no more writes of the kind are sent. */
-  denied(kind: Kind): ForbiddenError | undefined {
-    const { count, error } = this.#denied.get(kind) ?? { count: 0 };
-    return count >= MAX_DENIED ? error : undefined;
+  /** What every write of a kind has met, so that no further one is sent; undefined if one may succeed. */
+  rejection(kind: Kind, mostDenied: number): Rejection | undefined {
+    return rejectionOf(this.#shownBy(kind), mostDenied);
   }
 
-  /** Whether an error ends the run: it is not about one row. */
-  stopsRun(error: unknown): boolean {
+  /** Throws the error that stopped the writes of a kind. */
+  throwIfStopped(): void {
+    for (const shown of this.#shown.values()) if (shown.isStopped) throw shown.error;
+  }
+
+  /** Whether an error ends the push at once: every other call would meet it too. */
+  stopsPush(error: unknown): boolean {
     if (!isAccountingError(error) || this.#options.signal?.aborted) return true;
-    if (error === this.#gaveUpAfter || STOPPING_CODES.has(error.code)) return true;
-    return isApiError(error) && STOPPING_STATUSES.has(error.status);
+    return error === this.#gaveUpAfter || subjectOf(error) === 'push';
   }
 
   /** Waits until every create that was sent is carried out, and shown. */
@@ -91,15 +86,17 @@ export class Calls {
     if (waitMs > 0) await this.#wait(waitMs);
   }
 
+  #shownBy(kind: Kind): Shown {
+    return this.#shown.get(kind) ?? NOTHING_SHOWN;
+  }
+
   async #write<V>(kind: Kind, work: (options: RunCallOptions) => Promise<V>): Promise<V> {
     try {
       const value = await this.#run(work);
-      this.#denied.set(kind, { count: Number.NEGATIVE_INFINITY });
+      this.#shown.set(kind, afterWrite(this.#shownBy(kind)));
       return value;
     } catch (error) {
-      const { count } = this.#denied.get(kind) ?? { count: 0 };
-      if (isAccountingError(error, 'forbidden')) this.#denied.set(kind, { count: count + 1, error });
-      else this.#denied.set(kind, { count: Math.min(count, 0) });
+      if (isAccountingError(error)) this.#shown.set(kind, afterWrite(this.#shownBy(kind), error));
       throw error;
     }
   }

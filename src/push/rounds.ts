@@ -7,7 +7,7 @@ import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { Read } from '../reading/source.ts';
 import type { PushDifference } from '../reports/push-report.ts';
-import type { Calls, Kind } from './calls.ts';
+import type { Calls } from './calls.ts';
 import {
   afterCreate,
   afterLook,
@@ -23,6 +23,7 @@ import {
 } from './create.ts';
 import { type Fields, notStored, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
+import { sampleFirst } from './kinds.ts';
 import { Match } from './match.ts';
 import type { PushMemory } from './memory.ts';
 import { type Missing, MissingProducts } from './missing.ts';
@@ -36,6 +37,10 @@ const MAX_ROUNDS = 3;
 const CHUNK = 100;
 /** After a longer question, others may have written what was planned. */
 const LONG_QUESTION_MS = 5_000;
+
+/** So many 403s in a row without a success of their kind, and the rest waits; so many more, and it is not sent. */
+const SAMPLE = 20;
+const LARGER_SAMPLE = 200;
 
 const STILL_OPEN = 'run the push again: it continues with this row';
 const DENIED = 'not sent, because the service denied every write of this kind before';
@@ -68,6 +73,9 @@ export class Rounds {
   readonly #changedKeys = new ChangedKeys();
   /** The rows whose product an earlier push may have created, but the list did not show. */
   #lost: readonly PushRow[] = [];
+  /** The writes that were not sent because of what others of their kind met, and after how many 403s in a row. */
+  #unsent: Record<'create' | 'update', PushRow[]> = { create: [], update: [] };
+  #mostDenied = SAMPLE;
   #match: Match;
 
   constructor(work: Work) {
@@ -174,7 +182,7 @@ export class Rounds {
 
   /** The error of one row. Throws what ends the push. */
   #errorOf(thrown: unknown): AnyAccountingError {
-    if (this.#work.calls.stopsRun(thrown)) throw thrown;
+    if (this.#work.calls.stopsPush(thrown)) throw thrown;
     return thrown as AnyAccountingError;
   }
 
@@ -222,13 +230,28 @@ export class Rounds {
     for (const [row, outcome] of settled) this.#settle(row, outcome);
   }
 
-  async #write({ creates, updates }: Plan): Promise<void> {
-    const { memory } = this.#work;
-    for (let from = 0; from < creates.length; from += CHUNK)
-      await this.#create(creates.slice(from, from + CHUNK));
-    if (updates.length > 0) await memory.begin();
-    // The records that a service rejects are often the oldest, and stand together.
-    await this.#forEach(shuffled(updates), (row) => this.#update(row));
+  /** Sends creates, then updates. If the first of a kind are all denied, the rest is tried once more, as a larger sample. */
+  async #write({ creates, updates }: Pick<Plan, 'creates' | 'updates'>): Promise<void> {
+    const { calls } = this.#work;
+    let left: Readonly<Record<'create' | 'update', readonly PushRow[]>> = {
+      create: creates,
+      update: updates,
+    };
+    let isSent = true;
+    for (this.#mostDenied = SAMPLE; isSent; this.#mostDenied = SAMPLE + LARGER_SAMPLE) {
+      this.#unsent = { create: [], update: [] };
+      await this.#createAll(sampleFirst(left.create, this.#mostDenied));
+      await this.#updateAll(sampleFirst(left.update, this.#mostDenied));
+      const count = this.#unsent.create.length + this.#unsent.update.length;
+      isSent = count > 0 && count < left.create.length + left.update.length;
+      left = this.#unsent;
+    }
+    calls.throwIfStopped();
+    for (const kind of ['create', 'update'] as const) {
+      const error = calls.rejection(kind, 0)?.error;
+      for (const row of left[kind])
+        this.#settle(row, { action: 'failed', id: row.id, error, reason: DENIED });
+    }
   }
 
   /**
@@ -242,10 +265,21 @@ export class Rounds {
     await this.#forEach(missing, async (product) => {
       if (!found.has(product.id)) await this.#missing(product);
     });
+    this.#work.calls.throwIfStopped();
+  }
+
+  async #createAll(rows: readonly PushRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += CHUNK) await this.#create(rows.slice(from, from + CHUNK));
+  }
+
+  async #updateAll(rows: readonly PushRow[]): Promise<void> {
+    if (rows.length > 0) await this.#work.memory.begin();
+    await this.#forEach(rows, (row) => this.#update(row));
   }
 
   async #create(rows: readonly PushRow[]): Promise<void> {
     const { memory, options } = this.#work;
+    if (rows.every((row) => this.#isRejected('create', row))) return;
     const { creates: mayRepeat } = options.settings.retry;
     for (const row of rows) memory.set(row, toSend(row.state as Sent, { draft: row.draft, mayRepeat }));
     await memory.begin();
@@ -256,16 +290,19 @@ export class Rounds {
         await this.#createOne(row);
       });
     } catch (error) {
-      // The next push need not look for the product of a create that was not sent.
-      for (const row of unsent) if (isNew(row.state)) memory.set(row, NONE);
+      for (const row of unsent) this.#forgetUnsent(row);
       throw error;
     }
   }
 
   async #createOne(row: PushRow): Promise<void> {
     const { calls, memory } = this.#work;
-    const unsent = this.#denied('create', undefined) ?? this.#changedKeys.check(row.key);
-    if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
+    if (this.#isRejected('create', row)) return;
+    const unsent = this.#changedKeys.check(row.key);
+    if (unsent !== undefined) {
+      this.#forgetUnsent(row);
+      return this.#settle(row, unsent);
+    }
     const state = row.state as Sent;
     const draft = withoutNull(JSON.parse(state.draft) as Fields);
     let created: Read<AnyProduct>;
@@ -299,8 +336,7 @@ export class Rounds {
     const { calls, memory } = this.#work;
     const state = row.state as Made;
     const { fields } = row;
-    const unsent = this.#denied('update', state.id);
-    if (unsent !== undefined) return this.#leaveUnsent(row, unsent);
+    if (this.#isRejected('update', row)) return;
     const patch = picked(JSON.parse(row.draft) as Fields, fields);
     let updated: Read<AnyProduct> | undefined;
     try {
@@ -327,8 +363,9 @@ export class Rounds {
   async #missing({ id, key, patch }: Missing): Promise<void> {
     const { calls, options, results, rows } = this.#work;
     const kind = patch === undefined ? 'delete' : 'update';
-    const unsent = this.#denied(kind, id);
-    if (unsent !== undefined) return results.add({ key }, unsent);
+    const rejection = calls.rejection(kind, SAMPLE);
+    if (rejection !== undefined)
+      return results.add({ key }, { action: 'failed', id, error: rejection.error, reason: DENIED });
     try {
       const found = await calls.lookUp(id);
       // It does not exist any more, or got the key of a row meanwhile.
@@ -345,19 +382,21 @@ export class Rounds {
     } catch (error) {
       if (endOfUpdate(error) === 'missing') return;
       if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
-      if (calls.stopsRun(error)) throw error;
+      if (calls.stopsPush(error)) throw error;
     }
   }
 
-  /** The result of a write that is not sent, because the service denied all of its kind; undefined if it is sent. */
-  #denied(kind: Kind, id: string | undefined): Outcome | undefined {
-    const error = this.#work.calls.denied(kind);
-    return error && { action: 'failed', id, error, reason: DENIED };
+  /** Whether a write is left unsent, because of what every one of its kind met. */
+  #isRejected(kind: 'create' | 'update', row: PushRow): boolean {
+    if (this.#work.calls.rejection(kind, this.#mostDenied) === undefined) return false;
+    this.#forgetUnsent(row);
+    this.#unsent[kind].push(row);
+    return true;
   }
 
-  #leaveUnsent(row: PushRow, outcome: Outcome): void {
+  /** The next push need not look for the product of a create that was not sent. */
+  #forgetUnsent(row: PushRow): void {
     if (isNew(row.state)) this.#work.memory.set(row, NONE);
-    this.#settle(row, outcome);
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
@@ -441,13 +480,4 @@ function lacking(state: CreateState, unreadable: string | undefined): Unexpected
     { method: 'GET', path: '/products', outcome: isSent ? 'unknown' : 'not_sent' },
     { status: 200, reason: unreadable === undefined ? 'wrong_content' : 'wrong_shape' },
   );
-}
-
-function shuffled<V>(items: readonly V[]): readonly V[] {
-  const all = [...items];
-  for (let last = all.length - 1; last > 0; last--) {
-    const other = Math.floor(Math.random() * (last + 1));
-    [all[last], all[other]] = [all[other] as V, all[last] as V];
-  }
-  return all;
 }

@@ -1,7 +1,7 @@
-import type { PushProgress } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import type { ProductDraft, PushProgress, PushResult } from 'accounting-data-sdk';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, ONCE, setUpPush } from '../../support/push.ts';
+import { numbered, ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 
@@ -12,12 +12,10 @@ const changed = (count: number) => numbered(count, { name: 'changed' });
 
 const FAST = { ...ONCE, concurrency: 1 };
 
+const unauthenticated = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
+
 test.each([
-  ['401', { kind: 'status', status: 401, type: 'unauthenticated' }, 'unauthenticated'],
-  ['403 of a missing scope', { kind: 'status', status: 403, type: 'scope_required' }, 'scope_required'],
-  ['405', { kind: 'status', status: 405 }, 'unknown_problem'],
-  ['406', { kind: 'status', status: 406 }, 'unknown_problem'],
-  ['415', { kind: 'status', status: 415 }, 'unknown_problem'],
+  ['401', unauthenticated, 'unauthenticated'],
   ['503 for longer than maxOutageMs', { kind: 'status', status: 503 }, 'unknown_problem'],
 ] as const)('a push stops at a %s and reports what was done', async (_, fault, code) => {
   const { run, sandbox } = setUpPush();
@@ -32,13 +30,128 @@ test.each([
   });
   const { message } = error as Error;
   expect(message).toContain('10 rows read; 2 created');
-  const isOfKey = code === 'unauthenticated' || code === 'scope_required';
+  const isOfKey = code === 'unauthenticated';
   expect(message.endsWith(' What was written stays written; run it again to continue.')).toBe(!isOfKey);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
   sandbox.faults.clear();
   // A create with an unknown outcome is that of the earlier push.
   const created = fault.status === 503 ? 7 : 8;
   expect((await run(rows(10))).report.counts).toMatchObject({ created, unchanged: 10 - created });
+});
+
+/** A login or block page, as firewalls and proxies send it. */
+const page = (status: number) =>
+  new Response('<html>Blocked</html>', { status, headers: { 'content-type': 'text/html' } });
+const problem = (status: number, type: string) => Response.json({ type, title: type, status }, { status });
+
+const REJECTIONS: readonly (readonly [what: string, response: () => Response, code: string])[] = [
+  ['a 405', () => problem(405, 'method_not_allowed'), 'unknown_problem'],
+  ['a 405 that is a page', () => page(405), 'unknown_problem'],
+  ['a 406', () => problem(406, 'about:blank'), 'unknown_problem'],
+  ['a 406 that is a page', () => page(406), 'unknown_problem'],
+  ['a 415', () => problem(415, 'about:blank'), 'unknown_problem'],
+  ['a 403 scope_required', () => problem(403, 'scope_required'), 'scope_required'],
+  ['a 401 that is a page', () => page(401), 'unauthenticated'],
+  ['a 401 without a body', () => new Response(null, { status: 401 }), 'unauthenticated'],
+];
+
+/** A service whose firewall rejects some requests. */
+function setUpFirewall(
+  existing: ProductDraft[],
+  reject: (url: string, init: RequestInit) => Response | undefined,
+): PushSetUp {
+  const setUp = setUpPush(existing, {
+    client: {
+      fetch: async (url, init = {}) => reject(String(url), init) ?? (await setUp.sandbox.fetch(url, init)),
+    },
+  });
+  return setUp;
+}
+
+/** Rejects writes whose body has a text. */
+const rejecting =
+  (text: string, response: () => Response) =>
+  (_: string, { body }: RequestInit) =>
+    String(body ?? '').includes(text) ? response() : undefined;
+
+describe.each(REJECTIONS)('after a success of its kind, %s', (_, response, code) => {
+  const failure = { action: 'failed', error: { code } };
+
+  test('fails its row, and the push creates the others', async () => {
+    const { run } = setUpFirewall([], rejecting('P-3', response));
+    const { report, results } = await run(rows(10), FAST);
+    expect(report.counts).toMatchObject({ created: 9, failed: 1 });
+    expect(results.find(({ key }) => key === 'P-3')).toMatchObject(failure);
+  });
+
+  test('fails its row, and the push updates the others', async () => {
+    const { run } = setUpFirewall(rows(10), rejecting('DROP TABLE', response));
+    const changes = changed(10).with(9, { productNumber: 'P-9', remark: 'DROP TABLE' });
+    const { report, results } = await run(changes, { concurrency: 2 });
+    expect(report.counts).toMatchObject({ updated: 9, failed: 1 });
+    expect(results.find(({ key }) => key === 'P-9')).toMatchObject(failure);
+  });
+});
+
+test.each(REJECTIONS)(
+  'a push whose every create gets %s sends one, then the updates, and rejects',
+  async (_, response, code) => {
+    const { run } = setUpFirewall(rows(3), rejecting('NEW', response));
+    const results: PushResult[] = [];
+    const news = numbered(5).map(({ productNumber }) => ({ productNumber: `NEW ${productNumber}` }));
+    const error = await caught(
+      run([...news, ...changed(3)], {
+        ...FAST,
+        missing: 'delete',
+        onResult: (result) => results.push(result),
+      }),
+    );
+    expect(error).toMatchObject({
+      code: 'push_failed',
+      cause: { code },
+      report: { counts: { created: 0, updated: 3, failed: 1, deleted: 0 } },
+    });
+    expect(results.map(({ action }) => action)).toEqual(['failed', 'updated', 'updated', 'updated']);
+  },
+);
+
+test('a push waits for the writes in flight before it stops because of the first rejection', async () => {
+  const { run, sandbox } = setUpFirewall(
+    [],
+    rejecting('P-0', () => page(405)),
+  );
+  sandbox.faults.add({ kind: 'delay', ms: 1_000 }, { method: 'POST', times: 99 });
+  const { report } = await run(rows(10), { concurrency: 2 });
+  expect(report.counts).toMatchObject({ created: 9, failed: 1 });
+});
+
+test('a push stops at a 401 with a problem document, although creates succeeded before', async () => {
+  for (const body of [
+    { type: 'unauthenticated', status: 401 },
+    { code: 401, message: 'Expired JWT Token' },
+  ]) {
+    const { run } = setUpFirewall(
+      [],
+      rejecting('P-3', () => Response.json(body, { status: 401 })),
+    );
+    const error = await caught(run(rows(10), FAST));
+    expect(error).toMatchObject({ code: 'push_failed', report: { counts: { created: 3, failed: 1 } } });
+  }
+});
+
+test('a 406 without a problem document names a proxy or firewall', async () => {
+  for (const [response, hint] of [
+    [page(406), /what a proxy or firewall on the way allows/],
+    [problem(406, 'about:blank'), /understands JSON and JSON-LD/],
+  ] as const) {
+    const { client } = setUpFirewall(
+      [],
+      rejecting('blocked', () => response),
+    );
+    expect(await caught(client.products.create({ name: 'blocked' }))).toMatchObject({
+      hint: expect.stringMatching(hint),
+    });
+  }
 });
 
 test('a push that stops before it wrote anything advises only what its cause does', async () => {
@@ -55,16 +168,39 @@ test('a push that stops before it wrote anything advises only what its cause doe
   );
 });
 
-test('a push sends no more writes of a kind after twenty 403s in a row, and fails the rest', async () => {
-  const { run, sandbox } = setUpPush(rows(28), { sandbox: { lockedRecords: 1 } });
-  const { report, results } = await run([{ productNumber: 'NEW' }, ...changed(28)], { concurrency: 1 });
-  expect(report.counts).toMatchObject({ created: 1, failed: 28 });
-  expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(20);
+test('a push sends no more writes of a kind after 220 403s in a row, and fails the rest', async () => {
+  const { run, sandbox } = setUpPush(rows(250), { sandbox: { lockedRecords: 1 } });
+  const { report, results } = await run([{ productNumber: 'NEW' }, ...changed(250)]);
+  expect(report.counts).toMatchObject({ created: 1, failed: 250 });
+  const sent = sandbox.count(({ method }) => method === 'PATCH');
+  expect(sent).toBeGreaterThanOrEqual(220);
+  // So many are in flight when the last of them arrives.
+  expect(sent).toBeLessThan(220 + 4);
   const unsent = results.filter(({ reason }) => reason?.startsWith('not sent'));
-  expect(unsent).toHaveLength(8);
+  expect(unsent).toHaveLength(250 - sent);
   for (const result of unsent)
     expect(result).toMatchObject({ action: 'failed', error: { code: 'forbidden' } });
 });
+
+test.each([
+  ['the first 230', (n: number) => n < 230],
+  ['the last 230', (n: number) => n >= 10],
+  ['all but ten in the middle', (n: number) => n < 117 || n >= 127],
+  ['all but every 24th', (n: number) => n % 24 !== 7],
+])(
+  'a push creates and updates the ten of 240 rows that are allowed, if the service denies %s',
+  async (_, isDenied) => {
+    const reject = (url: string, { method, body }: RequestInit) => {
+      const name = method === 'POST' ? JSON.parse(String(body)).productNumber : url;
+      const n = Number(/\d+$/.exec(name)?.[0]) - (method === 'PATCH' ? 1 : 0);
+      return method !== 'GET' && isDenied(n) ? problem(403, 'forbidden') : undefined;
+    };
+    for (const existing of [[], rows(240)]) {
+      const { report } = await setUpFirewall(existing, reject).run(changed(240));
+      expect(report.counts.created + report.counts.updated).toBe(10);
+    }
+  },
+);
 
 test.each([
   ['DELETE', 'delete' as const],
@@ -77,29 +213,22 @@ test.each([
   expect(sandbox.count((request) => request.method === method)).toBe(20);
 });
 
-test('a push does not create later what it did not send after twenty 403s', async () => {
+test('a push does not create later what it did not send after 220 403s', async () => {
   const { run, sandbox } = setUpPush();
   const fault = { kind: 'status', status: 403, type: 'forbidden' } as const;
-  sandbox.faults.add(fault, { method: 'POST', times: 20 });
-  expect((await run(rows(30), { concurrency: 1 })).report.counts).toMatchObject({ failed: 30 });
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(20);
-  expect((await run(rows(30))).report.counts).toMatchObject({ created: 30 });
-});
-
-test('a push updates the products that it may, even if the oldest are locked', async () => {
-  const { run } = setUpPush(rows(48), { sandbox: { lockedRecords: ({ id }) => Number(id) <= 20 } });
-  expect((await run(changed(48))).report.counts).toMatchObject({ updated: 28, failed: 20 });
-  const { report } = await run(changed(48));
-  expect(report.counts).toMatchObject({ updated: 0, unchanged: 28, failed: 20 });
+  sandbox.faults.add(fault, { method: 'POST', times: 220 });
+  expect((await run(rows(230), { concurrency: 1 })).report.counts).toMatchObject({ failed: 230 });
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(220);
+  expect((await run(rows(230))).report.counts).toMatchObject({ created: 230 });
 });
 
 test('a push does not treat a lost create as one that the service allowed', async () => {
   const { run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'disconnect', in: 'body' }, { method: 'POST', times: 1 });
-  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'POST', times: 99 });
+  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'POST', times: 999 });
   const options = { concurrency: 1, retry: { maxAttempts: 1, creates: false } };
-  expect((await run(rows(30), options)).report.counts).toMatchObject({ failed: 29 });
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(1 + 20);
+  expect((await run(rows(230), options)).report.counts).toMatchObject({ failed: 229 });
+  expect(sandbox.count(({ method }) => method === 'POST')).toBe(1 + 220);
 });
 
 test('a push begins no further write once a failed write has stopped it', async () => {
@@ -136,8 +265,7 @@ test('a push sends every write if no twenty 403s come in a row, or one was allow
 
 test('a push stores which products it created before it stopped', async () => {
   const { run, sandbox } = setUpPush();
-  const fault = { kind: 'status', status: 403, type: 'scope_required' } as const;
-  sandbox.faults.add(fault, { method: 'POST', skip: 1, times: 9 });
+  sandbox.faults.add(unauthenticated, { method: 'POST', skip: 1, times: 9 });
   await caught(run(rows(2), FAST));
   sandbox.faults.clear();
   sandbox.store.products.update('1', { productNumber: 'renamed' });

@@ -1,0 +1,81 @@
+// What the errors of writes say about further writes of their kind: one value for each kind, and pure functions of it.
+
+import { type AnyAccountingError, type AnyApiError, isApiError } from '../errors/guards.ts';
+
+export type Kind = 'create' | 'update' | 'delete';
+
+/**
+ * What an error is about:
+ * - `row`: one row.
+ * - `denied`: one record, or every write of its kind.
+ * - `kind`: every write of its kind, if none has succeeded; otherwise one row, whose text a firewall rejects for example.
+ * - `push`: every call.
+ */
+type Subject = 'row' | 'denied' | 'kind' | 'push';
+
+/** The service accepts neither the method nor the content type, or a firewall does not. */
+const STATUSES_OF_KIND: ReadonlySet<number> = new Set([405, 406, 415]);
+
+export function subjectOf(error: AnyAccountingError): Subject {
+  const { code } = error;
+  if (code === 'checkpoint' || code === 'concurrent_run') return 'push';
+  if (code === 'scope_required') return 'kind';
+  if (!isApiError(error)) return 'row';
+  if (code === 'unauthenticated') return isJson(error) ? 'push' : 'kind';
+  if (STATUSES_OF_KIND.has(error.status)) return 'kind';
+  return error.status === 403 ? 'denied' : 'row';
+}
+
+/** Whether the body of an error response was a JSON object: the service sends one for an invalid API key. */
+function isJson({ type, title, detail, extensions }: AnyApiError): boolean {
+  return (type ?? title ?? detail) !== undefined || Object.keys(extensions).length > 0;
+}
+
+/** What the writes of one kind have shown so far. */
+export interface Shown {
+  readonly hasSucceeded: boolean;
+  /** Denied in a row. */
+  readonly denied: number;
+  /** The last error that may be about every write of the kind. */
+  readonly error: AnyAccountingError | undefined;
+  /** Whether that one alone is enough to send no more. */
+  readonly isStopped: boolean;
+}
+
+export const NOTHING_SHOWN: Shown = { hasSucceeded: false, denied: 0, error: undefined, isStopped: false };
+
+/** A write has ended, with this error if it failed. */
+export function afterWrite(shown: Shown, error?: AnyAccountingError): Shown {
+  if (error === undefined) return { ...NOTHING_SHOWN, hasSucceeded: true };
+  if (shown.hasSucceeded) return shown;
+  switch (subjectOf(error)) {
+    case 'kind':
+      return { ...shown, error, isStopped: true };
+    case 'denied':
+      return { ...shown, error, denied: shown.denied + 1 };
+    default:
+      return { ...shown, denied: 0 };
+  }
+}
+
+/** Why no further write of a kind is sent. */
+export interface Rejection {
+  readonly error: AnyAccountingError;
+  /** Whether the push rejects with it. */
+  readonly isStop: boolean;
+}
+
+/** What every write of a kind has met; undefined if one may succeed. `mostDenied`: in a row. */
+export function rejectionOf({ error, isStopped, denied }: Shown, mostDenied: number): Rejection | undefined {
+  if (error === undefined || (!isStopped && denied < mostDenied)) return undefined;
+  return { error, isStop: isStopped };
+}
+
+/** A sample of the rows first, evenly spread from a random start: those that a service denies often stand together. */
+export function sampleFirst<V>(rows: readonly V[], size: number): readonly V[] {
+  const step = rows.length / size;
+  if (step <= 1) return rows;
+  const start = Math.random();
+  const sample = new Set(Array.from({ length: size }, (_, n) => Math.floor((n + start) * step)));
+  return [...[...sample].map((index) => rows[index] as V), ...rows.filter((_, index) => !sample.has(index))];
+}
