@@ -116,10 +116,11 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
   const resultsPath = flags.results && resolve(io.cwd ?? '.', flags.results);
   await checkPaths(rowsPath, resultsPath);
+  const ignoreColumns = (flags.ignoreColumns ?? '').split(',').map((name) => name.trim());
   const file = new ProductFile(rowsPath, {
     ...flags,
-    map: mapOf(flags.map ?? []),
-    ignoreColumns: (flags.ignoreColumns ?? '').split(',').map((name) => name.trim()),
+    map: mapOf(flags.map ?? [], ignoreColumns),
+    ignoreColumns,
     stdin: io.stdin,
   });
   const { client, reading } = await connect(io, flags);
@@ -205,17 +206,28 @@ function checkFlags({ key, customFields }: Flags, mustConfirm: boolean): void {
   });
 }
 
-function mapOf(pairs: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(
-    pairs.map((pair) => {
-      const end = pair.lastIndexOf('=');
-      if (end > 0) return [pair.slice(0, end).trim(), pair.slice(end + 1).trim()] as const;
+/** Fields by the names of their columns. A column has one field, and is not ignored. */
+function mapOf(pairs: readonly string[], ignored: readonly string[]): ReadonlyMap<string, string> {
+  const map = new Map<string, string>();
+  for (const pair of pairs) {
+    const end = pair.lastIndexOf('=');
+    const [column, field] = [pair.slice(0, end).trim(), pair.slice(end + 1).trim()];
+    if (end <= 0) {
       throw new CommandFailure('The value of --map is not column=field.', {
         advice: 'Write --map "Variant SKU=productNumber".',
         exitCode: EXIT.usage,
       });
-    }),
-  );
+    }
+    const other = ignored.includes(column) ? '--ignore-columns' : map.has(column) && 'another --map';
+    if (other) {
+      throw new CommandFailure(`The column ${JSON.stringify(column)} of --map is that of ${other} too.`, {
+        advice: 'Leave out one of the two.',
+        exitCode: EXIT.usage,
+      });
+    }
+    map.set(column, field);
+  }
+  return map;
 }
 
 /** The results would overwrite the rows before they are read. */

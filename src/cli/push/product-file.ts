@@ -160,28 +160,33 @@ export class ProductFile {
   }
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
+    const unused = new Set(this.#options.map.keys());
     let number = 0;
     for await (const text of linesOf(this.#source)) {
       number += 1;
       const line = number === 1 ? text.replace(/^\uFEFF/, '') : text;
       if (line.trim() === '') continue;
       const row = this.#parsed(line, number);
-      const names = Object.keys(row);
+      const names = memberNames(line);
+      for (const name of names) unused.delete(name);
       const fields = this.#namedFields(names, `line ${number}`);
       this.#lines.push(number);
-      const entries = Object.entries(row).map(([, value], index) => [fields[index], value] as const);
-      yield Object.fromEntries(entries.filter(([name]) => name !== undefined));
+      const entries = names.map((name, index) => [fields[index], row[name]] as const);
+      yield Object.fromEntries(entries.filter(([field]) => field !== undefined));
     }
+    // A push reads every row before it writes.
+    for (const name of unused)
+      throw this.#failure(`no line names ${JSON.stringify(name)}, which --map names.`);
   }
 
-  #parsed(line: string, number: number): object {
+  #parsed(line: string, number: number): Readonly<Record<string, unknown>> {
     let row: unknown;
     try {
       row = JSON.parse(line);
     } catch {
       // Below.
     }
-    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row;
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return { ...row };
     throw this.#failure(`line ${number} is not a JSON object.`);
   }
 
@@ -192,8 +197,6 @@ export class ProductFile {
     if (unused !== undefined)
       throw this.#failure(`it has no column ${JSON.stringify(unused)}, which --map names.`);
     const fields = this.#namedFields(columns, 'the header');
-    const twice = fields.find((name, index) => name !== undefined && fields.indexOf(name) !== index);
-    if (twice !== undefined) throw this.#failure(`the column ${twice} occurs twice.`);
     if (!fields.includes(key)) throw this.#failure(`it has no column ${key}, which --key names.`);
     return fields;
   }
@@ -202,16 +205,21 @@ export class ProductFile {
     const { ignoreColumns, map } = this.#options;
     const unknown: string[] = [];
     const fields = names.map((name) => {
-      // What `pull` writes and the service fills.
-      if (ignoreColumns.includes(name) || (Object.hasOwn(productServerFields, name) && !map.has(name)))
-        return undefined;
-      if (name === 'id') return undefined;
-      const field = map.get(name) ?? name;
+      const mapped = map.get(name);
+      if (mapped === undefined && (ignoreColumns.includes(name) || isServerField(name))) return undefined;
+      const field = mapped ?? name;
       if (Object.hasOwn(this.#kinds, field)) return field;
       unknown.push(name);
       return undefined;
     });
     if (unknown.length > 0) throw this.#unknownNames(unknown, where);
+    const twice = fields.find((field, index) => field !== undefined && fields.indexOf(field) !== index);
+    if (twice !== undefined) {
+      const sources = names.filter((_, index) => fields[index] === twice).map((name) => JSON.stringify(name));
+      throw this.#failure(
+        `${where} names the field ${twice} ${sources.length} times: ${sources.join(', ')}.`,
+      );
+    }
     return fields;
   }
 
@@ -241,6 +249,11 @@ export class ProductFile {
       exitCode: EXIT.file,
     });
   }
+}
+
+/** Whether the service fills a field, which `pull` writes too. */
+function isServerField(name: string): boolean {
+  return name === 'id' || Object.hasOwn(productServerFields, name);
 }
 
 /** In place of an invalid cell: a push rejects the row, because JSON has no such value. */
@@ -299,6 +312,20 @@ function arrayOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The names of the members of a JSON object, also those that occur twice, of which `JSON.parse` keeps the last. */
+function memberNames(line: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let last = '';
+  for (const [token] of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (token !== ':') last = token;
+    else if (depth === 1) names.push(JSON.parse(last) as string);
+  }
+  return names;
 }
 
 /** What the parser counts. */

@@ -266,7 +266,11 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
     'productNumber,nam,Kleur\nA,5,x\n',
     /"nam" \(did you mean name\?\), "Kleur", which are not documented fields.*Correct the file, or pass --map "nam=field", --map "Kleur=field", --ignore-columns "nam,Kleur" or --custom-fields "nam,Kleur", and run/s,
   ],
-  ['a column twice', 'productNumber,name,name\nA,5,6\n', /name occurs twice/],
+  [
+    'a column twice',
+    'productNumber,name,name\nA,5,6\n',
+    /the header names the field name 2 times: "name", "name"\./,
+  ],
   ['no key column', 'name\nA\n', /no column productNumber/],
   ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
   [
@@ -359,6 +363,99 @@ test('push maps and ignores columns, and trims the key', async () => {
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
   const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
   expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
+});
+
+const NDJSON_LINE = '{"productNumber":"1","id":"EXT-9","createdAt":"2026-01-31","Updated":"x"}\n';
+const CSV_LINES = 'productNumber,id,createdAt,Updated\n1,EXT-9,2026-01-31,x\n';
+
+test.each(
+  [
+    ['id=articleCode', { articleCode: 'EXT-9' }],
+    ['createdAt=validFrom', { validFrom: '2026-01-31' }],
+    [' id = name ', { name: 'EXT-9' }],
+  ].flatMap(([map, expected]) => [
+    [map, 'a.csv', CSV_LINES, expected] as const,
+    [map, 'a.ndjson', NDJSON_LINE, expected] as const,
+  ]),
+)('push reads a field that the service fills as the one that --map names: %s in %s', async (...row) => {
+  const [map, name, text, expected] = row;
+  const { sandbox, push } = withFile(text, { name });
+  expect(await push('--yes', '--map', `${map}`, '--map', 'Updated=remark')).toMatchObject({ code: 0 });
+  expect(products(sandbox)).toMatchObject([{ productNumber: '1', remark: 'x', ...(expected as object) }]);
+});
+
+test.each<[what: string, text: string, maps: readonly string[], reason: RegExp, name?: string]>([
+  [
+    'two columns of one field',
+    'productNumber,net,gross\nA,1,2\n',
+    ['net=salePrice', 'gross=salePrice'],
+    /the header names the field salePrice 2 times: "net", "gross"\./,
+  ],
+  [
+    'a column that is mapped to another',
+    'productNumber,name,Title\nA,1,2\n',
+    ['Title=name'],
+    /field name 2 times: "name", "Title"/,
+  ],
+  [
+    'two members of one field',
+    '{"productNumber":"A"}\n{"productNumber":"B","net":"1","gross":"2"}\n',
+    ['net=salePrice', 'gross=salePrice'],
+    /line 2 names the field salePrice 2 times: "net", "gross"\./,
+    'a.ndjson',
+  ],
+  [
+    'a member that is mapped to another',
+    '{"productNumber":"A","name":"x","Title":"y"}\n',
+    ['Title=name'],
+    /line 1 names the field name 2 times/,
+    'a.ndjson',
+  ],
+  [
+    'a member twice',
+    '{"productNumber":"A","na\\u006de":"{\\"x\\":1}","tags":[{"name":"y"}],"name":"z"}\n',
+    [],
+    /line 1 names the field name 2 times: "name", "name"\./,
+    'a.ndjson',
+  ],
+  ['no column of --map', 'productNumber\nA\n', ['X=name'], /no column "X", which --map names/],
+  [
+    'no member of --map in any line',
+    '{"productNumber":"A"}\n{"productNumber":"B"}\n',
+    ['X=name'],
+    /no line names "X", which --map names/,
+    'a.ndjson',
+  ],
+  [
+    'a column of another case than --map',
+    '{"productNumber":"A","title":"B"}\n',
+    ['Title=name'],
+    /line 1 names "title"/,
+    'a.ndjson',
+  ],
+])('push writes nothing for a file with %s', async (_, text, maps, reason, name) => {
+  const { sandbox, push } = withFile(text, { name });
+  const { code, log } = await push('--yes', ...maps.flatMap((map) => ['--map', map]));
+  expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
+  expect(sandbox.journal).toEqual([]);
+});
+
+test.each([
+  [['--map', 'SKU=name', '--map', 'SKU=brand'], 'another --map'],
+  [['--map', 'SKU=name', '--map', 'SKU=name'], 'another --map'],
+  [['--map', 'SKU=name', '--ignore-columns', 'SKU'], '--ignore-columns'],
+  [['--map', 'id=name', '--ignore-columns', 'x, id'], '--ignore-columns'],
+])('push rejects a column with two meanings: %j', async (flags, other) => {
+  const { push } = withFile('productNumber,SKU,id\nA,B,C\n');
+  expect(await push('--yes', ...flags)).toMatchObject({ code: 2, log: expect.stringContaining(other) });
+});
+
+test('push accepts a member of --map that only some lines have', async () => {
+  const { sandbox, push } = withFile('{"productNumber":"A"}\n{"productNumber":"B","Title":"Desk"}\n', {
+    name: 'a.ndjson',
+  });
+  expect((await push('--yes', '--map', 'Title=name')).code).toBe(0);
+  expect(products(sandbox)).toMatchObject([{}, { name: 'Desk' }]);
 });
 
 test('push does not advise --map for a column that --map names already', async () => {
