@@ -20,7 +20,8 @@ import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
-import { type DecimalMark, type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
+import type { DecimalMark } from '../push/cells.ts';
+import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
 import { RowResults, rowName } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
@@ -36,7 +37,7 @@ interface Flags extends ConnectFlags {
   readonly yes?: true;
   readonly json?: true;
   readonly empty: EmptyCells;
-  readonly decimal: DecimalMark;
+  readonly decimal?: DecimalMark;
   readonly format?: ProductFormat;
   readonly results?: string;
   readonly state?: string;
@@ -71,7 +72,10 @@ export function addPush(program: Command, io: CommandIo): void {
           .default('ignore'),
       )
       .addOption(
-        new Option('--decimal <mark>', 'the decimal mark of a CSV file').choices(['.', ',']).default('.'),
+        new Option('--decimal <mark>', 'the decimal mark of a CSV file (default: a point)').choices([
+          '.',
+          ',',
+        ]),
       )
       .option(
         '--map <column=field>',

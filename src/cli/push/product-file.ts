@@ -1,32 +1,22 @@
 import { Readable } from 'node:stream';
-import {
-  type FieldKind,
-  type FieldKindFacts,
-  fieldKinds,
-  type JsonType,
-  type ProductDraft,
-  productFields,
-  productServerFields,
-} from 'accounting-data-sdk';
+import { type FieldKind, type ProductDraft, productFields, productServerFields } from 'accounting-data-sdk';
 import { CsvError, parse } from 'csv-parse';
 import { nearest } from '../../internal/suggestion.ts';
 import type { CustomFields } from '../arguments.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
+import { type DecimalMark, hasDecimalComma, readCell } from './cells.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
 
 /** What an empty cell means: the field keeps its value, or it is cleared. */
 export type EmptyCells = 'ignore' | 'clear';
 
-/** The mark before the decimals of amounts and numbers. */
-export type DecimalMark = '.' | ',';
-
 interface FileOptions {
   readonly key: string;
   readonly empty: EmptyCells;
-  /** Of a CSV file. */
-  readonly decimal: DecimalMark;
+  /** Of a CSV file. Undefined if the user did not name it: then a file with decimal commas is rejected. */
+  readonly decimal?: DecimalMark | undefined;
   readonly format?: ProductFormat | undefined;
   /** Fields by the names of their columns. */
   readonly map: ReadonlyMap<string, string>;
@@ -142,20 +132,20 @@ export class ProductFile {
     return draft;
   }
 
-  /** A cell as a value of its field. Amounts never become numbers. */
+  /** A cell as a value of its field. */
   #valueOf(cell: string, name: string): unknown {
     const { decimal } = this.#options;
     const kind = this.#kinds[name] ?? 'string';
-    const { json, pattern, decimal: isDecimal }: FieldKindFacts = fieldKinds[kind];
-    const text = pattern === undefined ? cell : cell.trim();
-    const value = READ_CELL[json](isDecimal ? withPoint(text, decimal) : text, decimal);
-    if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return value;
-
     const index = this.#lines.length - 1;
-    const expected = EXPECTED_CELLS[json](fieldKinds[kind], decimal);
-    const comma = decimal === '.' && /^\s*-?\d+,\d+\s*$/.test(cell) ? ' (or pass --decimal ,)' : '';
-    const problem = `${name}: ${JSON.stringify(cell.slice(0, 40))} is not ${expected}${comma}`;
-    this.#badCells.set(index, [...this.badCellsOf(index), problem]);
+    if (decimal === undefined && hasDecimalComma(cell, kind)) {
+      throw this.#failure(
+        `line ${this.#lines[index]} has the ${name} ${JSON.stringify(cell)}, with a decimal comma.`,
+        'Pass --decimal , to read it, or --decimal . to reject such rows',
+      );
+    }
+    const read = readCell(cell, kind, decimal ?? '.');
+    if (read.problem === undefined) return read.value;
+    this.#badCells.set(index, [...this.badCellsOf(index), `${name}: ${read.problem}`]);
     return INVALID;
   }
 
@@ -258,61 +248,6 @@ function isServerField(name: string): boolean {
 
 /** In place of an invalid cell: a push rejects the row, because JSON has no such value. */
 const INVALID = Number.NaN;
-
-/** A cell as a value of each JSON type; undefined if it is invalid. */
-const READ_CELL: Readonly<Record<JsonType, (cell: string, decimal: DecimalMark) => unknown>> = {
-  string: (cell) => cell,
-  boolean: (cell) => BOOLEANS[cell.trim().toLowerCase()],
-  integer: (cell) => numberOf(cell.trim(), '.'),
-  number: (cell, decimal) => numberOf(cell.trim(), decimal),
-  array: (cell) => arrayOf(cell.trim()),
-};
-
-/** What a cell of each JSON type should be. */
-const EXPECTED_CELLS: Readonly<Record<JsonType, (facts: FieldKindFacts, decimal: DecimalMark) => string>> = {
-  string: ({ decimal: isDecimal, expected, example }, decimal) =>
-    isDecimal
-      ? `a decimal with a ${MARKS[decimal]}, such as ${String(example).replace('.', decimal)}, without thousands separators`
-      : `${expected} such as ${example}`,
-  boolean: () => 'true or false',
-  integer: () => 'a whole number',
-  number: (_, decimal) => `a number with a ${MARKS[decimal]} and at most 15 digits`,
-  array: () => 'a JSON array',
-};
-
-const MARKS: Readonly<Record<DecimalMark, string>> = { '.': 'point', ',': 'comma' };
-
-/** The text with a point for its decimal mark. One with the other mark stays invalid: it may separate thousands. */
-function withPoint(text: string, decimal: DecimalMark): string {
-  if (decimal === '.') return text;
-  return text.includes('.') ? '' : text.replace(',', '.');
-}
-
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  1: true,
-  false: false,
-  no: false,
-  0: false,
-};
-
-/** Undefined for anything else, and for a number that would lose digits. */
-function numberOf(text: string, decimal: DecimalMark): number | undefined {
-  const number = withPoint(text, decimal);
-  const digits = number.replace(/[-.]/g, '').replace(/^0+/, '');
-  return /^-?\d+(?:\.\d+)?$/.test(number) && digits.length <= 15 ? Number(number) : undefined;
-}
-
-/** A JSON array, or strings between `|`. */
-function arrayOf(text: string): unknown {
-  if (!text.startsWith('[')) return text.split('|').map((part) => part.trim());
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The names of the members of a JSON object, also those that occur twice, of which `JSON.parse` keeps the last. */
 function memberNames(line: string): string[] {

@@ -140,7 +140,7 @@ test.each([
 test.each(['\n', '\r\n'])(
   'push writes a result for each row and ends with its own exit code if some failed: %j',
   async (end) => {
-    const text = 'productNumber,salePrice,name\nA,"12,50",x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
+    const text = 'productNumber,salePrice,name\nA,none,x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
     const { sandbox, push, file } = withFile(text.replaceAll('\n', end));
     sandbox.store.products.insert({ productNumber: 'C' });
     sandbox.store.products.insert({ productNumber: 'C' });
@@ -483,21 +483,93 @@ test('push reads amounts and numbers with a comma with --decimal', async () => {
     { productNumber: 'A', salePrice: '129.0000', stockQuantity: 2.5, name: 'a,b' },
     { productNumber: 'D', salePrice: '-3.0000', stockQuantity: 7, name: '1,5' },
   ]);
-  const without = await push('--dry-run');
-  expect(without.log).toContain(
-    'salePrice: "129,00" is not a decimal with a point, such as 129.0000, without thousands separators (or pass --decimal ,)',
-  );
 });
+
+/** A cell of each kind of field by the mark that is named, and its value, or undefined if its row is rejected. */
+test.each<[kind: 'money' | 'number' | 'integer', decimal: '.' | ',', cell: string, value: unknown]>([
+  ['integer', ',', '1.000', undefined],
+  ['integer', ',', '2.500', undefined],
+  ['integer', ',', '1,0', undefined],
+  ['integer', '.', '2.5', undefined],
+  ['integer', '.', '5.0', undefined],
+  ['integer', '.', '1,000', undefined],
+  ['integer', '.', '1e3', undefined],
+  ['integer', '.', '1 000', undefined],
+  ['integer', ',', '12', 12],
+  ['integer', '.', '-0012', -12],
+  ['number', ',', '12.000', undefined],
+  ['number', ',', '1.129,00', undefined],
+  ['number', '.', '1,234', undefined],
+  ['number', ',', '12,000', 12],
+  ['number', '.', '12.500', 12.5],
+  ['money', ',', '1.234', undefined],
+  ['money', ',', '1.234,00', undefined],
+  ['money', '.', '1,234', undefined],
+  ['money', '.', '12,50', undefined],
+  ['money', ',', '1,234', '1.234'],
+  ['money', '.', '1.234', '1.234'],
+])('push reads %s with --decimal %s: %s', async (kind, decimal, cell, value) => {
+  const { sandbox, push } = withFile(`productNumber;size\nA;${cell}\nB;\n`, { unknownFields: 'store' });
+  const { code, log } = await push('--yes', '--decimal', decimal, '--custom-fields', `size:${kind}`);
+  expect(code).toBe(value === undefined ? 9 : 0);
+  const sent = products(sandbox).map((product) => (product as { size?: unknown }).size);
+  if (value === undefined) {
+    expect(sent).toHaveLength(1);
+    expect(log).toContain(`line 2, A: invalid_input: size: "${cell}" is not `);
+    expect(log).not.toContain('--decimal');
+  } else expect(sent[0]).toBe(value);
+});
+
+test.each([
+  ['salePrice', '12,50'],
+  ['salePrice', '1.234,50'],
+  ['salePrice', '1.234,567'],
+  ['salePrice', '1234,567'],
+  ['salePrice', '€ 12,5'],
+  ['salePrice', '-0,5 '],
+  ['stockQuantity', '2,5'],
+])(
+  'push asks for the decimal mark before it writes a file with a decimal comma: %s %s',
+  async (field, cell) => {
+    const { sandbox, push } = withFile(`productNumber;salePrice;${field}2\nA;1.234;\nB;;${cell}\n`);
+    const map = [
+      '--yes',
+      '--map',
+      `${field}2=${field}`,
+      ...(field === 'salePrice' ? ['--ignore-columns', 'salePrice'] : []),
+    ];
+    const { code, log } = await push(...map);
+    expect([code, log]).toEqual([
+      7,
+      expect.stringMatching(
+        /line 3 has the \w+ ".*", with a decimal comma\.\n.*Pass --decimal , to read it, or --decimal \. /,
+      ),
+    ]);
+    expect(sandbox.journal).toEqual([]);
+    expect((await push(...map, '--decimal', '.')).code).toBe(9);
+    expect(products(sandbox)).toHaveLength(1);
+  },
+);
+
+test.each(['1,234', '1,234,567', '1,234.50', 'a, 12', '12,5,0'])(
+  'push does not ask for the decimal mark, and rejects the row, of %s',
+  async (cell) => {
+    const { sandbox, push } = withFile(`productNumber;salePrice;name\nA;${cell};x\nB;1.5;12,50\n`);
+    const { code, log } = await push('--yes');
+    expect([code, log]).toEqual([9, expect.not.stringContaining('--decimal')]);
+    expect(products(sandbox)).toMatchObject([{ productNumber: 'B', salePrice: '1.5000', name: '12,50' }]);
+  },
+);
 
 test('push reads standard input, and names all invalid cells of a row', async () => {
   const { sandbox, env } = withFile('');
   async function* stdin() {
-    yield Buffer.from('productNumber,salePrice,isWebShop\nA,5,yes\nB,"5,0",may');
+    yield Buffer.from('productNumber,salePrice,isWebShop\nA,5,yes\nB,5.x,may');
     yield Buffer.from('be\n');
   }
   const { code, log } = await run(env, ['push', '-', '--key', 'productNumber', '--yes'], { stdin: stdin() });
   expect(code).toBe(9);
-  expect(log).toContain('line 3, B: invalid_input: salePrice: "5,0" is not');
+  expect(log).toContain('line 3, B: invalid_input: salePrice: "5.x" is not');
   expect(log).toContain('isWebShop: "maybe" is not true or false');
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', isWebShop: true }]);
 });
