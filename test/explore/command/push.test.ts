@@ -335,7 +335,7 @@ test('push says what to do about a state folder of another service', async () =>
 
 test('push says that what was written stays written if the service stops responding', async () => {
   const { sandbox, push } = withFile('productNumber\nA\nB\n');
-  sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'POST', skip: 1, times: 9 });
+  sandbox.faults.add({ kind: 'status', status: 401 }, { method: 'POST', skip: 1, times: 9 });
   const { log } = await push('--yes', '--concurrency', '1');
   expect(log.trim()).toMatch(
     /\(2 rows read; 1 created, 0 updated\): .*\n.* What was written stays written; run the same command again to continue\.$/,
