@@ -20,6 +20,6 @@ export function createState(options: ResolvedSandboxOptions): ServiceState {
     },
     limits: new RateLimits(options.rateLimit),
     idempotency: new Idempotency(options.idempotency),
-    journal: new Recent<Commit>(options.logLimit),
+    journal: new Recent<Commit>(),
   };
 }

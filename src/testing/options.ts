@@ -29,25 +29,6 @@ const idOptions = {
    * @default 1
    */
   gap: option(is.integerFrom(1), 1),
-  /**
-   * Whether the service casts the numeric id in a path with `(int)`, as PHP does: `1abc`, `01` and `1.json` then read,
-   * change and delete record 1.
-   * @default false
-   */
-  cast: option(is.flag, false),
-};
-
-const textOptions = {
-  /** The fields of a product that are changed. By default every field that is a string. @default undefined */
-  fields: optional(is.strings),
-  /** White space around a string is removed. @default false */
-  trim: option(is.flag, false),
-  /** Strings are normalized to Unicode form NFC. @default false */
-  nfc: option(is.flag, false),
-  /** The case of letters. @default 'as-sent' */
-  letters: option(is.oneOf('as-sent', 'lower', 'upper'), 'as-sent'),
-  /** Put before each string that does not begin with it. @default '' */
-  prefix: option(is.string, ''),
 };
 
 const contentTypes = is.check<readonly string[]>(
@@ -75,19 +56,6 @@ const idempotencyOptions = {
    * @default 'reject'
    */
   differentBody: option(is.oneOf('reject', 'stored'), 'reject'),
-  /** How long a key is stored, in ms: 24 hours. @default 86_400_000 */
-  lifetimeMs: option(is.integerFrom(0), 86_400_000),
-  /**
-   * Whether a 422 `validation_failed` is stored like a success, so that the same key returns it again, even after the
-   * caller has corrected whatever was wrong. By default, a rejected create leaves its key unused.
-   * @default false
-   */
-  storeRejections: option(is.flag, false),
-  /**
-   * Whether all companies share one set of keys: a key that one company used returns its response to another one.
-   * @default false
-   */
-  shared: option(is.flag, false),
 };
 
 const newRecordOptions = {
@@ -167,12 +135,6 @@ export const sandboxOptions = {
   ),
   /** How far the service's clock is ahead of `clock`, in ms. @default 0 */
   clockOffsetMs: option(is.milliseconds, 0),
-  /**
-   * How far `createdAt` and `updatedAt` are ahead of `Date`, in ms: the database has a clock of its own. A negative number
-   * puts them behind.
-   * @default 0
-   */
-  timestampOffsetMs: option(is.milliseconds, 0),
   /**
    * The form of timestamps. `seconds`: `2026-01-31T12:00:00Z`; `offset`: `2026-01-31T12:00:00+00:00`, in `timeZone`;
    * `milliseconds`: `2026-01-31T12:00:00.123Z`.
@@ -270,11 +232,6 @@ export const sandboxOptions = {
    * @default 'bare'
    */
   problemType: option(is.oneOf(...PROBLEM_TYPE_FORMS, 'api-platform', 'api-platform-3.1'), 'bare'),
-  /** The content type of 403 and 404. @default 'application/problem+json' */
-  problemContentType: option(
-    is.oneOf('application/problem+json', 'application/json', 'application/ld+json'),
-    'application/problem+json',
-  ),
   /**
    * The body of a 404 in place of a problem document, such as a proxy, gateway or router sends for an unknown path: a string
    * is sent as HTML, an empty string as no body, and an object as JSON, such as `{ "message": "Not Found" }`.
@@ -296,18 +253,20 @@ export const sandboxOptions = {
   updateStatus: option(is.oneOf(200, 201, 204), 200),
   /** The status of a delete; 200 returns the record as it was. @default 204 */
   deleteStatus: option(is.oneOf(200, 204), 204),
-  /** What an `Idempotency-Key` does. While the first request runs, the same key is a 409 `request_in_progress`. */
+  /**
+   * What an `Idempotency-Key` does, for 24 hours. While the first request runs, the same key is a 409
+   * `request_in_progress`. A rejected create leaves its key unused.
+   */
   idempotency: group(idempotencyOptions),
   /** Fields of a product that must not be empty. @default [] */
   requiredFields: option(is.strings, []),
   /** The allowed values of a product's `status`; `undefined` allows any. @default undefined */
   allowedStatuses: optional(is.strings),
-  /** Fields of a product that no two products of a company share, unless they are empty. @default [] */
+  /**
+   * Product fields that must be unique within a company; empty values are exempt. A value in use is a 422 with a violation.
+   * @default []
+   */
   uniqueFields: option(is.strings, []),
-  /** The status if a field in `uniqueFields` is in use: 422 with a violation, or 409. @default 422 */
-  uniqueStatus: option(is.oneOf(409, 422), 422),
-  /** In what form the service stores the strings of a product that a request sends. By default unchanged. */
-  text: group(textOptions),
   /** Unknown fields of a body: dropped, stored as custom fields are, or rejected with 422. @default 'ignore' */
   unknownFields: option(is.oneOf('ignore', 'store', 'reject'), 'ignore'),
   /**
@@ -338,8 +297,6 @@ export const sandboxOptions = {
   rateLimit: group(rateLimitOptions, false),
   /** Whether responses carry `X-RateLimit-Limit` and `X-RateLimit-Remaining`. @default true */
   rateLimitHeaders: option(is.flag, true),
-  /** How many of the last requests and commits `sandbox.requests` and `sandbox.journal` keep. @default 10_000 */
-  logLimit: option(is.integerFrom(0), 10_000),
 };
 
 /**
@@ -359,7 +316,6 @@ export function resolveSandboxOptions(given: SandboxOptions): ResolvedSandboxOpt
   const options = resolved(sandboxOptions, given, 'createSandbox');
   checkFields('requiredFields', options.requiredFields);
   checkFields('uniqueFields', options.uniqueFields);
-  checkFields('text.fields', options.text.fields ?? []);
   return options;
 }
 

@@ -5,7 +5,7 @@ export class Recent<T> {
   /** The number of all entries, also those that are no longer kept. */
   total = 0;
 
-  constructor(limit: number) {
+  constructor(limit = 10_000) {
     this.#limit = limit;
   }
 
@@ -18,7 +18,7 @@ export class Recent<T> {
 
   /** The last `limit` entries, oldest first, in a new array. */
   list(): readonly T[] {
-    return this.#limit === 0 ? [] : this.#entries.slice(-this.#limit);
+    return this.#entries.slice(-this.#limit);
   }
 
   clear(): void {

@@ -40,13 +40,13 @@ export interface Sandbox extends Disposal {
   readonly store: SandboxStore;
   /** The records of the other company. */
   readonly otherStore: SandboxStore;
-  /** The last requests, oldest first, up to `logLimit`, in a new array each time. */
+  /** The last requests, oldest first, at most 10,000, in a new array each time. */
   readonly requests: readonly LoggedRequest[];
-  /** The last changes that requests made, oldest first. What `store` writes is not among them. */
+  /** The last changes that requests made, oldest first, at most 10,000. What `store` writes is not among them. */
   readonly journal: readonly Commit[];
   readonly faults: Faults;
   readonly clock: SandboxClock;
-  /** The number of requests: all, or those of the last `logLimit` that meet the condition. */
+  /** The number of requests: all, or those in `requests` that meet the condition. */
   count(condition?: (request: LoggedRequest) => boolean): number;
   /** Empties `requests` and `journal`. */
   clearLogs(): void;
@@ -80,7 +80,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const core: Core = {
     state,
     faults: new FaultRules(resolved.seed),
-    requests: new Recent<LoggedRequest>(resolved.logLimit),
+    requests: new Recent<LoggedRequest>(),
     onRequest: (request) => {
       for (const listener of listeners) listener(request);
     },

@@ -2,12 +2,14 @@ import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
+import { quirky } from '../support/quirks.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 /** A service that casts ids to integers, with products 1 to 3. */
 function castingService() {
-  const sandbox = createSandbox({ ids: { cast: true }, records: { products: 3 } });
-  return { sandbox, ...createClient(sandbox.clientOptions) };
+  const sandbox = createSandbox({ records: { products: 3 } });
+  const fetch = quirky(sandbox.fetch, { castsIds: true });
+  return { sandbox, ...createClient({ ...sandbox.clientOptions, fetch }) };
 }
 
 test.each(['2abc', '02', '2.json', '2-A'])(

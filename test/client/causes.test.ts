@@ -125,7 +125,7 @@ test('a store that throws an error of this package does not stop the tenant as a
 
 test('a listener that throws or rejects changes nothing, not even for the next one, and the log names it and the error', async () => {
   await using sandbox = createSandbox({ records: { accounts: 1 } });
-  sandbox.faults.next({ kind: 'rate-limited', retryAfter: null });
+  sandbox.faults.next({ kind: 'status', status: 429 });
   const fails = (name: string) => () => {
     throw Object.assign(new RangeError(`bug in ${name}`), { code: 'E_BUG' });
   };

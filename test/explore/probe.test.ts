@@ -3,6 +3,7 @@ import { type ProbePlan, probe } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
+import { MONEY_AS_NUMBERS } from '../support/money-as-numbers.ts';
 import { runUntilSettled, useVirtualClock } from '../support/virtual-clock.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
@@ -90,7 +91,7 @@ describe('what responses carry', () => {
       );
     };
     expect(await namedFields()).toEqual([]);
-    sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
+    sandbox.faults.add(MONEY_AS_NUMBERS, { probability: 1 });
     expect(await namedFields()).toEqual(MONEY_FIELDS);
   });
 

@@ -38,7 +38,7 @@ test('a response is lost after the real service has carried the request out, and
 test('a fault that is not committed keeps the request from the real service', async () => {
   const { sandbox, client } = await serve([
     { fault: { kind: 'lost-response', committed: false }, method: 'POST' },
-    { fault: { kind: 'rate-limited', retryAfter: 0 }, method: 'POST' },
+    { fault: { kind: 'status', status: 429, retryAfter: 0 }, method: 'POST' },
     { fault: { kind: 'status', status: 503 }, method: 'POST' },
   ]);
   await client.products.create({ name: 'Desk' });

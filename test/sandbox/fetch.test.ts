@@ -2,6 +2,13 @@ import { createSandbox, type Fault } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
 
+const redirectTo = (Location: string, status = 302): Fault => ({
+  kind: 'rewrite',
+  committed: false,
+  status,
+  headers: { Location },
+});
+
 describe('sandbox.fetch', () => {
   test('serves no origin but its own', async () => {
     const sandbox = createSandbox();
@@ -23,7 +30,7 @@ describe('sandbox.fetch', () => {
     sandbox.store.accounts.insert({ name: 'a' });
     const url = `${sandbox.baseUrl}/api/public/v1/boms`;
     const headers = { 'X-AUTH-TOKEN': sandbox.keys.full };
-    const redirect: Fault = { kind: 'redirect', location: '/api/public/v1/accounts' };
+    const redirect = redirectTo('/api/public/v1/accounts');
 
     sandbox.faults.next(redirect);
     const followed = await sandbox.fetch(url, { headers });
@@ -31,7 +38,7 @@ describe('sandbox.fetch', () => {
     expect(await followed.json()).toEqual([{ id: '1', name: 'a' }]);
     sandbox.faults.next(redirect);
     await expect(sandbox.fetch(url, { headers, redirect: 'error' })).rejects.toThrow('fetch failed');
-    sandbox.faults.next({ ...redirect, location: 'https://elsewhere.example/' });
+    sandbox.faults.next(redirectTo('https://elsewhere.example/'));
     await expect(sandbox.fetch(url, { headers })).rejects.toThrow('fetch failed');
     sandbox.faults.add(redirect, { times: Infinity });
     await expect(sandbox.fetch(url, { headers })).rejects.toThrow('fetch failed');
@@ -43,7 +50,7 @@ describe('sandbox.fetch', () => {
     [307, 'POST', '{"name":"a"}'],
   ])('a POST redirected with %i becomes a %s', async (status, method, body) => {
     const sandbox = createSandbox();
-    sandbox.faults.next({ kind: 'redirect', status, location: '/api/public/v1/products' });
+    sandbox.faults.next(redirectTo('/api/public/v1/products', status));
     const headers = {
       'X-AUTH-TOKEN': sandbox.keys.full,
       'Idempotency-Key': 'k',

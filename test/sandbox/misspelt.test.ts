@@ -49,7 +49,7 @@ test.each([
   [{ kind: 'rewrite', headers: { Date: 5 } }, {}, 'rewrite.headers must be'],
   [{ kind: 'rewrite', body: 5 }, {}, 'rewrite.body must be'],
   [{ kind: 'stall', in: 'trailer' }, {}, 'stall.in must be'],
-  [{ kind: 'rate-limited', retryAfter: {} }, {}, 'rate-limited.retryAfter must be'],
+  [{ kind: 'status', status: 429, retryAfter: {} }, {}, 'status.retryAfter must be'],
   [RESET, { colection: 'accounts' }, 'Did you mean collection?'],
   [RESET, { collection: 'account-addresses' }, 'no collection account-addresses'],
   [RESET, { times: 'many' }, 'times must be'],

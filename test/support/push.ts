@@ -14,6 +14,7 @@ import {
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { vi } from 'vitest';
 import { caught } from './caught.ts';
+import { type Quirks, quirky } from './quirks.ts';
 import { runUntilSettled } from './virtual-clock.ts';
 
 type Options = PushOptions<Product, ProductDraft, ProductPatch>;
@@ -87,12 +88,17 @@ export function setUpPush(
   {
     sandbox: sandboxOptions = {},
     client: clientOptions = {},
-  }: { sandbox?: SandboxOptions; client?: ClientOptions } = {},
+    quirks = {},
+  }: { sandbox?: SandboxOptions; client?: ClientOptions; quirks?: Quirks } = {},
 ): PushSetUp {
   const sandbox = createSandbox(sandboxOptions);
   const entries = new Map<string, string>();
   const ids = existing.map((fields) => sandbox.store.products.insert({ ...fields }).id);
-  const client = createClient({ ...sandbox.clientOptions, ...clientOptions });
+  const client = createClient({
+    ...sandbox.clientOptions,
+    fetch: quirky(sandbox.fetch, quirks),
+    ...clientOptions,
+  });
   const run = async (rows: Options['rows'], options: Partial<Options> = {}) => {
     const results: PushResult[] = [];
     const onResult = (result: PushResult) => void results.push(result);

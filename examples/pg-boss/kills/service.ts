@@ -17,7 +17,6 @@ export class Services {
         seed: index,
         records: isLarge ? { accounts: 1_500, products: 900, budgets: 300 } : { accounts: 30, products: 12 },
         rateLimit: { limit: 60, windowMs: 3_000 },
-        logLimit: 0,
       });
       sandbox.onRequest(({ status }) => {
         services.requests += 1;

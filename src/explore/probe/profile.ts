@@ -260,11 +260,6 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
             'whether records of other collections than products carry createdAt or updatedAt',
           ),
     problemType: problems.typeForm,
-    problemContentType: followed(problems.notFound, (type) =>
-      ['application/problem+json', 'application/json', 'application/ld+json'].includes(type)
-        ? type
-        : undefined,
-    ),
     ...notFoundBody(problems),
     'rateLimit.limit': quota.limit,
     'rateLimit.windowMs': quota.windowMs,

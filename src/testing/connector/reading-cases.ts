@@ -275,10 +275,7 @@ export const readingCases: readonly Case[] = [
     nights: [
       {
         before: ({ sandbox }) =>
-          sandbox.faults.add(
-            { kind: 'rate-limited', retryAfter: null },
-            { when: untilPause(sandbox, 400), times: 30 },
-          ),
+          sandbox.faults.add({ kind: 'status', status: 429 }, { when: untilPause(sandbox, 400), times: 30 }),
         ends: 'either',
         most429s: 12,
       },

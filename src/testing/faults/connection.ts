@@ -13,8 +13,8 @@ export const connectionFaults = {
     },
     optional: {
       /**
-       * Whether the `Idempotency-Key` stays marked as running, as after a crash of the service: until
-       * `idempotency.lifetimeMs` is over, the same key is then a 409 `request_in_progress`.
+       * Whether the `Idempotency-Key` stays marked as running, as after a crash of the service: for 24
+       * hours, the same key is then a 409 `request_in_progress`.
        * @default false
        */
       marker: is.flag,

@@ -1,5 +1,3 @@
-import { collections } from '../../collections/index.ts';
-import { isMoney } from '../../schemas/money.ts';
 import { is } from '../checks.ts';
 import { errorBody, foreignResponse } from '../service/error-body.ts';
 import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
@@ -7,12 +5,11 @@ import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.
 import { defineFault } from './define-fault.ts';
 import { whole } from './delivery.ts';
 
-type RetryAfter = number | string | null;
+type RetryAfter = number | string;
 
 const retryAfterCheck = is.check<RetryAfter>(
-  'a number of seconds, a string or null',
-  (value) =>
-    value === null || typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)),
+  'a number of seconds or a string',
+  (value) => typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)),
 );
 
 /** Named, because TypeScript 5.4 does not know `Uint8Array<ArrayBufferLike>`, which the declarations would say. */
@@ -20,23 +17,7 @@ type NewBody = string | Uint8Array | ((body: string) => string | Uint8Array);
 
 /** Faults of what a response says. */
 export const contentFaults = {
-  /** A 429 instead of the response. The request is not carried out. */
-  'rate-limited': defineFault({
-    optional: {
-      /**
-       * `Retry-After`: a number of seconds, any string such as an HTTP date, `'1.5'` or `'soon'`, or null for no header.
-       * @default 1
-       */
-      retryAfter: retryAfterCheck,
-    },
-    effect: async ({ retryAfter = 1 }, { respondWith, state }) => {
-      const [status, title] = PROBLEMS.rate_limited;
-      const headers = { ...retryAfterHeader(retryAfter), 'X-RateLimit-Remaining': '0' };
-      const problem = { name: 'rate_limited', status, title, detail: 'Try again later.', headers };
-      return whole(await respondWith(problemResponse(problem, state.options), false));
-    },
-  }),
-  /** Any status, such as 500 while the database is away, or 404 from a gateway. */
+  /** Any status, such as 429, 500 while the database is away, or 404 from a gateway. */
   status: defineFault({
     required: {
       /** The status. */
@@ -47,7 +28,7 @@ export const contentFaults = {
       type: is.string,
       /** The body: see the option `notFoundBody`. @default a problem document */
       body: errorBody,
-      /** `Retry-After`, as for `rate-limited`. @default none */
+      /** `Retry-After`: a number of seconds, or any string such as an HTTP date, `'1.5'` or `'soon'`. @default none */
       retryAfter: retryAfterCheck,
       /** Whether the request is carried out. @default false */
       committed: is.flag,
@@ -62,24 +43,7 @@ export const contentFaults = {
       return whole(await respondWith({ ...response, headers }, committed));
     },
   }),
-  /** A redirect. The request is not carried out. */
-  redirect: defineFault({
-    required: {
-      /** The target, for `Location`. */
-      location: is.string,
-    },
-    optional: {
-      /** The status. @default 302 */
-      status: is.status,
-    },
-    effect: async ({ location, status = 302 }, { respondWith }) =>
-      whole(await respondWith({ ...foreignResponse(status), headers: { Location: location } }, false)),
-  }),
-  /** Every amount as a JSON number. */
-  'money-as-number': defineFault({
-    effect: async (_, { respond }) => whole(rewritten(await respond(), { body: moneyAsNumber })),
-  }),
-  /** Any other change of a response. */
+  /** Any other change of a response, such as a redirect: a status, and the header `Location`. */
   rewrite: defineFault({
     optional: {
       /** The status. @default that of the response */
@@ -111,7 +75,7 @@ export const contentFaults = {
 
 /** The header as it is sent; empty for none. */
 function retryAfterHeader(value: RetryAfter | undefined): Record<string, string> {
-  return value === null || value === undefined ? {} : { 'Retry-After': String(value) };
+  return value === undefined ? {} : { 'Retry-After': String(value) };
 }
 
 /** The error type of a status. */
@@ -140,23 +104,4 @@ function rewritten(response: ServiceResponse, { status, headers = {}, body }: Ch
     headers: Object.fromEntries([...kept, ...set]),
     body: typeof after === 'string' ? encodeText(after) : (after ?? response.body),
   };
-}
-
-/** The documented amounts of all collections. */
-const AMOUNTS = new Set(
-  Object.values(collections).flatMap(({ fields }) =>
-    Object.keys(fields).filter((field) => fields[field] === 'money'),
-  ),
-);
-
-/** In fields that are not documented, four digits after the decimal point mark an amount. */
-const LOOKS_LIKE_MONEY = /^-?\d+\.\d{4}$/;
-
-function moneyAsNumber(body: string): string {
-  if (body === '') return body;
-  const parsed: unknown = JSON.parse(body, (field, value: unknown) => {
-    if (!isMoney(value)) return value;
-    return AMOUNTS.has(field) || LOOKS_LIKE_MONEY.test(value) ? Number(value) : value;
-  });
-  return JSON.stringify(parsed);
 }

@@ -68,15 +68,7 @@ function carryOut(state: ServiceState, request: ServiceRequest, credential: Cred
   authorize(credential, found);
   const format = negotiate(request, state.options);
   const collection = state.companies[credential.grant.company][found.collection];
-  const { cast, form } = state.options.ids;
-  const id = cast && form === 'numeric' ? castId(found.id) : found.id;
-  return OPERATIONS[found.operation](state, { request, credential, collection, id, format });
-}
-
-/** What PHP's `(int)` makes of an id: the digits at its beginning. */
-function castId(id: string): string {
-  const [digits = '0'] = /^\d+/.exec(id) ?? [];
-  return id === '' ? id : String(BigInt(digits));
+  return OPERATIONS[found.operation](state, { request, credential, collection, id: found.id, format });
 }
 
 /** 403 if the key has no permission (specification: Authentication, 5). */

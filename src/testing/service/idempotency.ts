@@ -4,13 +4,16 @@ import type { CompanyName } from '../store/company.ts';
 import type { ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 
-/** A create with its Idempotency-Key. The keys of two companies are independent, unless they share them. */
+/** A create with its Idempotency-Key. The keys of two companies are independent. */
 export interface KeyedCreate {
   readonly company: CompanyName;
   readonly key: string;
   /** Identifies the body as a value: white space and the order of fields make no difference. */
   readonly body: string;
 }
+
+/** How long a key is stored. */
+const LIFETIME_MS = 86_400_000;
 
 interface StoredCreate {
   readonly body: string;
@@ -63,13 +66,13 @@ export class Idempotency {
   }
 
   #nameOf({ company, key }: KeyedCreate): string {
-    return this.#options.shared ? key : `${company}/${key}`;
+    return `${company}/${key}`;
   }
 
   #removeExpired(now: number): void {
     // A map keeps the order of insertion, so the oldest come first.
     for (const [name, { at }] of this.#stored) {
-      if (now - at < this.#options.lifetimeMs) return;
+      if (now - at < LIFETIME_MS) return;
       this.#stored.delete(name);
     }
   }

@@ -15,7 +15,6 @@ export const PROBLEMS = {
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
-  conflict: [409, 'The record already exists'],
   unsupported_media_type: [415, 'Unsupported media type'],
   misdirected_request: [421, 'The request is meant for another host'],
   internal_error: [500, 'Internal error'],
@@ -70,8 +69,7 @@ function undocumentedResponse(
   return status === 404 && notFoundBody !== undefined ? foreignResponse(status, notFoundBody) : undefined;
 }
 
-/** Only 403 and 404 vary in their content type (specification: Errors). */
-function documentResponse(problem: Problem, { problemType, problemContentType }: ResolvedSandboxOptions) {
+function documentResponse(problem: Problem, { problemType }: ResolvedSandboxOptions) {
   const { status, title, detail, violations } = problem;
   const withCodes = problemType.startsWith('api-platform');
   // JSON leaves out what is undefined.
@@ -84,8 +82,7 @@ function documentResponse(problem: Problem, { problemType, problemContentType }:
       withCodes ? { propertyPath, message, code } : { propertyPath, message },
     ),
   };
-  const varies = status === 403 || status === 404;
-  return jsonResponse(status, document, varies ? problemContentType : 'application/problem+json');
+  return jsonResponse(status, document, 'application/problem+json');
 }
 
 /** The value of `type`; undefined if the form leaves the member out. */

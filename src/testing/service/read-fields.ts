@@ -72,27 +72,11 @@ export function readFields(
   const known = collections[collection].fields;
   const keepsAll = options.unknownFields === 'store';
   const kept = Object.entries(body).filter(([field]) => keepsAll || Object.hasOwn(known, field));
-  return Object.fromEntries(kept.map(([field, value]) => [field, storedText(field, value, options.text)]));
+  return Object.fromEntries(kept);
 }
 
 /** Rejects a body with 422. */
 export function rejectViolations(violations: readonly Violation[]): never {
   const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
   throw new ProblemError('validation_failed', detail, { violations });
-}
-
-/** A string in the form in which the service stores it: see the option `text`. */
-function storedText(
-  field: string,
-  value: unknown,
-  { fields, trim, nfc, letters, prefix }: ResolvedSandboxOptions['text'],
-): unknown {
-  if (typeof value !== 'string' || collections.products.fields[field] !== 'string') return value;
-  if (!(fields?.includes(field) ?? true)) return value;
-  const trimmed = trim ? value.trim() : value;
-  const normalized = nfc ? trimmed.normalize('NFC') : trimmed;
-  const cased = { 'as-sent': normalized, lower: normalized.toLowerCase(), upper: normalized.toUpperCase() }[
-    letters
-  ];
-  return cased.startsWith(prefix) ? cased : prefix + cased;
 }

@@ -4,7 +4,7 @@ import { selects } from '../store/record-selection.ts';
 import type { Fields, Row } from '../store/row.ts';
 import { fingerprint, type KeyedCreate } from './idempotency.ts';
 import type { ServiceRequest, ServiceResponse } from './message.ts';
-import { ProblemError, problemResponse } from './problem.ts';
+import { ProblemError } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
 import { NOT_UNIQUE, readFields, rejectViolations } from './read-fields.ts';
 import { recordResponse } from './represent.ts';
@@ -30,20 +30,13 @@ export function create(state: ServiceState, call: RoutedRequest): ServiceRespons
   const earlier = keyed === undefined ? undefined : idempotency.replay(keyed, clock.now());
   if (earlier !== undefined) return earlier;
 
-  const store = (response: () => ServiceResponse) => {
-    if (keyed !== undefined) idempotency.store(keyed, response, clock.now());
-    return response();
-  };
-  try {
-    const fields = readFields(collection.name, body, options);
-    checkUnique(call, fields, options);
-    const row = collection.create(fields);
-    commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
-    return store(() => respond(state, call, options.createStatus, row));
-  } catch (error) {
-    if (!(error instanceof ProblemError) || !options.idempotency.storeRejections) throw error;
-    return store(() => problemResponse(error.problem, options));
-  }
+  const fields = readFields(collection.name, body, options);
+  checkUnique(call, fields, options);
+  const row = collection.create(fields);
+  commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
+  const response = () => respond(state, call, options.createStatus, row);
+  if (keyed !== undefined) idempotency.store(keyed, response, clock.now());
+  return response();
 }
 
 /** A create with its key; undefined if the request has no key, or the service does not read it. */
@@ -113,7 +106,7 @@ function writableRow({ options }: ServiceState, { collection, id }: RoutedReques
 function checkUnique(
   { collection, id }: RoutedRequest,
   fields: Fields,
-  { uniqueFields, uniqueStatus }: ResolvedSandboxOptions,
+  { uniqueFields }: ResolvedSandboxOptions,
 ): void {
   const taken = uniqueFields.filter((field) => {
     const value = fields[field];
@@ -121,8 +114,6 @@ function checkUnique(
     return collection.some((row) => row.id !== id && row.record[field] === value);
   });
   if (taken.length === 0) return;
-  if (uniqueStatus === 409)
-    throw new ProblemError('conflict', `${taken.join(', ')}: another record has this value.`);
   rejectViolations(
     taken.map((propertyPath) => ({ propertyPath, message: 'This value is already used.', code: NOT_UNIQUE })),
   );

@@ -157,7 +157,7 @@ export class Collection {
 
   /** Stores a record under its id, or the next one. */
   insert(fields: Fields, visibleAfterMs?: number): Row {
-    const now = this.#now();
+    const now = this.#clock.now();
     const id = idIn(fields) ?? this.#nextId();
     const times = { createdAt: now, modifiedAt: now, ...timesIn(fields) };
     return this.#write(this.#toRow(id, fields, times), visibleAfterMs);
@@ -165,7 +165,7 @@ export class Collection {
 
   /** Changes the fields given: `null` clears, a field left out stays. */
   update(before: Row, fields: Fields, visibleAfterMs?: number): Row {
-    const times = { createdAt: before.createdAt, modifiedAt: this.#now(), ...timesIn(fields) };
+    const times = { createdAt: before.createdAt, modifiedAt: this.#clock.now(), ...timesIn(fields) };
     return this.#write(this.#toRow(before.id, { ...before.record, ...fields }, times), visibleAfterMs);
   }
 
@@ -186,11 +186,6 @@ export class Collection {
   /** Whether a request created a record at least so long ago, or no request did. */
   #isOlder(id: string, ms: number): boolean {
     return this.#clock.now() - (this.#createdAt.get(id) ?? -Infinity) >= ms;
-  }
-
-  /** What timestamps of records show. */
-  #now(): number {
-    return this.#clock.now() + this.#options.timestampOffsetMs;
   }
 
   /** The next id of the sequence that no record has: a test may have stored some itself. */

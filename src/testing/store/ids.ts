@@ -27,7 +27,7 @@ export function idSequence(
 
   const first = start + offset;
   return {
-    at: (index) => String(first + index * gap + (gap === 1 ? 0 : mix(seed, index) % gap)),
+    at: (index) => String(first + index * gap + (index === 0 ? 0 : mix(seed, index) % gap)),
     indexAfter(id) {
       const index = Math.floor((Number(id) - first) / gap) + 1;
       return Number.isSafeInteger(first + index * gap) ? Math.max(0, index) : 0;

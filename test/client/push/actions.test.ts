@@ -1,7 +1,9 @@
 import { isAccountingError, type ProductDraft } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
+import type { Fault } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { setUpPush as setUp } from '../../support/push.ts';
 
 test('a push creates products that do not exist, updates those that differ, and leaves the rest alone', async () => {
@@ -361,16 +363,23 @@ test('a push fails rows without a product if one exists whose key cannot be read
 
 test('a push keeps an invalid product that no row has', async () => {
   const { run, sandbox } = setUp([{ productNumber: 'X', salePrice: '5' }]);
-  sandbox.faults.add({ kind: 'money-as-number' }, { method: 'GET', times: 9 });
+  sandbox.faults.add(MONEY_AS_NUMBERS, { method: 'GET', times: 9 });
   const { done } = await run([{ productNumber: 'A' }], { missing: 'delete', maxCandidates: Infinity });
   expect(done).toEqual(['A created']);
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
+/** Names without the white space around them, in every response. */
+const TRIMMED: Fault = {
+  kind: 'rewrite',
+  body: (sent) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"'),
+};
+
 test('a push names the fields that the service stored differently, with the first row and how many there are, and sends no second write', async () => {
-  const { run } = setUp([{ productNumber: 'A', name: 'Desk', salePrice: '1' }], {
-    sandbox: { text: { fields: ['name'], trim: true }, moneyDigits: 2 },
+  const { run, sandbox } = setUp([{ productNumber: 'A', name: 'Desk', salePrice: '1' }], {
+    sandbox: { moneyDigits: 2 },
   });
+  sandbox.faults.add(TRIMMED, { times: Infinity });
   const rows = [
     { productNumber: 'A', name: ' Desk ', salePrice: '1.0' },
     { productNumber: 'B', name: 'Chair', salePrice: '2.50' },

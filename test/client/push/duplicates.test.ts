@@ -128,7 +128,8 @@ test.each([409, 422] as const)(
   'a push does not fail a row whose repeated create violates a unique constraint with a %d',
   async (uniqueStatus) => {
     const { sandbox, run } = setUpPush([], {
-      sandbox: { idempotency: { replay: 'ignored' }, uniqueFields: ['productNumber'], uniqueStatus },
+      sandbox: { idempotency: { replay: 'ignored' }, uniqueFields: ['productNumber'] },
+      quirks: { conflictsWith409: uniqueStatus === 409 },
     });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
     expect(await run([A], FAST)).toMatchObject({ done: ['A created'], commits: ['create'] });
@@ -182,7 +183,8 @@ test('a push finds the product of a create that another round is about to repeat
 
 test('a push sends a rejected create once, and again in the next run, although the service stores rejections', async () => {
   const { sandbox, run } = setUpPush([], {
-    sandbox: { idempotency: { storeRejections: true }, requiredFields: ['name'] },
+    sandbox: { requiredFields: ['name'] },
+    quirks: { storesRejections: true },
   });
   expect((await run([{ productNumber: 'A' }])).done).toEqual(['A failed']);
   expect(posts(sandbox)).toHaveLength(1);
@@ -245,7 +247,7 @@ test.each([
 );
 
 test.each([
-  ['a 429', { kind: 'rate-limited', retryAfter: 1 }],
+  ['a 429', { kind: 'status', status: 429, retryAfter: 1 }],
   ['a 401', { kind: 'status', status: 401, type: 'unauthenticated' }],
   ['a refused connection', { kind: 'connection-refused' }],
 ] as const)('a push does not treat %s as the outcome of the create of a killed run', async (_, fault) => {
@@ -274,7 +276,7 @@ test('a push repeats the first sending of a create that a killed push stored, bu
 });
 
 test('a push creates a product again that was deleted since a killed push created it under another key', async () => {
-  const setUp = setUpPush([], { sandbox: { text: { fields: ['productNumber'], trim: true } } });
+  const setUp = setUpPush([], { quirks: { storedKey: (key) => key.trim() } });
   const { sandbox, run } = setUp;
   const row = { productNumber: 'A ' };
   await pushAndDie(setUp, [row]);

@@ -114,8 +114,8 @@ test('a push calls the missing function once for each product, although a later 
 test.each(['delete' as const, deactivate])(
   'a push does not treat a product as missing that an earlier push created under a changed key (missing: %s)',
   async (missing) => {
-    const text = { fields: ['productNumber'], prefix: 'PREFIX-' };
-    const { sandbox, run } = setUpPush(products(2), { sandbox: { text } });
+    const storedKey = (key: string) => (key.startsWith('PREFIX-') ? key : `PREFIX-${key}`);
+    const { sandbox, run } = setUpPush(products(2), { quirks: { storedKey } });
     sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
     const killed = new AbortController();
     const stop = sandbox.onRequest(({ method }) => {

@@ -6,19 +6,8 @@ import { runToEnd, startVirtualClock, stopVirtualClock } from '../../support/vir
 const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
 
 /** A service that stores each product number in a form of its own. */
-function setUpStoring(stored: (productNumber: string) => string) {
-  const setUp = setUpPush([], {
-    client: {
-      fetch: (url, init) => {
-        if (init?.method !== 'POST') return setUp.sandbox.fetch(url, init);
-        const { productNumber, ...fields } = JSON.parse(String(init.body));
-        const body = JSON.stringify({ ...fields, productNumber: stored(productNumber) });
-        return setUp.sandbox.fetch(url, { ...init, body });
-      },
-    },
-  });
-  return setUp;
-}
+const setUpStoring = (storedKey: (productNumber: string) => string) =>
+  setUpPush([], { quirks: { storedKey } });
 
 const trimmed = (key: string) => key.trim();
 const lowerCased = (key: string) => key.toLowerCase();
@@ -196,7 +185,8 @@ test('a push finds the product of a lost create under another spelling of its ke
   startVirtualClock();
   onTestFinished(stopVirtualClock);
   const { sandbox, run } = setUpPush([], {
-    sandbox: { idempotency: { replay: 'ignored' }, text: { trim: true } },
+    sandbox: { idempotency: { replay: 'ignored' } },
+    quirks: { storedKey: trimmed },
     client: { retry: { creates: false, maxAttempts: 1 } },
   });
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });

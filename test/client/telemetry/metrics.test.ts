@@ -2,6 +2,7 @@ import { type ClientOptions, memoryStore, sync } from 'accounting-data-sdk';
 import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
+import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { record, recordedClient } from './support/recorder.ts';
 
 const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
@@ -104,7 +105,7 @@ test('telemetryListeners reports the quota of the key as last seen', async () =>
 
 test('telemetryListeners counts invalid rows', async () => {
   const { sandbox, client, recorded } = measured({}, { validation: 'report' });
-  sandbox.faults.next({ kind: 'money-as-number' });
+  sandbox.faults.next(MONEY_AS_NUMBERS);
   await client.products.list({}, { pagination: 'page' }).toArray({ limit: 10 });
 
   const [point] = await recorded.points('accounting.client.invalid_records');

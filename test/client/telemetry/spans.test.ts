@@ -4,6 +4,7 @@ import { createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
+import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { record, recordedClient, type SeenSpan } from './support/recorder.ts';
 
 const requestsOf = (spans: readonly SeenSpan[]) => spans.filter(({ kind }) => kind === 'CLIENT');
@@ -76,7 +77,7 @@ test('telemetryListeners gives each attempt a span, with resend_count from the s
 
 test('telemetryListeners counts a request that got a 429 as sent, although it costs no attempt', async () => {
   const { sandbox, client, recorded } = recordedClient();
-  sandbox.faults.next({ kind: 'rate-limited', retryAfter: 0 });
+  sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 0 });
   await client.products.get('1');
 
   const spans = await recorded.spans();
@@ -111,7 +112,7 @@ test('telemetryListeners marks the spans of a rejected call as failed, with its 
 
 test('telemetryListeners marks a 2xx that could not be read as failed, with the code of the error', async () => {
   const { sandbox, client, recorded } = recordedClient();
-  sandbox.faults.next({ kind: 'money-as-number' });
+  sandbox.faults.next(MONEY_AS_NUMBERS);
   await expect(client.products.get('1')).rejects.toThrow();
 
   const [request] = await recorded.spans();

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { collectionNames } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
 import { folder, openSandbox, run } from './support/run.ts';
@@ -18,7 +19,7 @@ describe('get', () => {
 
   test('prints an invalid record too', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });
-    sandbox.faults.next({ kind: 'money-as-number' });
+    sandbox.faults.next(MONEY_AS_NUMBERS);
     const { code, out } = await run(env, ['get', 'products', '1']);
     expect([code, typeof JSON.parse(out).salePrice]).toEqual([0, 'number']);
   });

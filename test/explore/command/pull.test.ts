@@ -13,6 +13,7 @@ import { collectionNames, createClient } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { folder, openSandbox, records, run } from './support/run.ts';
 
@@ -59,7 +60,7 @@ describe('pull', () => {
 
   test('prints invalid records too', async () => {
     const { sandbox, env } = openSandbox({ records: { products: 25 } });
-    sandbox.faults.add({ kind: 'money-as-number' }, { probability: 1 });
+    sandbox.faults.add(MONEY_AS_NUMBERS, { probability: 1 });
     const { code, out } = await run(env, ['pull', 'products']);
     expect([code, records(out).length, typeof records(out)[0]?.salePrice]).toEqual([0, 25, 'number']);
 
@@ -106,7 +107,7 @@ describe('a pull over the quota of the key', () => {
 
   test('waits, says so, and reads everything', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });
-    sandbox.faults.add({ kind: 'rate-limited', retryAfter: 1 }, { skip: 2 });
+    sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 1 }, { skip: 2 });
     const shown: (string | undefined)[] = [];
     const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
     expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);

@@ -206,7 +206,9 @@ test('push counts the rows of reasons that it does not print', async () => {
 
 test('push warns of fields that the service did not store, in the report and the results too', async () => {
   const text = 'productNumber,name,salePrice,colour\nA\u001bx, Desk,1.50,red\nB,Chair ,2,blue\n';
-  const { push, file } = withFile(text, { text: { fields: ['name'], trim: true } });
+  const { sandbox, push, file } = withFile(text);
+  const body = (sent: string) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"');
+  sandbox.faults.add({ kind: 'rewrite', body }, { times: Infinity });
   const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
   const { code, log, out } = await push(...args, '--results', file('results'));
   expect(code).toBe(0);

@@ -14,7 +14,7 @@ import { namesIn, root, tableRows } from './code-blocks.ts';
 const GUIDE = 'src/guides/service.md';
 
 /** Options of the sandbox that stand for nothing that the API documentation leaves open. */
-const OTHERS = ['seed', 'records', 'otherRecords', 'fixtures', 'origin', 'clock', 'logLimit'];
+const OTHERS = ['seed', 'records', 'otherRecords', 'fixtures', 'origin', 'clock'];
 
 const EMPTY_PROBLEM = {
   type: undefined,

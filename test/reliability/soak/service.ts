@@ -5,7 +5,6 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 const sandbox = createSandbox({
   records: { products: Number(process.argv[2]) },
   pageSize: 200,
-  logLimit: 0,
   rateLimit: false,
 });
 // Generates the records, so that no request waits for it.

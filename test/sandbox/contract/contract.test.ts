@@ -61,21 +61,19 @@ const variants: readonly SandboxOptions[] = [
     invalidFilter: 'reject',
     problemType: 'urn',
     pageSizeParameter: 'itemsPerPage',
-    idempotency: { differentBody: 'stored', lifetimeMs: 1000 },
+    idempotency: { differentBody: 'stored' },
     seed: 99,
   },
   {
     order: 'updated-desc',
     ids: { form: 'uuid' },
     betweenSeparator: ',',
-    problemContentType: 'application/json',
     rateLimit: { kind: 'token-bucket' },
   },
   {
     order: 'created-desc',
     ids: { form: 'ulid' },
     afterLastPage: 'not_found',
-    problemContentType: 'application/ld+json',
   },
 ];
 

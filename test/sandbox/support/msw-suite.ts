@@ -61,7 +61,8 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
   });
 
   test('returns a redirect unchanged', async () => {
-    sandbox.faults.next({ kind: 'redirect', status: 307, location: 'https://elsewhere.example/' });
+    const headers = { Location: 'https://elsewhere.example/' };
+    sandbox.faults.next({ kind: 'rewrite', committed: false, status: 307, headers });
     const response = await get('/accounts', { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([307, 'https://elsewhere.example/']);
   });

@@ -14,6 +14,7 @@ import {
   type Store,
 } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { quirky } from '../../../support/quirks.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import { advance, runUntilSettled } from '../../../support/virtual-clock.ts';
 
@@ -135,6 +136,12 @@ export function formOf(product: object): string {
 
 /** Some services store keys in another case, or without the white space around them. */
 const KEYS = Array.from({ length: 12 }, (_, n) => (n % 4 === 0 ? `K${n} ` : `K${n}`));
+/** The forms in which a service stores them. */
+const KEY_FORMS = [
+  (key: string) => key.trim(),
+  (key: string) => key.trim().toLowerCase(),
+  (key: string) => key.trim().toUpperCase(),
+];
 const MORE_KEYS = ['S1', 'S2', 'S3', 'S4', 'S5', 'S6'];
 const MONEY = ['5', '5.0', '12.5000', '0', '129.99'];
 
@@ -165,10 +172,15 @@ export async function playPush(seed: number): Promise<PushHistory> {
   const restartsAtOnce = random.chance(0.3);
   const delays = delaysWithin(visibleAfterMs, restartsAtOnce, random);
   const { commitDelayMs, listedAfterMs, foundAfterMs } = delays;
-  const timestampOffsetMs = random.pick([0, 0, 0, 120_000, 7_200_000, -18_000_000]);
   const order = random.pick(['id-asc', 'id-asc', 'id-desc', 'created-asc', 'updated-desc', 'none'] as const);
   const hides = random.chance(0.3);
-  const shared = random.chance(0.5);
+  const quirks = {
+    castsIds: random.chance(0.3),
+    ...(random.chance(0.3) && { storedKey: random.pick(KEY_FORMS) }),
+    storesRejections: hasIdempotency && random.chance(0.5),
+    sharesKeys: hasIdempotency && random.chance(0.5),
+    conflictsWith409: random.chance(0.5),
+  };
   const sandbox = createSandbox({
     seed,
     // A small page can be hidden whole, and empty pages end a read. The products behind them are then not found.
@@ -179,35 +191,29 @@ export async function playPush(seed: number): Promise<PushHistory> {
     timestamps: random.pick(['seconds', 'offset', 'milliseconds']),
     nullFields: random.pick(['sent', 'omitted']),
     moneyDigits: seed % 2 === 0 ? 4 : 6,
-    idempotency: hasIdempotency ? { storeRejections: random.chance(0.5), shared } : { replay: 'ignored' },
+    idempotency: hasIdempotency ? {} : { replay: 'ignored' },
     allowedStatuses: ['active', 'archived'],
-    timestampOffsetMs,
     commitDelayMs,
     newRecords: { listedAfterMs, foundAfterMs },
-    ids: { cast: random.chance(0.3) },
-    text: random.chance(0.3)
-      ? { fields: ['productNumber'], trim: true, letters: random.pick(['as-sent', 'lower', 'upper']) }
-      : {},
     // Booked products are the oldest ones.
     lockedRecords: random.pick([0, 0, 0, 0.1, ['1', '2', '3']]),
     uniqueFields: random.chance(0.3) ? ['productNumber'] : [],
-    uniqueStatus: random.pick([409, 422]),
   });
   return await new Shops(sandbox, random, {
+    fetch: quirky(sandbox.fetch, quirks),
     hasIdempotency,
     restartsAtOnce,
-    // Timestamps behind `Date` hide changes from a read that begins at `asOf`, unless the lookback covers the difference.
-    lookbackMs: 120_000 + Math.max(0, -timestampOffsetMs),
     visibleAfterMs,
     delays,
   }).play();
 }
 
 interface ShopOptions {
+  /** The service. */
+  readonly fetch: Sandbox['fetch'];
   readonly hasIdempotency: boolean;
   /** Whether pushes are killed often, and nothing happens before the next one. */
   readonly restartsAtOnce: boolean;
-  readonly lookbackMs: number;
   readonly visibleAfterMs: number;
   readonly delays: Delays;
 }
@@ -297,7 +303,7 @@ class Shops {
   }
 
   async #run({ apiKey, products, tenant, store }: Company, file: File, isHarsh: boolean): Promise<Run> {
-    const { hasIdempotency, restartsAtOnce, lookbackMs, visibleAfterMs } = this.#options;
+    const { hasIdempotency, restartsAtOnce, visibleAfterMs } = this.#options;
     const random = this.#random;
     const existing =
       isHarsh && random.chance(0.3)
@@ -335,7 +341,6 @@ class Shops {
       rows,
       key: ({ productNumber }) => productNumber,
       keyName: file.keyName,
-      lookbackMs,
       visibleAfterMs,
       concurrency: random.int(1, 4),
       maxOutageMs: random.pick([0, 10_000]),
@@ -367,13 +372,13 @@ class Shops {
 
   /** Sends a request. The connection of a create can be lost, and the create carried out later. */
   async #send(process: Process, request: Request, lateProbability: number): Promise<Response> {
-    if (request.method !== 'POST') return await process.call('a request', () => this.#sandbox.fetch(request));
+    if (request.method !== 'POST') return await process.call('a request', () => this.#options.fetch(request));
     const { url, method, headers } = request;
     const body = await request.clone().text();
     if (!this.#random.chance(lateProbability))
-      return await process.call('a request', () => this.#sandbox.fetch(request));
+      return await process.call('a request', () => this.#options.fetch(request));
     return await process.call('a request', () => {
-      const carryOut = () => void this.#sandbox.fetch(url, { method, headers, body }).catch(() => undefined);
+      const carryOut = () => void this.#options.fetch(url, { method, headers, body }).catch(() => undefined);
       setTimeout(carryOut, this.#random.int(0, this.#options.delays.carriedOutAfterMs));
       throw new TypeError('fetch failed');
     });
@@ -407,7 +412,7 @@ class Shops {
     const marker = { kind: 'lost-response', committed: this.#random.chance(0.5), marker: true } as const;
     faults.add(marker, { method: 'POST', probability: probability / 2 });
     faults.add({ kind: 'status', status: 503 }, { probability });
-    faults.add({ kind: 'rate-limited', retryAfter: 1 }, { probability });
+    faults.add({ kind: 'status', status: 429, retryAfter: 1 }, { probability });
   }
 
   #draft(key: string): ProductDraft {

@@ -29,7 +29,6 @@ export class ChangingRecords {
       pageSize: 10,
       order: this.random.pick(['id-asc', 'id-asc', 'updated-asc', 'none']),
       ids: { gap: 2 },
-      logLimit: 10,
     });
     this.rest = this.sandbox.onRequest(() => this.#change());
   }

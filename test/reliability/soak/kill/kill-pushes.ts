@@ -25,7 +25,7 @@ export async function killPushes({
 }): Promise<KillVerdict> {
   const program = await programOf('pusher');
   const random = new SeededRandom(seed);
-  await using sandbox = createSandbox({ seed, newRecords: LATE, logLimit: 10 });
+  await using sandbox = createSandbox({ seed, newRecords: LATE });
   await sandbox.listen();
   const folder = mkdtempSync(join(tmpdir(), 'kill-pushes-'));
   let rows = 40;
