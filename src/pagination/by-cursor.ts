@@ -1,3 +1,5 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
+import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { given } from '../input/checks.ts';
 import { type Check, group, is, optional } from '../internal/options.ts';
@@ -6,6 +8,7 @@ import {
   awaitedLater,
   type FetchPage,
   idBounds,
+  MAX_FRUITLESS,
   type PageQuery,
   type PageResponse,
   type Pages,
@@ -60,7 +63,8 @@ function checkPageQuery(query: unknown, name: string): PageQuery {
 
 /**
  * Follows the caller's own cursor, which decides what is requested and when the list ends. A page with the rows of
- * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever.
+ * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever, and so is a
+ * cursor that continues after so many empty pages.
  * `prefetch` of 1 or more requests the next page while the consumer works; the cursor allows no more.
  */
 export async function* byCursor<T>(
@@ -79,11 +83,14 @@ export async function* byCursor<T>(
   };
 
   let wanted = limit;
+  let withoutRows = 0;
   let response = wanted > 0 ? await fetchPage(cursor.first, signal) : undefined;
   while (response !== undefined) {
     signal.throwIfAborted();
     checkBounds(response);
-    const fresh = response.rows.length === 0 ? response : repeats.withoutRepeats(response);
+    withoutRows = response.rows.length === 0 ? withoutRows + 1 : 0;
+    if (withoutRows >= MAX_FRUITLESS) throw endlessCursor(options.facts);
+    const fresh = withoutRows > 0 ? response : repeats.withoutRepeats(response);
     wanted -= fresh.records.length;
     const ahead = wanted > 0 && prefetch > 0 ? awaitedLater(fetchAfter(response)) : undefined;
     yield {
@@ -97,4 +104,11 @@ export async function* byCursor<T>(
     if (wanted <= 0) return;
     response = await (ahead ?? fetchAfter(response));
   }
+}
+
+function endlessCursor(facts: CallFacts): FilterIgnoredError {
+  return new FilterIgnoredError(
+    `${facts.method} ${facts.path} returned ${MAX_FRUITLESS} pages without rows, one after another, and the cursor requested another one.`,
+    { ...facts, hint: 'Check your own cursor: its next must return undefined at the end.' },
+  );
 }

@@ -128,7 +128,8 @@ export class ReadAhead<T> {
       }
       const begun = guess.after > state.after ? { ...state, after: guess.after } : state;
       const step = this.#stepAfter(begun, guess, guess.arrived);
-      if (step === undefined) return;
+      // After a response that is read by page, or that restarts the read, every guess is useless.
+      if (step === undefined || (step.deliver !== 'nothing' && step.deliver !== 'response')) return;
       ({ state } = step);
       if (step.deliver === 'response') {
         // Its last row is where the next interval begins, wherever this one did.

@@ -1,7 +1,7 @@
 import type { CallFacts } from '../../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
-import type { IdBounds, PageQuery, PageResponse } from '../page.ts';
+import { type IdBounds, MAX_FRUITLESS, type PageQuery, type PageResponse } from '../page.ts';
 import { boundsOf, DIRECTIONS, idLimitOf } from './direction.ts';
 import {
   ascending,
@@ -100,11 +100,6 @@ interface Keys {
  * number is limited.
  */
 const MAX_REQUESTS_WITHOUT_ROWS = 50;
-/**
- * The same if no order helps. Pages of one row show none, so a read that begins at the wrong end needs a request for each
- * row (36 in those reads). In another order, a read needs many to find the lowest rows after a large gap (50).
- */
-const MAX_REQUESTS_WITHOUT_ORDER = 1_000;
 
 /** The second pages of the first short responses are requested: a read in another order may have no more of them (rule 9). */
 const FIRST_CHECKED = 3;
@@ -149,7 +144,8 @@ export function reduce(
   const interval = before.phase === 'interval' && asked ? { ...before, through: asked.through } : before;
   const step = reduceResponse(interval, response, context, given);
   const { mostRows, inOrder } = step.state;
-  const most = mostRows > 1 && inOrder ? MAX_REQUESTS_WITHOUT_ROWS : MAX_REQUESTS_WITHOUT_ORDER;
+  // Without an order a read needs more: pages of one row show none, and the lowest rows can be behind a large gap.
+  const most = mostRows > 1 && inOrder ? MAX_REQUESTS_WITHOUT_ROWS : MAX_FRUITLESS;
   if (step.state.requestsWithoutRows >= most) throw boundsIgnored(most, context.facts);
   return isPerhapsUnordered(step.state, before)
     ? { ...step, state: { ...step.state, mayMissRows: true } }
