@@ -127,7 +127,7 @@ function deliveries<T>(
       try {
         const taken = await ahead.take(state, wanted);
         ({ response } = taken);
-        if (query.page === undefined && !adds) firstPage = response;
+        if (query.page === 1) firstPage = response;
         step = reduce(state, response, context, { held, asked: taken.asked });
         if (taken.asked !== undefined) response = withoutEarlier(response, state);
       } catch (error) {

@@ -34,7 +34,7 @@ import {
  * says what a response proves in spite of that. A collection with the ids 1 to 75 is read so, 30 per page:
  *
  *   request                   response   rule
- *   (no bounds)               1 … 30     4: as long as the longest page, so perhaps cut: narrowed
+ *   _page=1                   1 … 30     4: as long as the longest page, so perhaps cut: narrowed
  *   id[lte]=29                1 … 29     5: shorter, so delivered. There may be no more: the next interval is open
  *   id[gt]=29                 30 … 59    4
  *   id[gt]=29&id[lte]=58      30 … 58    5: 24 ids are expected to fill four fifths of a page
@@ -121,7 +121,9 @@ export function requestOf(state: ReadState, context: ReadContext): PageQuery {
   const { phase, order, idLimit } = state;
   const bounds = { caller: context.bounds, idLimit };
   const id = boundsOf(requestedInterval(state, context), DIRECTIONS[order], bounds);
-  return phase === 'interval' ? { id } : { page: 2, id };
+  if (phase !== 'interval') return { page: 2, id };
+  // With its number, so that the read can continue with page 2: some services list everything without a page number.
+  return id === undefined && state.requestsWithoutRows === 0 ? { page: 1 } : { id };
 }
 
 function requestedInterval(state: ReadState, context: ReadContext): Interval {

@@ -72,7 +72,7 @@ test('a list reads by keyset', async () => {
   const pages = await all(accounts.list().pages());
   expect(kindsOf(pages)).toEqual(new Set(['keyset']));
   expect(pages.at(-1)?.complete).toBe('certain');
-  expect(queries.slice(0, 3)).toEqual(['', 'id[lte]=9', 'id[gt]=9']);
+  expect(queries.slice(0, 3)).toEqual(['_page=1', 'id[lte]=9', 'id[gt]=9']);
 });
 
 test('toArray returns the records with the lowest ids, and by page the first of the service', async () => {
@@ -121,7 +121,7 @@ describe('a list of a service without bounds on id', () => {
     expect(kindsOf(pages)).toEqual(new Set(['page']));
     expect(pages.some(({ restarted }) => restarted)).toBe(false);
     // The first page is not requested again.
-    expect(queries.filter((query) => query === '' || query === '_page=1')).toEqual(['']);
+    expect(queries.filter((query) => query === '' || query === '_page=1')).toEqual(['_page=1']);
     expect(await accounts.list().toArray({ limit: 12 })).toHaveLength(12);
 
     const error = await caught(accounts.list({}, { pagination: 'keyset' }).toArray(everything));
@@ -134,11 +134,35 @@ describe('a list of a service without bounds on id', () => {
     });
   });
 
+  const [numbers, texts] = [range(1, 95), range(1, 95).map((n) => `x-${n}`)];
+  test.each<[string, readonly (string | number)[], (query: Query) => boolean]>([
+    ['integer ids, and ignores bounds', numbers, () => false],
+    ['integer ids in descending order', numbers.toReversed(), () => false],
+    ['integer ids in no order', numbers.map((n) => (n * 37) % 97), () => false],
+    ['integer ids, and compares the parameters of bounds with fields', numbers, ({ id }) => 'lte' in id],
+    ['other ids', texts, () => false],
+    ['some other ids', [...numbers.slice(0, 40), 'x-1', ...numbers.slice(40)], () => false],
+    ['some other ids at the end', [...numbers, ...texts.slice(0, 20)], () => false],
+  ])(
+    'delivers each record once if it returns everything without a page number: %s',
+    async (_, ids, isEmpty) => {
+      for (const pageSize of [10, 40]) {
+        for (const prefetch of [0, 1, 4]) {
+          const { accounts } = serviceOf(({ page, ...query }) => {
+            if (isEmpty({ page, ...query })) return [];
+            return rowsOf(page === undefined ? ids : ids.slice((page - 1) * pageSize, page * pageSize));
+          });
+          expect(await idsOf(accounts.list({}, { prefetch }))).toEqual(ids.map(String));
+        }
+      }
+    },
+  );
+
   test('throws what the first request is rejected with, and any other rejection of its bounds', async () => {
     for (const status of [400, 422]) {
       const { accounts, queries } = serviceOf(() => problemResponse(status));
       expect(await caught(all(accounts.list()))).toMatchObject({ status });
-      expect(queries).toEqual(['']);
+      expect(queries).toEqual(['_page=1']);
     }
     const { accounts } = serviceOf((query) =>
       query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(403),
@@ -252,7 +276,7 @@ describe('a list in which an id is not an integer', () => {
       [['a', 'b'], undefined, false],
       [['c'], 'likely', false],
     ]);
-    expect(queries()).toEqual(['', '_page=2', '_page=3']);
+    expect(queries()).toEqual(['_page=1', '_page=2', '_page=3']);
   });
 });
 

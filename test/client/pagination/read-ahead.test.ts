@@ -136,7 +136,13 @@ describe('a keyset read with prefetch: 4', () => {
     const { accounts, queries } = serviceOf((query) => rowsOf(pageOf(range(1, 200), query)));
     expect(await accounts.list({}, ahead).toArray({ limit: 19 })).toHaveLength(19);
     await settle();
-    expect(queries).toEqual(['', 'id[lte]=9', 'id[gt]=9', 'id[gt]=9&id[lte]=18', 'id[gt]=18&id[lte]=26']);
+    expect(queries).toEqual([
+      '_page=1',
+      'id[lte]=9',
+      'id[gt]=9',
+      'id[gt]=9&id[lte]=18',
+      'id[gt]=18&id[lte]=26',
+    ]);
   });
 
   test('aborts every interval in flight if the caller leaves the loop', async () => {

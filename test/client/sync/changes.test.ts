@@ -54,7 +54,7 @@ describe('what changes delivers', () => {
       watermark: oneHourLater,
     });
     expect(books.sandbox.requests.map(({ query }) => query)).toEqual([
-      { updatedSince: '2026-01-04T19:58:00-12:00' },
+      { _page: '1', updatedSince: '2026-01-04T19:58:00-12:00' },
     ]);
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
