@@ -37,9 +37,9 @@ import {
  *   _page=1                   1 … 30     4: as long as the longest page, so perhaps cut: narrowed
  *   id[lte]=29                1 … 29     5: shorter, so delivered. There may be no more: the next interval is open
  *   id[gt]=29                 30 … 59    4
- *   id[gt]=29&id[lte]=58      30 … 58    5: 24 ids are expected to fill four fifths of a page
- *   id[gt]=58&id[lte]=82      59 … 75    5: delivered up to 75, the last row, not up to the end of the interval
- *   id[gt]=75&id[lte]=99      (empty)    6: this is probably the end
+ *   id[gt]=29&id[lte]=58      30 … 58    5: 29 ids cannot fill a page
+ *   id[gt]=58&id[lte]=87      59 … 75    5: delivered up to 75, the last row, not up to the end of the interval
+ *   id[gt]=75&id[lte]=104      (empty)    6: this is probably the end
  *   _page=2&id[gt]=75         (empty)    8: no row follows a page of hidden rows; not in a list of changes
  *   id[gt]=75                 (empty)    7: only an empty response to an open interval ends a read
  *
@@ -241,9 +241,9 @@ function reduceInterval(
 }
 
 /**
- * Rule 5, a short response in the order of ids. `id[gt]=58&id[lte]=82` returns 59 … 75: it is delivered, and shows every
- * row up to 75, but not up to 82, because the service may have cut a page and hidden the rest of it. So the next
- * interval begins after 75. On a service that hides no rows that costs nothing, because it is empty up to 82.
+ * Rule 5, a short response in the order of ids. `id[gt]=58&id[lte]=87` returns 59 … 75: it is delivered, and shows every
+ * row up to 75, but not up to 87, because the service may have cut a page and hidden the rest of it. So the next
+ * interval begins after 75. On a service that hides no rows that costs nothing, because it is empty up to 87.
  */
 function reduceOrdered(
   state: IntervalState,
@@ -280,8 +280,8 @@ function reduceOrdered(
 }
 
 /**
- * Rule 6, an empty interval. `id[gt]=75&id[lte]=99` returns nothing: the next interval is open, and the one after it may
- * have 96 ids instead of 24.
+ * Rule 6, an empty interval. `id[gt]=75&id[lte]=104` returns nothing: the next interval is open, and the one after it may
+ * have 116 ids instead of 29.
  */
 function reduceEmpty(state: IntervalState, context: ReadContext): Step {
   const { singleKey, through, width } = state;
@@ -512,7 +512,7 @@ function withoutOrder<State extends ReadState>(state: State): State {
 }
 
 /**
- * Rule 3, hidden rows. `id[gt]=58&id[lte]=82` returned 59 … 75, and `id[gt]=75&id[lte]=99` returns 76: it was left out of a
+ * Rule 3, hidden rows. `id[gt]=58&id[lte]=87` returned 59 … 75, and `id[gt]=75&id[lte]=104` returns 76: it was left out of a
  * response that was short, so the service hides rows (or the row was written meanwhile, which costs only requests).
  */
 function withHiddenRows(state: IntervalState, { sorted: [first] }: Keys): IntervalState {

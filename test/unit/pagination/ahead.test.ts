@@ -144,7 +144,7 @@ describe('how many intervals are requested', () => {
   });
 
   test.each([
-    [8, ['154-178']],
+    [8, ['153-182']],
     [7, []],
   ])('one at a time while %d requests are left: %j', async (remaining, names) => {
     const read = readAhead();

@@ -24,7 +24,7 @@ async function requestsOf(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>): 
 
 // In another order, an eighth of all short responses is checked as well.
 test.each([
-  ['dense', 1.31, 1.63],
+  ['dense', 1.11, 1.5],
   ['sparse', 1.55, 2.05],
   ['bursts', 2.5, 4.8],
 ] as const)(
