@@ -148,13 +148,14 @@ type ClientFor<S extends SchemasByName> = keyof S extends never ? Client : Clien
 export function createClient<const S extends SchemasByName = Record<never, never>>(
   options: ClientOptions<S> = {},
 ): ClientFor<S> {
-  const { transport: config, checkIds, defaults, schemas } = resolveOptions(options);
+  const { transport: config, ids, checkIds, defaults, schemas } = resolveOptions(options);
   const transport = new HttpTransport(config);
   const { baseUrl, listeners } = config;
   const shared = {
     transport,
     baseUrl,
     listeners,
+    ids,
     checkIds,
     stringIds: new Set<string>(),
     warnedFields: new Set<string>(),

@@ -128,6 +128,13 @@ const ownOptions = {
    */
   bareNotFound: option(is.oneOf('error', 'missing'), 'error'),
   /**
+   * How the service sends ids. The API documentation says strings. With `numbers`, an integer id that is a JSON number is
+   * read as its decimal string in every response; fields that refer to other records stay as they are.
+   *
+   * @default 'strings'
+   */
+  ids: option(is.oneOf('strings', 'numbers'), 'strings'),
+  /**
    * Whether a record must have the id that was requested. `false` for a stub in a test that returns one fixed record for
    * every id; a service that casts ids to numbers could then change another record.
    *
@@ -180,6 +187,8 @@ const OF_CALLS = { names: listOptions, advice: 'Pass it to a call.' };
 
 interface ResolvedClient {
   readonly transport: TransportConfig;
+  /** How the service sends ids. */
+  readonly ids: ClientContext['ids'];
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;
   readonly defaults: ResolvedDefaults;
@@ -192,7 +201,7 @@ export type ResolvedDefaults = Pick<ClientContext, 'settings' | 'lists' | 'valid
 export function resolveOptions(options: ClientOptions): ResolvedClient {
   const own = resolved(clientOptions, options, { of: 'createClient', elsewhere: [OF_CALLS] });
   const { apiKey = environment('ACCOUNTING_API_KEY') ?? '', logger = loggerFromEnvironment() } = own;
-  const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, checkIds, schemas } = own;
+  const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, ids, checkIds, schemas } = own;
   return {
     transport: {
       baseUrl: checkBaseUrl(own),
@@ -207,6 +216,7 @@ export function resolveOptions(options: ClientOptions): ResolvedClient {
       rateLimiter,
       checkedCollections: [collections.accounts.segment, collections.products.segment],
     },
+    ids,
     checkIds,
     defaults: defaultsOver(undefined, own),
     schemas,

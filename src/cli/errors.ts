@@ -173,6 +173,9 @@ export function failureOf(error: unknown): CommandFailure | undefined {
 
 /** What to do about an error whose fields say more than its code. */
 function adviceOn(error: AnyAccountingError): string | undefined {
+  if (error.code === 'unexpected_response' && error.reason === 'unreadable_id') {
+    return 'Run "probe --out service.mts", which finds out whether ids are numbers, and pass --service service.mts.';
+  }
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
   if (error.code === 'unknown_problem' && error.retryable) return LATER;

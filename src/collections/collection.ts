@@ -24,11 +24,11 @@ export function createCollection(
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
-  const { validation, settings, listeners } = client;
+  const { ids, validation, settings, listeners } = client;
   const schemas = schema && zodFields(schema);
   const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
   const contextWith = (mode: ValidationMode) => {
-    const records = new RecordReader({ fields, schema, validation: mode });
+    const records = new RecordReader({ fields, schema, ids, validation: mode });
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
   };
   const context = contextWith(validation ?? 'throw');

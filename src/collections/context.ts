@@ -16,6 +16,8 @@ export interface ClientContext {
   /** Undefined: `throw`, and `report` for what is copied into a target. */
   readonly validation: ValidationMode | undefined;
   readonly listeners: ClientListeners;
+  /** How the service sends ids. */
+  readonly ids: 'strings' | 'numbers';
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;
   /** The segments of collections whose service is known to compare ids as strings: see `checkedId`. */

@@ -2,6 +2,7 @@ import { given } from '../input/checks.ts';
 import { is, type OptionInputs, optional } from '../internal/options.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
+import { withStringId } from '../schemas/unreadable-id.ts';
 import { idOf } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey } from '../transport/idempotency-key.ts';
@@ -59,13 +60,15 @@ interface RecordRequest<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idem
 
 /** Sends a request to a collection, or to the record of an id. */
 export async function sendOne<R>(
-  { definition: { segment }, transport, settings, checkIds }: CollectionContext,
+  context: CollectionContext,
   { id, expected, ...request }: RecordRequest<R>,
   options: RequestOptions,
 ): Promise<R> {
+  const { definition, transport, settings } = context;
+  const { segment } = definition;
   const { value } = await transport.send({
     ...request,
-    expected: id !== undefined && checkIds ? ofRecord(id, expected) : expected,
+    expected: ofRecord(expected, id, context),
     path: id === undefined ? [segment] : [segment, id],
     template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
     settings: callSettings(settings, options),
@@ -75,16 +78,21 @@ export async function sendOne<R>(
 }
 
 /**
- * What a response to a request for one record must be: that record. A service that casts ids to numbers returns record 6002
- * for `6002-A`; it may write the same id in another case. The one check for reads, writes and the look-ups of runs.
+ * A response to a request for one record must be that record: a service that casts ids to numbers returns record 6002 for
+ * `6002-A`; it may write the same id in another case. The one check for reads, writes and the look-ups of runs.
  */
-function ofRecord<R>(id: string, expected: Expected<R>): Expected<R> {
+function ofRecord<R>(
+  expected: Expected<R>,
+  id: string | undefined,
+  { ids, checkIds }: CollectionContext,
+): Expected<R> {
   if (expected.kind === 'nothing') return expected;
   return {
     ...expected,
     read(body) {
+      if (ids === 'numbers') withStringId(body);
       const found = idOf(body);
-      if (found !== undefined && found.toLowerCase() !== id.toLowerCase()) {
+      if (checkIds && id !== undefined && found !== undefined && found.toLowerCase() !== id.toLowerCase()) {
         const issue = `id: expected the one requested, not ${JSON.stringify(found)}`;
         throw new ShapeError('wrong_record', [issue], { recordId: found });
       }

@@ -12,6 +12,8 @@ export type UnexpectedReason =
   | 'not_utf8'
   /** A record that does not match its schema. */
   | 'wrong_shape'
+  /** Rows without an id that can be read, which no copy can hold: a `sync` ends with it after the other rows. */
+  | 'unreadable_id'
   /** A record with another id than the one requested: `recordId` is the id that came back. */
   | 'wrong_record'
   /** More bytes than `maxBodyBytes`. */

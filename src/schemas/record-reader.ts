@@ -3,6 +3,7 @@ import { quickCheck } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import { withStringId } from './unreadable-id.ts';
 import { idOf, isObject, readOutput, validate } from './validate.ts';
 import { zodFields } from './zod-fields.ts';
 
@@ -37,6 +38,8 @@ interface RecordReaderOptions {
   readonly fields: FieldTable;
   /** The caller's own schema, which runs whole on every record that passed ours. */
   readonly schema: StandardSchema<{ id: string }> | undefined;
+  /** With `numbers`, integer ids may be JSON numbers. */
+  readonly ids: 'strings' | 'numbers';
   readonly validation: ValidationMode;
 }
 
@@ -65,6 +68,7 @@ export class RecordReader {
   /** The records of a list: a bare array or the members of a JSON-LD body. */
   list(body: unknown): ReadList | Promise<ReadList> {
     const rows = members(body);
+    if (this.#options.ids === 'numbers') for (const row of rows) withStringId(row);
     const ids: string[] = [];
     for (const row of rows) {
       if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);

@@ -10,7 +10,13 @@ const custom = (fn: (value: unknown) => boolean, message: (value: unknown) => st
   new $ZodCustom({ type: 'custom', check: 'custom', fn, error: ({ input }) => message(input) });
 
 const isId = (value: unknown) => typeof value === 'string' && value !== '';
-const id = custom(isId, (value) => (value === '' ? EXPECTED.id : EXPECTED.string));
+const id = custom(isId, (value) => {
+  if (value === '') return EXPECTED.id;
+  const isInteger = Number.isSafeInteger(value);
+  return isInteger
+    ? `${EXPECTED.string}; for integer ids, pass ids: 'numbers' to createClient`
+    : EXPECTED.string;
+});
 const finite = custom(
   (value) => !isInfinite(value),
   () => EXPECTED.finite,

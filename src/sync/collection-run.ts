@@ -1,3 +1,4 @@
+import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
@@ -111,6 +112,12 @@ export class CollectionRun<T extends { id: string }> {
         this.#pause.signal?.throwIfAborted();
       }
     } while (isReadAgain);
+    const { unreadable } = this.#state.position ?? {};
+    if (unreadable !== undefined) {
+      // The next run reads again what this one has read.
+      yield this.#batch(NOTHING, abandoned(this.#state));
+      throw unreadableRows(this.#source, unreadable);
+    }
     if (deletions !== undefined) yield* this.#confirm(deletions);
     this.#pause.batch();
     yield { ...this.#batch(NOTHING, finish(this.#state, this.#context.options.mode)), last: true };
@@ -336,6 +343,21 @@ export class CollectionRun<T extends { id: string }> {
 }
 
 export type AnyCollectionRun = CollectionRun<{ id: string }>;
+
+/** A copy cannot hold these rows, so it must not look complete. */
+function unreadableRows({ segment = '' }: { readonly segment: string | undefined }, which: string) {
+  return new UnexpectedResponseError(
+    `GET /${segment} returned rows whose id cannot be read: ${which}. The other rows were delivered; the watermark stays where it was, and no deletion was looked for.`,
+    {
+      method: 'GET',
+      path: `/${segment}`,
+      attempts: 1,
+      outcome: 'applied',
+      hint: "Ask the operator of the service to send id as a string. If ids are integers, pass ids: 'numbers' to createClient.",
+    },
+    { status: 200, reason: 'unreadable_id', issues: [which] },
+  );
+}
 
 function skipped(reason: 'resumed' | 'paused'): DeletionReport {
   return { skipped: reason, local: 0, candidates: 0, deleted: 0, repaired: 0 };

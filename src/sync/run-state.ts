@@ -3,6 +3,7 @@ import type { Page, PaginationKind, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
+import { unreadableId } from '../schemas/unreadable-id.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
 export interface RunPlan {
@@ -16,6 +17,8 @@ export interface RunPlan {
   readonly resumed: boolean;
   /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
   readonly marks?: ReadMarking | undefined;
+  /** Of an interrupted run that this one resumes: see `RunPosition`. */
+  readonly unreadable?: string | undefined;
 }
 
 /** The number of a full read, and how many records the copy had before it. */
@@ -41,6 +44,8 @@ export interface RunState {
   readonly pagination: PaginationKind | undefined;
   readonly complete: Page<unknown>['complete'];
   readonly repeated: number;
+  /** Rows of all pages so far. */
+  readonly rows: number;
   /** Whether the service's clock stood behind the last watermark. */
   readonly clockWentBack: boolean;
 }
@@ -78,6 +83,7 @@ export function begin(
     pagination: undefined,
     complete: undefined,
     repeated: 0,
+    rows: 0,
     clockWentBack: false,
   };
 }
@@ -97,6 +103,7 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
       token: read.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
       marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
+      unreadable: run.unreadable,
     };
   }
   const last = found?.watermark;
@@ -130,18 +137,30 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Ste
   const restarted = page.restarted || startsOver;
   const watermark = position?.watermark ?? plan.watermark ?? watermarkOf(page.first);
   const { resumeToken: token, pagination, complete, repeated } = page;
+  const unreadable = position?.unreadable ?? plan.unreadable ?? firstUnreadable(page, checked.rows);
   return {
     state: {
       ...checked,
-      position: { watermark, since: plan.since, token, ...plan.marks },
+      position: { watermark, since: plan.since, token, ...plan.marks, unreadable },
       base: withOffset(base, page.rows),
       pagination,
       complete,
       repeated,
+      rows: checked.rows + page.rows.length,
     },
     kind: page.records.length > 0 || page.invalid.length > 0 || restarted ? 'deliver' : 'pass',
     restarted,
   };
+}
+
+/** The first row of a page without an id that can be read, as an error names it. `before`: rows of the pages before. */
+function firstUnreadable({ rows, invalid }: Page<unknown>, before: number): string | undefined {
+  if (invalid.every(({ id }) => id !== undefined)) return undefined;
+  for (const [at, row] of rows.entries()) {
+    const why = unreadableId(row);
+    if (why !== undefined) return `in row ${before + at + 1} of the read, ${why}`;
+  }
+  return 'a row has none';
 }
 
 /**

@@ -56,7 +56,7 @@ export interface VerifyReport {
   readonly tenant: string;
   readonly startedAt: Date;
   readonly endedAt: Date;
-  /** Whether there is no difference: `missing`, `different` and `extra` of each collection are empty. */
+  /** Whether there is no difference: `missing`, `different`, `extra` and `withoutId` of each collection are empty. */
   readonly equal: boolean;
   /** Collections that the key may not read, of which no sync has read anything: not compared. */
   readonly forbidden: readonly string[];
@@ -103,7 +103,8 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
       }
     }
     const equal = collections.every(
-      ({ missing, different, extra }) => missing.length + different.length + extra.length === 0,
+      ({ missing, different, extra, withoutId }) =>
+        missing.length + different.length + extra.length + withoutId === 0,
     );
     return { tenant, startedAt, endedAt: new Date(), equal, forbidden, collections };
   });

@@ -29,6 +29,8 @@ const idOptions = {
    * @default 1
    */
   gap: option(is.integerFrom(1), 1),
+  /** Whether numeric ids are sent as JSON numbers. @default false */
+  numbers: option(is.flag, false),
 };
 
 const contentTypes = is.check<readonly string[]>(

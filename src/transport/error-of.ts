@@ -5,10 +5,10 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
-import { type UnexpectedReason, UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { causeText, oneLine, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
-import type { Failure, FailureDetails, UnusableContent } from './failure.ts';
+import type { ContentProblem, Failure, FailureDetails, UnusableContent } from './failure.ts';
 import { isTransient } from './retry-policy.ts';
 
 /**
@@ -187,7 +187,7 @@ function contentError(
   );
 }
 
-const WHAT: Readonly<Record<Exclude<UnexpectedReason, 'wrong_shape'>, string>> = {
+const WHAT: Readonly<Record<Exclude<ContentProblem, 'wrong_shape'>, string>> = {
   empty: 'its body is empty',
   truncated: 'its body ended early or is not JSON',
   wrong_content: 'its body is not the expected JSON',
@@ -199,7 +199,7 @@ const WHAT: Readonly<Record<Exclude<UnexpectedReason, 'wrong_shape'>, string>> =
 const GO_ON =
   "With validation: 'report' a list continues: such records are in page.invalid, in a sync in batch.invalid.";
 
-const ADVICE: Readonly<Record<UnexpectedReason, string>> = {
+const ADVICE: Readonly<Record<ContentProblem, string>> = {
   empty: 'Check that baseUrl points at the service, and any proxy on the way.',
   truncated: 'Check any proxy between client and service.',
   wrong_content: 'Check that baseUrl points at the service.',

@@ -1,5 +1,5 @@
 import type { ErrorResponse } from '../errors/api-error.ts';
-import type { UnexpectedDetails } from '../errors/unexpected-response-error.ts';
+import type { UnexpectedDetails, UnexpectedReason } from '../errors/unexpected-response-error.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** What went wrong with one attempt: the rows of the table in retry-policy.ts. */
@@ -70,8 +70,12 @@ export type FailureDetails =
   | { readonly kind: 'status'; readonly response: ErrorResponse }
   | UnusableContent;
 
+/** What one response can show. */
+export type ContentProblem = Exclude<UnexpectedReason, 'unreadable_id'>;
+
 /** A 2xx whose content is not the expected one. */
 export interface UnusableContent extends UnexpectedDetails {
+  readonly reason: ContentProblem;
   readonly kind: 'content';
   /** Whether the caller's own schema rejected it. */
   readonly ofCaller?: boolean | undefined;

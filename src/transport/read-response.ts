@@ -1,9 +1,8 @@
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
-import type { UnexpectedReason } from '../errors/unexpected-response-error.ts';
 import { cutJson } from '../internal/cut-json.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
-import { type AttemptFault, Failure, type UnusableContent } from './failure.ts';
+import { type AttemptFault, type ContentProblem, Failure, type UnusableContent } from './failure.ts';
 import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
@@ -62,7 +61,7 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
 }
 
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
-function unread(received: Received, reason: UnexpectedReason): Failure {
+function unread(received: Received, reason: ContentProblem): Failure {
   return unusable(received, unreadFault(received) === 'wrong_content' ? 'wrong_content' : reason);
 }
 
@@ -173,14 +172,14 @@ function redirected({ response, sent: { url, apiKey } }: Received): Failure {
 
 function unusable(
   { status, requestId }: Received,
-  reason: UnexpectedReason,
+  reason: ContentProblem,
   found: Partial<UnusableContent> = {},
 ): Failure {
   return new Failure(FAULTS[reason], { kind: 'content', status, reason, requestId, ...found });
 }
 
 /** The row of the table in retry-policy.ts. */
-const FAULTS: Readonly<Record<UnexpectedReason, AttemptFault>> = {
+const FAULTS: Readonly<Record<ContentProblem, AttemptFault>> = {
   empty: 'empty',
   truncated: 'cut',
   wrong_content: 'wrong_content',

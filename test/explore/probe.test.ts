@@ -111,12 +111,31 @@ describe('what responses carry', () => {
       { collection: 'products', probability: 1 },
     );
     const { collections } = await probe(client, { collections: ['products'] });
-    expect(collections[0]?.details?.idForm).toEqual({
-      known: true,
-      value: 'numeric',
-      evidence: 'ids came as JSON numbers',
+    expect(collections[0]?.details).toMatchObject({
+      idForm: { value: 'numeric', evidence: 'ids came as JSON numbers' },
+      idType: { value: 'numbers' },
     });
   });
+});
+
+test.each([
+  ['"id":"3"', '"id":null', 'id is null'],
+  ['"id":"3"', '"id":""', 'id is an empty string'],
+  ['"id":"3"', '"Id":"3"', 'id is missing, but there is "Id"'],
+  ['"id":"3"', '"@id":"/accounts/3"', 'id is missing, but there is "@id"'],
+  ['"id":"3"', '"id":{"value":3}', 'id is an object'],
+  ['"id":"3"', '"id":1.5', 'id is the JSON number 1.5'],
+])('a probe names ids that cannot be read: %s is %s', async (id, sent, why) => {
+  const sandbox = createSandbox({ records: { accounts: 20 } });
+  const body = (text: string) => text.replaceAll(id, sent);
+  sandbox.faults.add({ kind: 'rewrite', body }, { path: /\/accounts$/, probability: 1 });
+  const report = await probe(createClient(sandbox.clientOptions), { collections: ['accounts'] });
+  expect(report.collections[0]?.details?.idType).toMatchObject({
+    value: 'unreadable',
+    evidence: expect.stringContaining(why),
+  });
+  expect(report.client).not.toHaveProperty('ids');
+  expect(report.advice.join()).toContain('The id of some records of accounts cannot be read');
 });
 
 describe('a probe over the quota of the key', () => {

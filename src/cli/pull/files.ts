@@ -55,6 +55,7 @@ export async function pullIntoFiles(
 
   const outputs: Output[] = [];
   let startedAt: Date | undefined;
+  let unreadable: unknown;
   try {
     for (const name of names) {
       const output = await openOutput(io, fileOf(name), format);
@@ -67,6 +68,7 @@ export async function pullIntoFiles(
       }
       await output.finish();
       startedAt ??= report.watermark;
+      unreadable ??= report.unreadable;
     }
     if (outputs.length === 0) throw noReadAccess();
   } catch (error) {
@@ -78,6 +80,7 @@ export async function pullIntoFiles(
   const delivered = await Promise.allSettled(outputs.map((output) => output.deliver()));
   for (const result of delivered) if (result.status === 'rejected') throw result.reason;
   progress.summarize();
+  if (unreadable !== undefined) throw unreadable;
   if (startedAt === undefined) return;
   const next = new Date(startedAt.getTime() - LOOKBACK_MS).toISOString().replace('.000Z', 'Z');
   io.note(`To read what changes from now on: --since ${next}`);
@@ -90,12 +93,15 @@ interface ReadContext {
   readonly connection: Connection;
 }
 
+/** How far a collection was read, and the error about rows without an id that can be read: the file has them anyway. */
+type Pulled = Partial<Pick<CollectionReport, 'watermark'>> & { readonly unreadable?: unknown };
+
 /** Reads a collection to its end. Resolves to undefined if it is one of all and the key may not read it. */
 async function read(
   name: CollectionName,
   output: Output,
   { flags, io, progress, connection: { client, reading } }: ReadContext,
-): Promise<CollectionReport | undefined> {
+): Promise<Pulled | undefined> {
   const startedAt = performance.now();
   let counts: PullCounts = { records: 0, pages: 0 };
   let invalid = 0;
@@ -136,6 +142,9 @@ async function read(
     }
     return report;
   } catch (error) {
+    if (isAccountingError(error, 'unexpected_response') && error.reason === 'unreadable_id') {
+      return { unreadable: error };
+    }
     // A key that loses its rights in the middle of a collection leaves a part of it.
     if (!flags.all || counts.pages > 0 || !isAccountingError(error) || !isDenied(error.code)) throw error;
     io.note(`This key may not read ${name} (${error.code}).`);

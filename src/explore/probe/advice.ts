@@ -26,6 +26,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const unordered = where(({ order }) => order.known && !order.value.startsWith('id-'));
   const ignored = where(({ id }) => [id.gt, id.gte, id.lt, id.lte].some(({ value }) => value === 'ignored'));
   const large = where(({ id }) => id.large.value === 'server_error');
+  const unreadable = where(({ idType }) => idType.value === 'unreadable');
   const omitted =
     writes.nullFields.value === 'omitted' ? 'products' : where((one) => one.nullFields.value === 'omitted');
   const separators = readable.flatMap(({ details }) => details.betweenSeparator.value ?? []);
@@ -55,6 +56,8 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Reconcile from time to time.`,
     byPage &&
       `List ${byPage} with pagination: 'page': ids are not integers, or a bound on id is not honoured.`,
+    unreadable &&
+      `The id of some records of ${unreadable} cannot be read: a sync delivers the others and then fails there. Ask the operator of the service to send id as a string.`,
     separator === undefined
       ? ''
       : `id[between] is honoured with "${separator}" between the bounds, but the client sends a pair with "..": pass a string, such as { id: { between: '100${separator}200' } }.`,

@@ -7,6 +7,7 @@ import { ID_BOUNDS_REQUESTS, probeBetween, probeIdBounds, probeLargeBound, SEPAR
 import { probePageSize } from './page-size.ts';
 import { type FirstPage, PAGES_REQUESTS, probePages } from './pages.ts';
 import {
+  idTypeOf,
   iriFieldsOf,
   jsonLdOf,
   moneyAsNumbersOf,
@@ -56,6 +57,7 @@ export async function probeCollection(
     rows: first.rows.length,
     listBody: list.form,
     idForm: idFormFinding(first),
+    idType: idTypeOf(rows),
     ...pages,
     pageSizeParameter,
     ...filters,

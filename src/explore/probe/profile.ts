@@ -152,11 +152,18 @@ function clientLines(readable: readonly Readable[], { problems, writes }: Findin
       firstKnown(products, ({ moneyAsNumbers }) => moneyAsNumbers),
       (fields) => (fields.length > 0 ? 'report' : undefined),
     ),
+    ids: numberIdsOf(readable, 'numbers' as const),
     bareNotFound: followed(problems.bareNotFound, (isBare) => (isBare ? 'missing' : undefined)),
     'contentTypes.create': followed(writes.createContentType, isOther),
     'contentTypes.update': followed(writes.updateContentType, isOther),
     'retry.creates': followed(writes.replay, (replay) => (replay === 'second_record' ? false : undefined)),
   });
+}
+
+/** A value, if ids are JSON numbers in any collection. */
+function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding<V> {
+  const found = readable.find(({ details }) => details.idType.value === 'numbers');
+  return found === undefined ? NOTHING : followed(found.details.idType, () => value);
 }
 
 const DEFAULT_LOOKBACK_MS = 120_000;
@@ -219,6 +226,7 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       first(({ idForm }) => idForm),
       (form) => (form === 'other' ? undefined : form),
     ),
+    'ids.numbers': numberIdsOf(readable, true),
     idColumn: followed(
       first(({ id }) => id.large),
       (verdict) => (verdict === 'server_error' ? 'int4' : verdict === 'honoured' ? 'unbounded' : undefined),

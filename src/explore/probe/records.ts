@@ -1,9 +1,10 @@
 import type { FieldTable } from '../../schemas/record.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import { isTimestamp } from '../../schemas/timestamp.ts';
+import { unreadableId } from '../../schemas/unreadable-id.ts';
 import { type IdForm, idComparison, recordOfIri } from '../ids.ts';
 import { isNamedLikeMoney } from '../names.ts';
-import type { Row } from '../rows.ts';
+import { idsOf, type Row } from '../rows.ts';
 import { known, unknown } from './finding.ts';
 import type { CollectionDetails, Finding, TimestampForm } from './report.ts';
 
@@ -15,8 +16,7 @@ export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Findi
   if (rows.length < ENOUGH) return unknown(`${rows.length} records are too few to show an order`);
 
   const compareIds = idComparison(idForm);
-  const ids = rows.map(({ id }) => String(id));
-  const orders: ListOrder[] = compareIds === undefined ? [] : directionOf('id', ids, compareIds);
+  const orders: ListOrder[] = compareIds === undefined ? [] : directionOf('id', idsOf(rows), compareIds);
   let haveTimes = true;
   for (const name of ['created', 'updated'] as const) {
     const moments = rows.map((row) => momentOf(row[`${name}At`]) ?? Number.NaN);
@@ -97,6 +97,18 @@ export function nullFieldsOf(rows: readonly Row[]): CollectionDetails['nullField
   return omitted === undefined
     ? unknown(`every field has a value in each of ${rows.length} records`)
     : known('omitted', `no field is null, and ${omitted} is missing from some of ${rows.length} records`);
+}
+
+/** How ids are sent. */
+export function idTypeOf(rows: readonly Row[]): CollectionDetails['idType'] {
+  if (rows.length === 0) return unknown('there is no record');
+  const other = rows.find((row) => unreadableId(row) !== undefined && !Number.isSafeInteger(row.id));
+  if (other !== undefined)
+    return known('unreadable', `of one of ${rows.length} records, ${unreadableId(other)}`);
+  const number = rows.find((row) => typeof row.id === 'number');
+  return number === undefined
+    ? known('strings', `${rows.length} records`)
+    : known('numbers', `ids such as ${number.id} are JSON numbers`);
 }
 
 /** Whether records are JSON-LD. */

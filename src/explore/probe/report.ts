@@ -66,6 +66,8 @@ export interface CollectionDetails {
   readonly rows: number;
   readonly listBody: ListBody;
   readonly idForm: Finding<IdForm>;
+  /** Whether ids are strings, or integers as JSON numbers; `unreadable` if the client can read some of them in neither way. */
+  readonly idType: Finding<'strings' | 'numbers' | 'unreadable'>;
   readonly pageSize: Finding<number>;
   /** Whether one of the first pages has fewer records than another although more follow: the service removed some. */
   readonly shortPages: Finding<boolean>;
@@ -156,6 +158,7 @@ export interface ServiceProfile {
     afterLastPage?: 'empty' | 'not_found';
     pageParameter?: 'page';
     validation?: 'report';
+    ids?: 'numbers';
     bareNotFound?: 'missing';
     contentTypes?: { create?: string; update?: string };
     retry?: { creates: false };

@@ -1,7 +1,7 @@
 import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import { sleep } from '../../internal/sleep.ts';
 import { newIdempotencyKey } from '../../transport/idempotency-key.ts';
-import { isRow, type Row } from '../rows.ts';
+import { idsOf, isRow, type Row } from '../rows.ts';
 import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, WriteFindings } from './report.ts';
 import { isRejection, type ProbeRequest, type ProbeResponse, type ProbeSession } from './session.ts';
@@ -163,9 +163,11 @@ class WriteProbe {
   }
 
   #remember(response: ProbeResponse): (Row & { readonly id: string }) | undefined {
-    if (!response.ok || !isRow(response.body) || typeof response.body.id !== 'string') return undefined;
-    this.#created.add(response.body.id);
-    return response.body as Row & { readonly id: string };
+    if (!response.ok || !isRow(response.body)) return undefined;
+    const [id] = idsOf([response.body]);
+    if (id === undefined) return undefined;
+    this.#created.add(id);
+    return { ...response.body, id };
   }
 
   async #visibleAfter(path: readonly string[]): Promise<Finding<number>> {

@@ -65,7 +65,9 @@ interface Representation {
 /** A record as a response shows it. */
 function represent(record: AccountingRecord, { collection, format, options }: Representation): object {
   const sent = options.nullFields === 'omitted' ? withoutNulls(record) : record;
-  const shown = options.relations === 'iri' ? withIris(sent) : sent;
+  const linked = options.relations === 'iri' ? withIris(sent) : sent;
+  const isNumber = options.ids.numbers && Number.isSafeInteger(Number(record.id));
+  const shown = isNumber ? { ...linked, id: Number(record.id) } : linked;
   if (format === JSON_TYPE) return shown;
   return { '@id': iriOf(collection, record.id), '@type': typeName(collection), ...shown };
 }

@@ -1,5 +1,6 @@
 import { type CustomCursor, changes, type Paginator, type SyncSource } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import {
@@ -98,17 +99,16 @@ describe('what changes delivers', () => {
     expect(await readAccounts(books, { pagination: 'page' })).toMatchObject({ records: 2, staleRecords: 1 });
   });
 
-  test.each([
-    [[{ id: '7' }, { id: 8 }], 1],
-    [[{ id: 7 }, { id: 8 }], 2],
-  ])('includes the invalid rows of a page, and counts them: %j', async (rows, invalid) => {
+  test('includes the invalid rows of a page, and counts them', async () => {
     const books = setUpSync();
-    const client = books.client.withOptions({ validation: 'report' });
+    const accounts = z.looseObject({ id: z.string(), name: z.string() });
+    const client = clientOf(books.sandbox, { schemas: { accounts }, validation: 'report' });
+    const rows = [{ id: '7', name: 'Cash' }, { id: '8' }];
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
     const copy = new Copy();
     const report = await readAccounts({ ...books, client }, { pagination: 'page' }, copy.take);
-    expect(report).toMatchObject({ records: 2 - invalid, invalid });
-    expect(copy.batches.map((batch) => batch.invalid.length)).toEqual([invalid, 0]);
+    expect(report).toMatchObject({ status: 'done', records: 1, invalid: 1 });
+    expect(copy.batches.map((batch) => batch.invalid.length)).toEqual([1, 0]);
   });
 
   test('leaves out pages without rows', async () => {

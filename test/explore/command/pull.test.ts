@@ -68,8 +68,9 @@ describe('pull', () => {
     const nameless = (text: string) => text.replace('"id":"3"', '"id":null');
     sandbox.faults.add({ kind: 'rewrite', body: nameless }, { probability: 1 });
     const odd = await run(env, ['pull', 'products']);
-    expect([odd.code, records(odd.out).length]).toEqual([0, 25]);
-    expect(odd.log).toContain('1 of them are invalid: no valid id');
+    expect([odd.code, records(odd.out).length]).toEqual([5, 25]);
+    expect(odd.log).toMatch(/GET \/products .* cannot be read: in row \d+ of the read, id is null/);
+    expect(odd.log).toContain('pass --service service.mts');
   });
 
   test('reads what was modified since a timestamp, and says from when to read next', async () => {

@@ -140,3 +140,24 @@ test('--service gives push and pull the options of sync', async () => {
     expect([args[0], [...sizes]]).toEqual([args[0], ['100']]);
   }
 });
+
+test('probe finds that ids are numbers, and --service copies such a service', async () => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 40, products: 20 }, ids: { numbers: true } });
+  const file = folder();
+  const pull = ['pull', 'accounts', '--to', file('books.sqlite'), '--tenant', 'acme'];
+  const without = await run(env, pull);
+  expect(without.code).toBe(5);
+  expect(without.log).toMatch(/GET \/accounts .*id is the JSON number 1\b.*\n.*pass --service service\.mts/);
+  expect((await run(env, [...pull, '--verify'])).code).toBe(8);
+
+  const service = file('service.json');
+  const probed = await run(env, ['probe', 'accounts', 'products', '--write', '--yes', '--out', service]);
+  expect(probed.code).toBe(0);
+  expect(sandbox.store.products.count).toBe(20);
+  const profile = JSON.parse(readFileSync(service, 'utf8')) as ServiceProfile;
+  expect(profile).toMatchObject({ client: { ids: 'numbers' }, sandbox: { ids: { numbers: true } } });
+  const pulled = await run(env, [...pull, '--service', service]);
+  expect(pulled.log).toContain('40 records of acme written');
+  const verified = await run(env, [...pull, '--service', service, '--verify', '--json']);
+  expect([verified.code, JSON.parse(verified.out)]).toMatchObject([0, { equal: true }]);
+});

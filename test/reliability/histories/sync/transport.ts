@@ -118,6 +118,7 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       lists: { pagination: 'page', prefetch: 1, afterLastPage: 'empty', pageParameter: '_page' },
       validation: 'throw',
       listeners: {},
+      ids: 'strings',
       checkIds: true,
       stringIds: new Set(),
       warnedFields: new Set(),
