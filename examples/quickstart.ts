@@ -72,7 +72,7 @@ async function syncTwice(): Promise<void> {
 async function writeProducts({ faults, store, count }: Sandbox): Promise<void> {
   console.log('\nA product, from create to delete');
   // The service creates the product, but its response is lost. The retry has the same key, and creates no second one.
-  faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const before = store.products.count;
   const idempotencyKey = idempotencyKeyFor('quickstart', 'desk', 1);
   const desk = await client.products.create({ name: 'Desk', salePrice: '129.0000' }, { idempotencyKey });

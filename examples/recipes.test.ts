@@ -128,7 +128,7 @@ test('web-route maps errors to statuses, and stops when the browser disconnects'
     sandbox.faults.next({ kind: 'status', status: 451 });
     expect((await get('1')).status).toBe(502);
 
-    sandbox.faults.add({ kind: 'stall' });
+    sandbox.faults.next({ kind: 'stall' });
     const leave = new AbortController();
     const before = sandbox.requests.length;
     const left = get('1', { signal: leave.signal }).catch(() => 'left');

@@ -33,13 +33,27 @@ export function checkValues(given: object, checks: OptionTable, of: string, pare
   givenOptions(checks, given, { of, reject }, parent);
 }
 
-/** Applies the defaults of a table. Throws as {@link checkValues}. */
+/** Applies the defaults of a table. Throws as {@link checkValues}. `ofNumber` is what a number alone may mean. */
 export function resolved<Table extends OptionTable>(
   table: Table,
   options: object,
   of: string,
+  ofNumber?: string,
 ): ResolvedOptions<Table> {
+  const example = ofNumber && typeof options === 'number' ? `{ ${ofNumber}: ${options} }` : exampleOf(table);
+  checkObject(options, of, example);
   return withDefaults(table, givenOptions(table, options, { of, reject }));
+}
+
+/** What to pass instead of what is no object. */
+export const exampleOf = (table: object) => `an object such as { ${Object.keys(table)[0]}: … }`;
+
+/** Throws a TypeError for what is no plain object: it has no name that is an option, so it would be ignored. */
+export function checkObject(given: unknown, of: string, example: string): void {
+  const prototype: unknown = typeof given === 'object' && given !== null && Object.getPrototypeOf(given);
+  // Objects of another realm, as in Jest, are plain too.
+  if (prototype === null || (prototype !== false && Object.getPrototypeOf(prototype) === null)) return;
+  throw new TypeError(`${of} got ${shown(given)} instead of options. Pass ${example}.`);
 }
 
 const reject: OptionContext['reject'] = ({ path, problem, ...found }) =>

@@ -1,5 +1,5 @@
 import { type Delivery, whole } from './faults/delivery.ts';
-import { applyFault } from './faults/fault.ts';
+import { applyFaults } from './faults/fault.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
 import { type LoggedRequest, logEntry } from './log.ts';
 import type { Recent } from './recent.ts';
@@ -43,12 +43,13 @@ export async function exchange(
     entry.ids = response.note?.ids;
     return response;
   };
-  const fault = instead === undefined ? faults.pick(request) : undefined;
-  entry.fault = fault?.kind;
+  const met = instead === undefined ? faults.pick(request) : [];
+  entry.fault = met.at(-1)?.kind;
+  // Without a fault at once, so that listeners are called in the order of the requests.
   const delivery =
-    fault === undefined
+    met.length === 0
       ? whole(respond(instead))
-      : await applyFault(fault, {
+      : await applyFaults(met, {
           request,
           state,
           respond: () => respond(),

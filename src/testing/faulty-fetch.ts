@@ -2,9 +2,9 @@ import { type OptionInputs, option } from '../internal/options.ts';
 import { API_PATH } from '../schemas/service-forms.ts';
 import type { SandboxFetch } from './adapters/fetch.ts';
 import { fetchResponse } from './adapters/fetch-response.ts';
-import { is, resolved } from './checks.ts';
+import { is, resolved, shown } from './checks.ts';
 import { createState } from './create-state.ts';
-import { applyFault, type Fault } from './faults/fault.ts';
+import { applyFaults, type Fault } from './faults/fault.ts';
 import { type FaultMatch, FaultRules } from './faults/fault-rules.ts';
 import { resolveSandboxOptions } from './options.ts';
 import type { ServiceRequest, ServiceResponse } from './service/message.ts';
@@ -46,7 +46,11 @@ export function faultyFetch(
 ): SandboxFetch {
   const { seed } = resolved(faultyFetchOptions, options, 'faultyFetch');
   const faults = new FaultRules(seed);
-  for (const { fault, ...match } of rules) faults.add(fault, match);
+  if (!Array.isArray(rules))
+    throw new TypeError(
+      `faultyFetch got ${shown(rules)} instead of rules. Pass an array such as [{ fault }].`,
+    );
+  for (const { fault, ...match } of rules as readonly FaultyFetchRule[]) faults.add(fault, match);
   const state = createState(resolveSandboxOptions({ seed }));
 
   return async (input, init) => {
@@ -64,11 +68,11 @@ export function faultyFetch(
         ...(body !== undefined && { body: body as BodyInit }),
       });
     const served = serviceRequest(request, body ?? new Uint8Array());
-    const fault = faults.pick(served);
-    if (fault === undefined) return await send();
+    const met = faults.pick(served);
+    if (met.length === 0) return await send();
 
     const respond = async () => serviceResponse(await send());
-    const delivery = await applyFault(fault, {
+    const delivery = await applyFaults(met, {
       request: served,
       state,
       respond,

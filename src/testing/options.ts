@@ -315,7 +315,7 @@ export type ProblemType = ResolvedSandboxOptions['problemType'];
 
 /** Applies the defaults. Throws a TypeError for an option or a value that does not exist. */
 export function resolveSandboxOptions(given: SandboxOptions): ResolvedSandboxOptions {
-  const options = resolved(sandboxOptions, given, 'createSandbox');
+  const options = resolved(sandboxOptions, given, 'createSandbox', 'records');
   checkFields('requiredFields', options.requiredFields);
   checkFields('uniqueFields', options.uniqueFields);
   return options;

@@ -36,6 +36,6 @@ test('ping rejects a wrong path with NotFoundError', async () => {
 
 test('ping rejects a page that is not the service', async () => {
   await using sandbox = createSandbox();
-  sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' });
+  sandbox.faults.next({ kind: 'status', status: 200, body: '<h1>Oops</h1>' });
   await expect(createClient(sandbox.clientOptions).ping()).rejects.toMatchObject({ reason: 'wrong_content' });
 });

@@ -64,7 +64,7 @@ describe('a probe that writes', () => {
         setTimeout(() => stop.abort('enough'));
         return true;
       };
-      sandbox.faults.add({ kind: 'stall' }, { method: 'POST', when: stopSoon });
+      sandbox.faults.add({ kind: 'stall' }, { method: 'POST', when: stopSoon, times: 1 });
       if (failures)
         sandbox.faults.add({ kind: 'status', status: 403 }, { method: 'DELETE', times: failures });
       const onLeftBehind = (ids: readonly string[]) => left.push(...ids);

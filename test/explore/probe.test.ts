@@ -62,11 +62,8 @@ describe('a probe', () => {
 
   test('reports a collection whose response is something else', async () => {
     await using sandbox = createSandbox({ records: 100 });
-    sandbox.faults.add(
-      { kind: 'status', status: 200, body: '<h1>Oops</h1>' },
-      { collection: 'accounts', probability: 1 },
-    );
-    sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms', probability: 1 });
+    sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { collection: 'accounts' });
+    sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms' });
     const { collections } = await probe(createClient(sandbox.clientOptions), {
       collections: ['accounts', 'boms', 'products'],
     });
@@ -91,14 +88,14 @@ describe('what responses carry', () => {
       );
     };
     expect(await namedFields()).toEqual([]);
-    sandbox.faults.add(MONEY_AS_NUMBERS, { probability: 1 });
+    sandbox.faults.add(MONEY_AS_NUMBERS);
     expect(await namedFields()).toEqual(MONEY_FIELDS);
   });
 
   test('says that the quota is unknown without its headers', async () => {
     const { sandbox, client } = productSandbox();
     const headers = { 'X-RateLimit-Limit': null };
-    sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
+    sandbox.faults.add({ kind: 'rewrite', headers });
     const { quota } = await probe(client, { collections: ['products'] });
     for (const { known } of [quota.limit, quota.windowMs]) expect(known).toBe(false);
   });
@@ -108,7 +105,7 @@ describe('what responses carry', () => {
     sandbox.store.accounts.insert({ id: 'ACC-1', name: 'By hand' });
     sandbox.faults.add(
       { kind: 'rewrite', body: (text) => text.replaceAll(/"id":"(\d+)"/g, '"id":$1') },
-      { collection: 'products', probability: 1 },
+      { collection: 'products' },
     );
     const { collections } = await probe(client, { collections: ['products'] });
     expect(collections[0]?.details).toMatchObject({

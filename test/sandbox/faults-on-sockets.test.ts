@@ -199,7 +199,7 @@ describe('closing', () => {
   test('ends waits, carries nothing out afterwards and leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const before = vi.getTimerCount();
-    sandbox.faults.add({ kind: 'delay', ms: 60_000, before: 'commit' }, { method: 'POST' });
+    sandbox.faults.add({ kind: 'delay', ms: 60_000, before: 'commit' }, { method: 'POST', times: 1 });
     const came = new Promise<void>((resolve) => {
       const listed = () => (sandbox.requests.length > 0 ? resolve() : setImmediate(listed));
       listed();

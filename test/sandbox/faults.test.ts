@@ -1,4 +1,4 @@
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { call, createProduct, send } from './support/call.ts';
 
@@ -99,19 +99,35 @@ describe('content of a response', () => {
 });
 
 describe('matching', () => {
+  test.each<FaultMatch>([
+    {},
+    { method: 'GET' },
+    { skip: 1 },
+    { collection: 'boms' },
+    { path: /boms/ },
+    { when: () => true },
+  ])('a fault that was added with %j lasts until it is cleared', async (match) => {
+    const sandbox = createSandbox();
+    sandbox.faults.add({ kind: 'status', status: 429 }, match);
+    if (match.skip) expect((await call(sandbox, '/boms')).status).toBe(200);
+    for (const _ of Array(5)) expect((await call(sandbox, '/boms')).status).toBe(429);
+    sandbox.faults.clear();
+    expect((await call(sandbox, '/boms')).status).toBe(200);
+  });
+
   test('next applies to one request, add to those that match, the oldest rule first', async () => {
     const sandbox = createSandbox();
     const next = sandbox.faults.next({ kind: 'status', status: 500 });
     const second = sandbox.faults.next({ kind: 'status', status: 505 });
     const writes = sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
-    const boms = sandbox.faults.add(
-      { kind: 'status', status: 502 },
-      { collection: 'boms', skip: 1, times: Infinity },
+    const boms = sandbox.faults.add({ kind: 'status', status: 502 }, { collection: 'boms', skip: 1 });
+    const one = sandbox.faults.add(
+      { kind: 'status', status: 504 },
+      { path: '/api/public/v1/budgets/5', times: 1 },
     );
-    const one = sandbox.faults.add({ kind: 'status', status: 504 }, { path: '/api/public/v1/budgets/5' });
     const filtered = sandbox.faults.add(
       { kind: 'status', status: 501 },
-      { when: ({ query }) => query.includes('_page=3') },
+      { when: ({ query }) => query.includes('_page=3'), times: 1 },
     );
     const pattern = sandbox.faults.add({ kind: 'status', status: 507 }, { path: /\/bank-/g, times: 2 });
 

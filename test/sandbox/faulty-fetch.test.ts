@@ -27,7 +27,7 @@ test('requests that match no rule reach the service unchanged', async () => {
 
 test('a response is lost after the real service has carried the request out, and the retry creates nothing', async () => {
   const { sandbox, client } = await serve([
-    { fault: { kind: 'lost-response', committed: true }, method: 'POST' },
+    { fault: { kind: 'lost-response', committed: true }, method: 'POST', times: 1 },
   ]);
   await client.products.create({ name: 'Desk' });
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(2);
@@ -37,9 +37,9 @@ test('a response is lost after the real service has carried the request out, and
 
 test('a fault that is not committed keeps the request from the real service', async () => {
   const { sandbox, client } = await serve([
-    { fault: { kind: 'lost-response', committed: false }, method: 'POST' },
-    { fault: { kind: 'status', status: 429, retryAfter: 0 }, method: 'POST' },
-    { fault: { kind: 'status', status: 503 }, method: 'POST' },
+    { fault: { kind: 'lost-response', committed: false }, method: 'POST', times: 1 },
+    { fault: { kind: 'status', status: 429, retryAfter: 0 }, method: 'POST', times: 1 },
+    { fault: { kind: 'status', status: 503 }, method: 'POST', times: 1 },
   ]);
   await client.products.create({ name: 'Desk' });
   expect(sandbox.count()).toBe(1);
@@ -48,7 +48,7 @@ test('a fault that is not committed keeps the request from the real service', as
 
 test('a body is cut, rewritten or slow after the real service has sent it', async () => {
   const { sandbox, client } = await serve([
-    { fault: { kind: 'disconnect', in: 'body' }, path: '/api/public/v1/accounts/1' },
+    { fault: { kind: 'disconnect', in: 'body' }, path: '/api/public/v1/accounts/1', times: 1 },
     { fault: { kind: 'slow-body', bytes: 200, everyMs: 1 }, path: '/api/public/v1/accounts/1' },
     {
       fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') },
@@ -68,9 +68,7 @@ test('the path of a rule does not contain a prefix of the base URL', async () =>
   const client = createClient({
     ...sandbox.clientOptions,
     baseUrl: `${sandbox.baseUrl}/books`,
-    fetch: faultyFetch(toSandbox, [
-      { fault: { kind: 'status', status: 404 }, collection: 'accounts', times: Infinity },
-    ]),
+    fetch: faultyFetch(toSandbox, [{ fault: { kind: 'status', status: 404 }, collection: 'accounts' }]),
   });
   await expect(client.accounts.list().first()).rejects.toMatchObject({ code: 'not_found' });
   expect(await client.products.list().first()).toBeUndefined();
@@ -105,5 +103,8 @@ test('a rule or an option that does not exist is rejected by its name', () => {
   const fault = { kind: 'delay', ms: 1 } as const;
   expect(() => faultyFetch(fetch, [{ fault: { kind: 'dely' } as never }])).toThrow('Did you mean delay?');
   expect(() => faultyFetch(fetch, [{ fault, tmes: 2 } as never])).toThrow('tmes is not an option');
+  expect(() => faultyFetch(fetch, { fault } as never)).toThrow(
+    'faultyFetch got [object Object] instead of rules. Pass an array such as [{ fault }].',
+  );
   expect(() => faultyFetch(fetch, [], { sed: 2 } as never)).toThrow('sed is not an option of faultyFetch');
 });

@@ -68,7 +68,7 @@ describe('HTTP/1.1', () => {
     const thrown = () => {
       throw new Error('typo in the predicate');
     };
-    sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { when: thrown });
+    sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { when: thrown, times: 1 });
     const response = await call(sandbox, '/accounts');
     expect([response.status, response.record.detail]).toEqual([
       500,

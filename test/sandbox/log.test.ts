@@ -39,6 +39,14 @@ describe('the log', () => {
     ]);
   });
 
+  test('a listener learns of each request before the sandbox receives the next one', async () => {
+    const sandbox = createSandbox();
+    const counts: number[] = [];
+    sandbox.onRequest(() => counts.push(sandbox.count()));
+    await Promise.all(Array.from({ length: 4 }, () => call(sandbox, '/accounts')));
+    expect(counts).toEqual([1, 2, 3, 4]);
+  });
+
   test('the journal lists what requests changed, without the writes of the store', async () => {
     const sandbox = createSandbox();
     sandbox.store.products.insert({ id: '7' });

@@ -26,8 +26,23 @@ test.each([
   [{ requiredFields: ['nmae'] }, '"nmae" is not a field of a product. Did you mean name?'],
   [{ requiredFields: ['id'] }, '"id" is not a field of a product'],
   [{ allowedStatuses: 'active' }, 'allowedStatuses must be an array'],
+  [500, 'createSandbox got 500 instead of options. Pass { records: 500 }.'],
+  ['500', 'createSandbox got "500" instead of options. Pass an object such as { seed: … }.'],
+  [null, 'createSandbox got null instead of options'],
+  [[], 'createSandbox got  instead of options'],
+  [new Date(0), 'instead of options'],
+  [() => 500, 'instead of options'],
 ])('createSandbox rejects %j', (options, message) => {
   expect(() => createSandbox(options as unknown as SandboxOptions)).toThrow(message);
+});
+
+test('a sandbox says what to pass in place of a bare port, and does not listen', async () => {
+  const sandbox = createSandbox();
+  await expect(sandbox.listen(4010 as never)).rejects.toThrow(
+    'listen got 4010 instead of options. Pass { port: 4010 }.',
+  );
+  await expect(sandbox.listen('4010' as never)).rejects.toThrow('Pass an object such as { port: … }.');
+  expect(sandbox.clientOptions.fetch).toBe(sandbox.fetch);
 });
 
 test('an option that is undefined has its default', () => {
@@ -57,6 +72,10 @@ test.each([
   [RESET, { skip: -1 }, 'skip must be'],
   [RESET, { probability: 2 }, 'probability must be'],
   [RESET, { when: 'always' }, 'when must be a function'],
+  [RESET, () => true, 'faults.add got () => true instead of options. Pass { when: … }.'],
+  [RESET, 'POST', 'faults.add got "POST" instead of options. Pass an object such as { method: … }.'],
+  [RESET, [RESET], 'instead of options'],
+  [RESET, 3, 'instead of options'],
   [RESET, { path: '/products' }, 'begins with /api/public/v1/, not "/products".'],
   [RESET, { path: '/api/public/v1/boms?_page=1' }, 'whole path without query'],
 ])('a sandbox rejects the fault %j %j', (fault, match, message) => {

@@ -45,6 +45,36 @@ describe('waits follow fake timers', () => {
     expect(sandbox.store.products.count).toBe(2);
   });
 
+  test('delays add up, and hide neither an older nor a younger fault', async () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox();
+    sandbox.faults.add({ kind: 'delay', ms: 1000 });
+    const failing = sandbox.faults.add({ kind: 'status', status: 503 }, { times: 2 });
+    const hidden = sandbox.faults.add({ kind: 'status', status: 500 }, { times: 1 });
+    sandbox.faults.add({ kind: 'delay', ms: 500, before: 'commit' }, { skip: 1 });
+    const seen: unknown[] = [];
+    const request = (ms: number) => {
+      void createProduct(sandbox, first).then(({ status }) => seen.push([status, ms]));
+      return vi.advanceTimersByTimeAsync(ms - 1).then(async () => {
+        const early = seen.length;
+        await vi.advanceTimersByTimeAsync(1);
+        return seen.length - early;
+      });
+    };
+    expect([await request(1000), await request(1500), await request(1500), await request(1500)]).toEqual([
+      1, 1, 1, 1,
+    ]);
+    expect(seen).toEqual([
+      [503, 1000],
+      [503, 1500],
+      [500, 1500],
+      [201, 1500],
+    ]);
+    expect([failing.active, hidden.hits]).toEqual([false, 1]);
+    expect(sandbox.requests.map(({ fault }) => fault)).toEqual(['status', 'status', 'status', 'delay']);
+    expect(sandbox.store.products.count).toBe(1);
+  });
+
   test('an abort does not undo the commit', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();

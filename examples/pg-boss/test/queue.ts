@@ -121,7 +121,7 @@ test('two machines complete the copies of twenty companies, in jobs of at most 3
 
 test('a company that is paused for an hour queues again for then', async (t) => {
   const sandbox = createSandbox({ records: { accounts: 5 } });
-  sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 3_600 });
+  sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 3_600 });
   const { results, machine } = await open(t, new Map([['acme', sandbox]]));
   const boss = await machine({ stopAfter: { ms: 5_000 } });
   const before = Date.now();

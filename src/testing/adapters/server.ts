@@ -40,7 +40,7 @@ export interface Listening {
 
 /** Serves the sandbox over HTTP/1.1. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
-  const { port, host, cors, hosts } = resolved(listenOptions, options, 'listen');
+  const { port, host, cors, hosts } = resolved(listenOptions, options, 'listen', 'port');
   const closing = new AbortController();
   const { server, shut } = createPort(core, { cors, hosts }, closing.signal);
   await open(server, port, host);

@@ -430,7 +430,7 @@ export const readingCases: readonly Case[] = [
           changeSome(stage);
           const [collection] = stage.collections;
           const forbidden = { kind: 'status', status: 403, type: 'scope_required' } as const;
-          stage.sandbox.faults.add(forbidden, { collection, times: Infinity });
+          stage.sandbox.faults.add(forbidden, { collection });
         },
         ends: 'loudly',
         completeAnyway: ({ collections: [, ...others] }) => others,
@@ -451,10 +451,7 @@ export const readingCases: readonly Case[] = [
       QUIET,
       {
         before: ({ sandbox }) =>
-          sandbox.faults.add(
-            { kind: 'status', status: 404, body: '<h1>Not Found</h1>' },
-            { times: Infinity },
-          ),
+          sandbox.faults.add({ kind: 'status', status: 404, body: '<h1>Not Found</h1>' }),
         ends: 'loudly',
       },
       QUIET,
@@ -468,10 +465,7 @@ export const readingCases: readonly Case[] = [
       QUIET,
       {
         before: ({ sandbox }) =>
-          sandbox.faults.add(
-            { kind: 'rewrite', body: emptied },
-            { when: ({ path }) => isList(path), times: Infinity },
-          ),
+          sandbox.faults.add({ kind: 'rewrite', body: emptied }, { when: ({ path }) => isList(path) }),
         ends: 'either',
       },
       QUIET,

@@ -59,7 +59,7 @@ export async function runConnector(
     }
   };
   const die = () => {
-    refused = faults.add({ kind: 'connection-refused' }, { times: Infinity });
+    refused = faults.add({ kind: 'connection-refused' });
     controller.abort(new Error('The connector was killed.'));
     void killChild();
   };

@@ -27,7 +27,7 @@ const inCapitals: Night = {
         /"productNumber":"[^"]*"/g,
         (field) => `"productNumber":${field.slice(16).toUpperCase()}`,
       );
-    sandbox.faults.add({ kind: 'rewrite', body }, { times: Infinity });
+    sandbox.faults.add({ kind: 'rewrite', body });
   },
   ends: 'either',
 };
@@ -96,7 +96,7 @@ export const writingCases: readonly Case[] = [
         before: ({ sandbox }) =>
           sandbox.faults.add(
             { kind: 'lost-response', committed: false, marker: true },
-            { method: 'POST', skip: 2 },
+            { method: 'POST', skip: 2, times: 1 },
           ),
         ends: 'either',
       },

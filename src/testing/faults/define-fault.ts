@@ -13,15 +13,17 @@ export interface FaultFields<Required extends Checks = Checks, Optional extends 
 
 // Mapped types over the keys of a table keep the doc comment of each field in the editor.
 
-/** The values of fields. */
-export type FieldValues<Required extends Checks, Optional extends Checks> = {
-  readonly [Name in keyof Required]: Checked<Required[Name]>;
-} & { readonly [Name in keyof Optional]?: Checked<Optional[Name]> | undefined };
+/** The values of fields. Not with an empty type for no required ones: a function would then be a value of it. */
+export type FieldValues<Required extends Checks, Optional extends Checks> = (keyof Required extends never
+  ? unknown
+  : { readonly [Name in keyof Required]: Checked<Required[Name]> }) & {
+  readonly [Name in keyof Optional]?: Checked<Optional[Name]> | undefined;
+};
 
 type Checked<C> = C extends Check<infer Value> ? Value : never;
 
 /** A request that met a fault. */
-interface FaultedRequest {
+export interface FaultedRequest {
   readonly request: ServiceRequest;
   readonly state: ServiceState;
   /** Carries the request out. */
@@ -31,6 +33,8 @@ interface FaultedRequest {
     response: ServiceResponse,
     committed: boolean,
   ) => ServiceResponse | Promise<ServiceResponse>;
+  /** Takes the request to the next fault, or else to the service. */
+  readonly next: () => Promise<Delivery>;
   /** Waits; rejects if the port is closed meanwhile. */
   readonly wait: (ms: number) => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { API_PATH } from '../../schemas/service-forms.ts';
-import { checkCollections, checkValues, is } from '../checks.ts';
+import { checkCollections, checkObject, checkValues, exampleOf, is } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
 import type { ServiceRequest } from '../service/message.ts';
 import { collectionOf } from '../service/route.ts';
@@ -24,7 +24,7 @@ export const faultConditions = {
   when: is.check<(request: ServiceRequest) => boolean>('a function', (value) => typeof value === 'function'),
   /** How many matching requests do not meet the fault at first. @default 0 */
   skip: is.integerFrom(0),
-  /** How many requests meet the fault. @default 1, with a probability or `forMs` Infinity */
+  /** How many requests meet the fault. @default Infinity */
   times: is.check<number>(
     'a whole number of at least 1, or Infinity',
     (value) => value === Infinity || is.integerFrom(1).allows(value),
@@ -49,11 +49,11 @@ export interface FaultRule {
   remove(): void;
 }
 
-/** The faults of a sandbox. A request meets the oldest rule that matches it, and never two at once. */
+/** The faults of a sandbox. A request meets every `delay` that matches it, and the oldest other fault. */
 export interface Faults {
   /** Adds a fault for the next request. */
   next(fault: Fault): FaultRule;
-  /** Adds a fault for the requests that match. */
+  /** Adds a fault for every request that matches, until `times` have met it or `clear` ends it. */
   add(fault: Fault, match?: FaultMatch): FaultRule;
   /** Ends all faults. */
   clear(): void;
@@ -84,8 +84,7 @@ class Rule implements FaultRule {
 
   /** Whether this request meets the fault; counts it if so. */
   meets(request: ServiceRequest, random: SeededRandom): boolean {
-    const { skip = 0, probability, forMs } = this.#match;
-    const { times = (probability ?? forMs) === undefined ? 1 : Infinity } = this.#match;
+    const { skip = 0, probability, times = Infinity } = this.#match;
     if (!this.#matches(request)) return false;
     if (this.#skipped < skip) {
       this.#skipped += 1;
@@ -136,12 +135,17 @@ export class FaultRules implements Faults {
   }
 
   next(fault: Fault): FaultRule {
-    return this.add(fault);
+    return this.add(fault, { times: 1 });
   }
 
   add(fault: Fault, match: FaultMatch = {}): FaultRule {
     checkFault(fault);
-    checkValues(match, faultConditions, 'what a fault matches');
+    checkObject(
+      match,
+      'faults.add',
+      typeof match === 'function' ? '{ when: … }' : exampleOf(faultConditions),
+    );
+    checkValues(match, faultConditions, 'faults.add');
     if (match.collection !== undefined) checkCollections('What a fault matches', [match.collection]);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const rule = new Rule(fault, match, () => {
@@ -163,8 +167,15 @@ export class FaultRules implements Faults {
     for (const rule of this.#rules) rule.remove();
   }
 
-  /** The fault that a request meets; undefined for none. */
-  pick(request: ServiceRequest): Fault | undefined {
-    return this.#rules.find((rule) => rule.meets(request, this.#random))?.fault;
+  /** The faults that a request meets: the delays first. */
+  pick(request: ServiceRequest): readonly Fault[] {
+    const delays: Fault[] = [];
+    const others: Fault[] = [];
+    for (const rule of [...this.#rules]) {
+      const { fault } = rule;
+      const [met, most] = fault.kind === 'delay' ? [delays, Infinity] : [others, 1];
+      if (met.length < most && rule.meets(request, this.#random)) met.push(fault);
+    }
+    return [...delays, ...others];
   }
 }

@@ -2,7 +2,8 @@ import { suggestion } from '../../internal/suggestion.ts';
 import { checkValues, is, shown } from '../checks.ts';
 import { connectionFaults } from './connection.ts';
 import { contentFaults } from './content.ts';
-import type { FaultEffect, FaultFields, FieldValues } from './define-fault.ts';
+import type { FaultEffect, FaultedRequest, FaultFields, FieldValues } from './define-fault.ts';
+import { type Delivery, whole } from './delivery.ts';
 import { timingFaults } from './timing.ts';
 
 // Not inferred from the value: the declarations of the package would lose the comments of the fields.
@@ -26,11 +27,15 @@ type FieldsOf<Kind extends FaultKind> =
  */
 export type Fault = { [Kind in FaultKind]: { readonly kind: Kind } & FieldsOf<Kind> }[FaultKind];
 
-/** Has a request meet a fault. */
-export const applyFault: FaultEffect<Fault> = (fault, request) => {
+/** Has a request meet some faults, one within the other. */
+export async function applyFaults(
+  [fault, ...others]: readonly Fault[],
+  request: Omit<FaultedRequest, 'next'>,
+): Promise<Delivery> {
+  if (fault === undefined) return whole(await request.respond());
   const { effect } = sandboxFaults[fault.kind] as FaultFields & { readonly effect: FaultEffect<Fault> };
-  return effect(fault, request);
-};
+  return await effect(fault, { ...request, next: () => applyFaults(others, request) });
+}
 
 /** Throws a TypeError for a fault that does not exist, and for fields that are missing, unknown or invalid. */
 export function checkFault(fault: Fault): void {

@@ -1,7 +1,7 @@
 import { is } from '../checks.ts';
 import { startCreate } from '../service/records.ts';
 import { defineFault } from './define-fault.ts';
-import { nothing, whole } from './delivery.ts';
+import { nothing } from './delivery.ts';
 
 /** Faults of the time that a response takes. */
 export const timingFaults = {
@@ -15,11 +15,11 @@ export const timingFaults = {
       /** Whether the request is also carried out late, or only its response sent late. @default 'response' */
       before: is.oneOf('commit', 'response'),
     },
-    effect: async ({ ms, before = 'response' }, { request, state, respond, wait }) => {
+    effect: async ({ ms, before = 'response' }, { request, state, next, wait }) => {
       if (before === 'response') {
-        const response = await respond();
+        const delivery = await next();
         await wait(ms);
-        return whole(response);
+        return delivery;
       }
       const finish = startCreate(state, request);
       try {
@@ -27,7 +27,7 @@ export const timingFaults = {
       } finally {
         finish();
       }
-      return whole(await respond());
+      return await next();
     },
   }),
   /** The response stops, and the connection stays open. */

@@ -59,7 +59,7 @@ describe('a read by keyset', () => {
     expect(error).toMatchObject({ code: 'forbidden', resumeToken: undefined });
 
     sandbox.faults.clear();
-    sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 4 });
+    sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 4, times: 1 });
     const seen: AccountPage[] = [];
     const failed = async () => {
       for await (const page of accounts.list({}, keyset).pages()) seen.push(page);
@@ -69,7 +69,7 @@ describe('a read by keyset', () => {
     const resumed = accounts.list({}, { ...keyset, resumeFrom: resumeToken });
     expect([...idsIn(seen), ...idsIn(await all(resumed.pages()))]).toEqual(range(1, 100));
 
-    sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 2 });
+    sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 2, times: 1 });
     expect(await caught(resumed.toArray({ limit: 100 }))).toMatchObject({ resumeToken });
   });
 
@@ -108,7 +108,10 @@ describe('a read by keyset', () => {
     expect(await read('not_found')).toHaveLength(45);
     expect(sandbox.requests.some(({ status, query }) => status === 404 && query._page === '2')).toBe(true);
     expect(await caught(read())).toMatchObject({ code: 'not_found' });
-    sandbox.faults.add({ kind: 'status', status: 400 }, { when: ({ query }) => query.includes('_page=2') });
+    sandbox.faults.add(
+      { kind: 'status', status: 400 },
+      { when: ({ query }) => query.includes('_page=2'), times: 1 },
+    );
     expect(await caught(read('not_found'))).toMatchObject({ code: 'malformed_request' });
   });
 });

@@ -17,7 +17,7 @@ const keysOf = (sandbox: Sandbox) => new Set(posts(sandbox).map(({ idempotencyKe
 
 test('a push repeats a create with the same idempotency key and body after its response was lost', async () => {
   const { sandbox, run } = setUpPush();
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const { done, results } = await run([A], FAST);
   expect(done).toEqual(['A created']);
   expect(results).toMatchObject([{ reason: undefined }]);
@@ -254,7 +254,7 @@ test.each([
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] }, client: { rateLimiter: false } });
   const { sandbox, run } = setUp;
   await pushAndDie(setUp, [A]);
-  sandbox.faults.add(fault, { method: 'POST' });
+  sandbox.faults.add(fault, { method: 'POST', times: 1 });
   const changed = [{ ...A, name: 'Table' }];
   await run(changed, { ...FAST, maxWaitMs: 0 }).catch(() => undefined);
   await run(changed);
@@ -269,7 +269,7 @@ test('a push repeats the first sending of a create that a killed push stored, bu
   const store = storeOver(entries, () => killed.abort(new Error('killed')));
   await caught(run([A], { store, signal: killed.signal }));
   expect(posts(sandbox)).toEqual([]);
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   expect((await run([A], { visibleAfterMs: 30_000, ...ONCE })).done).toEqual(['A unchanged']);
   expect([posts(sandbox).length, keysOf(sandbox).size]).toEqual([2, 1]);
   expect(sandbox.store.products.all()).toHaveLength(1);
@@ -378,7 +378,7 @@ test.each([
       sandbox: { idempotency: { replay: 'ignored' } },
       client: { retry: { creates: false }, timeoutMs: 5_000 },
     });
-    sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1 });
+    sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', skip: 1, times: 1 });
     const { done } = await run([{ productNumber: 'B' }, A, { productNumber: 'C' }]);
     expect(done).toEqual(['A created', 'B created', 'C created']);
     expect(posts(sandbox)).toHaveLength(committed ? 3 : 4);
@@ -392,7 +392,7 @@ function setUpLoss(committed: boolean) {
     sandbox: { idempotency: { replay: 'ignored' } },
     client: { retry: { creates: false, maxAttempts: 1 }, timeoutMs: 5_000 },
   });
-  setUp.sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST' });
+  setUp.sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'POST', times: 1 });
   return setUp;
 }
 
@@ -512,8 +512,8 @@ test('a push finds out that a product was pushed under another key, even if the 
   await run([A]);
   sandbox.store.products.update('1', { productNumber: 'B' });
   await run([{ productNumber: 'B', name: 'Desk' }]);
-  const isGet = { method: 'GET', path: `${CREATE}/1` };
-  sandbox.faults.add({ kind: 'rewrite', body: '[]' }, { method: 'GET', path: CREATE });
+  const isGet = { method: 'GET', path: `${CREATE}/1`, times: 1 };
+  sandbox.faults.add({ kind: 'rewrite', body: '[]' }, { method: 'GET', path: CREATE, times: 1 });
   sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, isGet);
   expect((await run([A])).done).toEqual(['A created']);
   expect(numbersOf(sandbox)).toEqual(['B', 'A']);

@@ -65,7 +65,7 @@ test.each([
   ['PATCH', deactivate],
 ])('a push reports nothing about a missing product whose %s returns 404', async (method, missing) => {
   const { run, sandbox } = setUpPush(products(2));
-  sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { method });
+  sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { method, times: 1 });
   expect((await run(products(1), { missing })).done).toEqual(['P-0 unchanged']);
 });
 
@@ -77,7 +77,7 @@ test.each([
   async (method, missing) => {
     const { run, sandbox } = setUpPush(products(2));
     const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
-    sandbox.faults.add({ kind: 'rewrite', committed: false, ...page }, { method });
+    sandbox.faults.add({ kind: 'rewrite', committed: false, ...page }, { method, times: 1 });
     const { done, results } = await run(products(1), { missing });
     expect(done).toEqual(['P-0 unchanged', 'P-1 failed']);
     expect(results[1]).toMatchObject({ error: { code: 'not_found', missing: false } });
@@ -100,7 +100,7 @@ test.each(['delete' as const, deactivate])(
 
 test('a push calls the missing function once for each product, although a later round reads the list again', async () => {
   const { run, sandbox } = setUpPush(products(3));
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const asked: unknown[] = [];
   const missing = ({ productNumber }: Product) => {
     asked.push(productNumber);
@@ -116,7 +116,7 @@ test.each(['delete' as const, deactivate])(
   async (missing) => {
     const storedKey = (key: string) => (key.startsWith('PREFIX-') ? key : `PREFIX-${key}`);
     const { sandbox, run } = setUpPush(products(2), { quirks: { storedKey } });
-    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
     const killed = new AbortController();
     const stop = sandbox.onRequest(({ method }) => {
       if (method === 'POST') killed.abort(new Error('killed'));
@@ -233,7 +233,7 @@ test('a push does not delete the product of a row that has another key by now, e
   const rows = products(2);
   await run(rows);
   sandbox.store.products.update('1', { productNumber: 'renumbered' });
-  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH' });
+  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH', times: 1 });
   expect((await run(rows, { missing: 'delete' })).done).toEqual(['P-0 failed', 'P-1 unchanged']);
   expect(sandbox.store.products.all()).toHaveLength(2);
 });

@@ -189,7 +189,7 @@ test('a push finds the product of a lost create under another spelling of its ke
     quirks: { storedKey: trimmed },
     client: { retry: { creates: false, maxAttempts: 1 } },
   });
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const { results } = await runToEnd(run([row('A ')]));
   expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
   expect(sandbox.store.products.all()).toHaveLength(1);

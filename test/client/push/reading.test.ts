@@ -160,7 +160,7 @@ test('a push does not say that nothing was created if a list is incomplete after
   const { run, sandbox } = setUpPush(products(3), {
     sandbox: { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page', pageSize: 10 },
   });
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const stop = sandbox.onRequest(({ method }) => {
     if (method !== 'POST') return;
     stop();

@@ -70,7 +70,7 @@ test('a push without writes forgets an unknown create whose product it finds', a
 
 test('a push forgets an unknown create whose product it finds, even if the update fails', async () => {
   const { run, sandbox, entries } = await setUpLost();
-  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH' });
+  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH', times: 1 });
   expect((await run([{ ...DESK, name: 'Table' }])).done).toEqual(['1001 failed']);
   expect(entries.get(HEAD)).not.toContain('1001');
 });

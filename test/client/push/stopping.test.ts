@@ -156,7 +156,7 @@ test('a 406 without a problem document names a proxy or firewall', async () => {
 
 test('a push that stops before it wrote anything advises only what its cause does', async () => {
   const { run, sandbox } = setUpPush(rows(3));
-  sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'PATCH' });
+  sandbox.faults.add({ kind: 'status', status: 405 }, { method: 'PATCH', times: 1 });
   const error = await caught(run(changed(3), FAST));
   const { hint } = (error as { cause: { hint: string } }).cause;
   expect(error).toMatchObject({ code: 'push_failed', hint });

@@ -170,7 +170,10 @@ test.each([
   const [gone = ''] = books.sandbox.store.accounts.ids();
   books.sandbox.store.accounts.delete(gone);
   if (isFault)
-    books.sandbox.faults.add({ kind: 'status', status: 403 }, { path: new RegExp(`/accounts/${gone}$`) });
+    books.sandbox.faults.add(
+      { kind: 'status', status: 403 },
+      { path: new RegExp(`/accounts/${gone}$`), times: 1 },
+    );
   const onDelete = isFault ? {} : { onDelete: () => Promise.reject(new Error('disk full')) };
   const { report } = await failureOf(fullSync(onDelete));
   expect(report.collections[0]).toMatchObject({ records: 24, deletions: undefined });

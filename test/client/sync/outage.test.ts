@@ -313,7 +313,10 @@ describe('a sync of a service of which only some collections are down', () => {
     for (const collection of ['accounts', 'budgets'] as const) {
       sandbox.faults.add({ kind: 'status', status: 503 }, { collection, times: Number.POSITIVE_INFINITY });
     }
-    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { collection: 'products' });
+    sandbox.faults.add(
+      { kind: 'status', status: 403, type: 'forbidden' },
+      { collection: 'products', times: 1 },
+    );
     const client = createClient({
       ...sandbox.clientOptions,
       fetch: async (url, init) => {

@@ -71,7 +71,7 @@ describe('reconcile', () => {
         status: 410,
         body: () => JSON.stringify({ type: '/errors/410', title: 'Gone' }),
       },
-      { path: /\/accounts\/17$/ },
+      { path: /\/accounts\/17$/, times: 1 },
     );
     books.sandbox.onRequest(({ path }) => path.endsWith('/30') && remove('1', '2', '4', '5'));
     await run({ concurrency: 1 });
@@ -198,7 +198,7 @@ describe('reconcile', () => {
     };
     if (callback === 'onDelete') remove('2', '3');
     else
-      books.sandbox.faults.add({
+      books.sandbox.faults.next({
         kind: 'rewrite',
         body: (body) => JSON.stringify(JSON.parse(body).slice(3)),
       });
@@ -362,7 +362,7 @@ describe('reconcile deletes nothing', () => {
     const { books, deleted, run, remove } = openWith(40);
     remove('3', '17', ...Array.from({ length: 10 }, (_, n) => String(30 + n)));
     const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
-    books.sandbox.faults.add({ kind: 'rewrite', ...page }, { path: /\/accounts\/30/ });
+    books.sandbox.faults.add({ kind: 'rewrite', ...page }, { path: /\/accounts\/30/, times: 1 });
     await expect(run()).rejects.toMatchObject({ code: 'not_found', missing: false });
     expect(deleted).toEqual([]);
     // Except for those in flight meanwhile.

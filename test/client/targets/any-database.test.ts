@@ -209,7 +209,7 @@ describe('a copy', () => {
   test('has null for a number that JavaScript cannot hold, and counts the record as invalid', async () => {
     const sandbox = createSandbox({ records: { accounts: 3 } });
     const body = (text: string) => text.replaceAll('"id":"2"', '"id":"2","limit":1e400,"codes":[1,-1e400]');
-    sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+    sandbox.faults.add({ kind: 'rewrite', body });
     const copy = openSqlite();
     const report = await run(sandbox, copy, { collections: ['accounts'] });
     const counts = { status: 'done', records: 2, invalid: 1, added: 3 };
@@ -224,7 +224,7 @@ describe('a copy', () => {
       const sandbox = createSandbox({ records: { accounts: 3 } });
       const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
       const body = (text: string) => text.replaceAll('"id":"2"', `"id":"2","deep":${deep}`);
-      sandbox.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+      sandbox.faults.add({ kind: 'rewrite', body });
       const copy = openSqlite();
       const collections = ['accounts'] as const;
       const counted = { records: 2, invalid: 1 };
@@ -379,7 +379,7 @@ describe('sync_status of a copy', () => {
     const sandbox = createSandbox({ records, pageSize: 10 });
     const copy = openSqlite();
     const all = { collections: Object.keys(records), concurrency: 1 };
-    sandbox.faults.add({ kind: 'status', status: 500 }, { path: /products|bank/, probability: 1 });
+    sandbox.faults.add({ kind: 'status', status: 500 }, { path: /products|bank/ });
     const failing = run(sandbox, copy, { ...all, maxOutageMs: 0, retry: { maxAttempts: 1 } });
     expect(await caught(failing)).toMatchObject({ code: 'sync_failed' });
     sandbox.faults.clear();

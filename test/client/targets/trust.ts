@@ -224,7 +224,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       const full = await run(sandbox, copy, { mode: 'full' });
       expect(utc((await statusOf(copy)).deletions_checked_at)).toBe(full.endedAt.toISOString());
 
-      sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 1 });
+      sandbox.faults.add({ kind: 'status', status: 500 });
       const error = await caught(run(sandbox, copy, { maxOutageMs: 0, retry: { maxAttempts: 1 } }));
       expect(error).toMatchObject({ code: 'sync_failed' });
       const failed = await statusOf(copy);

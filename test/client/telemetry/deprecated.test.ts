@@ -14,7 +14,7 @@ function deprecatedService(records: Readonly<Record<string, number>>) {
     Sunset: new Date('2026-07-31T12:00:00Z').toUTCString(),
     Link: `<${LINK}>; rel="deprecation"`,
   };
-  sandbox.faults.add({ kind: 'rewrite', headers }, { probability: 1 });
+  sandbox.faults.add({ kind: 'rewrite', headers });
   return sandbox;
 }
 

@@ -49,8 +49,8 @@ test('telemetryListeners makes a CLIENT span of a request, by the conventions, b
 
 test('telemetryListeners gives each attempt a span, with resend_count from the second on', async () => {
   const { sandbox, client, recorded } = recordedClient();
-  sandbox.faults.add({ kind: 'lost-response', committed: true });
-  sandbox.faults.add({ kind: 'status', status: 503 });
+  sandbox.faults.next({ kind: 'lost-response', committed: true });
+  sandbox.faults.next({ kind: 'status', status: 503 });
   await client.products.create({ name: 'Desk' });
 
   const spans = await recorded.spans();
@@ -124,14 +124,14 @@ test('telemetryListeners marks a 2xx that could not be read as failed, with the 
 
 test('telemetryListeners ends every span of a call that is aborted in flight, or while it waits', async () => {
   const { sandbox, client, recorded } = recordedClient();
-  sandbox.faults.add({ kind: 'stall' }, { method: 'GET' });
+  sandbox.faults.add({ kind: 'stall' }, { method: 'GET', times: 1 });
   const inFlight = new AbortController();
   const stalled = client.products.get('1', { signal: inFlight.signal });
   await expect.poll(() => sandbox.count()).toBe(1);
   inFlight.abort();
   await expect(stalled).rejects.toThrow();
 
-  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'DELETE' });
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'DELETE', times: 1 });
   const waiting = new AbortController();
   const options = {
     signal: waiting.signal,

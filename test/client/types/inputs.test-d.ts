@@ -20,6 +20,7 @@ import {
   toDecimal,
   toMoney,
 } from 'accounting-data-sdk';
+import { createSandbox, type Fault, faultyFetch } from 'accounting-data-sdk/testing';
 import { expectTypeOf, test } from 'vitest';
 
 const client = {} as Client;
@@ -142,4 +143,22 @@ test('a client cannot be assigned to', () => {
   client.accounts = client.boms;
   // @ts-expect-error read-only
   client.rateLimit = undefined;
+});
+
+test('conditions of a fault are an object, and rules of a faulty fetch a list', () => {
+  const { faults } = createSandbox();
+  const fault: Fault = { kind: 'stall' };
+  faults.add(fault, { method: 'POST', times: undefined });
+  // @ts-expect-error A function is the condition `when`.
+  faults.add(fault, () => true);
+  // @ts-expect-error
+  faults.add(fault, 'POST');
+  // @ts-expect-error
+  faults.add(fault, [{ method: 'POST' }]);
+  // @ts-expect-error
+  faults.next(fault, { method: 'POST' });
+  // @ts-expect-error
+  faultyFetch(fetch, { fault });
+  // @ts-expect-error
+  faultyFetch(fetch, [() => fault]);
 });

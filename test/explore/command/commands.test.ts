@@ -215,7 +215,7 @@ describe('an error', () => {
     [{ status: 415 }, false],
   ])('suggests to try again later only if that can help: %j', async (fault, later) => {
     const { sandbox, env } = openSandbox();
-    sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault }, { probability: 1 });
+    sandbox.faults.add({ kind: 'status', type: 'something_else', ...fault });
     const { code, log } = await run(env, ['get', 'accounts', '1']);
     expect(code).not.toBe(0);
     expect(log.includes('Try again later')).toBe(later);
@@ -236,7 +236,7 @@ describe('an error', () => {
 
   test('names the formats of the command if the service has none of them', async () => {
     const { sandbox, env } = openSandbox();
-    sandbox.faults.add({ kind: 'status', status: 406 }, { probability: 1 });
+    sandbox.faults.add({ kind: 'status', status: 406 });
     expect((await run(env, ['get', 'accounts', '1'])).log).toContain('understands JSON and JSON-LD');
   });
 

@@ -45,7 +45,7 @@ describe('fixtures', () => {
         .replace('"id":"3"', '"id":null')
         .replace(/("id":"4",.*?"createdAt":)"[^"]*"/, '$1"someday"')
         .replace(/("id":"5",.*?"stockQuantity":)[^,]*/, '$11e400');
-    source.faults.add({ kind: 'rewrite', body }, { probability: 1 });
+    source.faults.add({ kind: 'rewrite', body });
     const data = folder()('data');
     mkdirSync(data);
     const file = join(data, 'products.ndjson');

@@ -60,13 +60,13 @@ describe('pull', () => {
 
   test('prints invalid records too', async () => {
     const { sandbox, env } = openSandbox({ records: { products: 25 } });
-    sandbox.faults.add(MONEY_AS_NUMBERS, { probability: 1 });
+    sandbox.faults.add(MONEY_AS_NUMBERS);
     const { code, out } = await run(env, ['pull', 'products']);
     expect([code, records(out).length, typeof records(out)[0]?.salePrice]).toEqual([0, 25, 'number']);
 
     sandbox.faults.clear();
     const nameless = (text: string) => text.replace('"id":"3"', '"id":null');
-    sandbox.faults.add({ kind: 'rewrite', body: nameless }, { probability: 1 });
+    sandbox.faults.add({ kind: 'rewrite', body: nameless });
     const odd = await run(env, ['pull', 'products']);
     expect([odd.code, records(odd.out).length]).toEqual([5, 25]);
     expect(odd.log).toMatch(/GET \/products .* cannot be read: in row \d+ of the read, id is null/);
@@ -108,7 +108,7 @@ describe('a pull over the quota of the key', () => {
 
   test('waits, says so, and reads everything', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });
-    sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 1 }, { skip: 2 });
+    sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 1 }, { skip: 2, times: 1 });
     const shown: (string | undefined)[] = [];
     const { code, out } = await run(env, ['pull', 'accounts'], { status: (text) => void shown.push(text) });
     expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);

@@ -103,7 +103,7 @@ describe('a create whose response is lost, on a service that ignores Idempotency
     ],
   ])('%s', async (_, flags, count) => {
     const { sandbox, push } = withFile('productNumber\nA\n', { idempotency: { replay: 'ignored' } });
-    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST' });
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
     const startedAt = Date.now();
     const { code } = await push('--yes', '--visible-after', '1h', ...flags);
     expect([code, products(sandbox).length]).toEqual([0, count]);
@@ -208,7 +208,7 @@ test('push warns of fields that the service did not store, in the report and the
   const text = 'productNumber,name,salePrice,colour\nA\u001bx, Desk,1.50,red\nB,Chair ,2,blue\n';
   const { sandbox, push, file } = withFile(text);
   const body = (sent: string) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"');
-  sandbox.faults.add({ kind: 'rewrite', body }, { times: Infinity });
+  sandbox.faults.add({ kind: 'rewrite', body });
   const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
   const { code, log, out } = await push(...args, '--results', file('results'));
   expect(code).toBe(0);

@@ -131,7 +131,7 @@ export function sandboxGuide(): string {
 ${options.join('\n')}
 ## Faults
 
-\`sandbox.faults.next({ kind: 'lost-response', committed: true })\` adds a fault for the next request, \`sandbox.faults.add(fault, conditions)\` for those that match the conditions.
+\`sandbox.faults.next({ kind: 'lost-response', committed: true })\` adds a fault for the next request, \`sandbox.faults.add(fault, conditions)\` for all that match the conditions. A request meets every \`delay\` that matches it, and the oldest other fault.
 
 ${faults.join('\n')}
 ## Conditions
