@@ -58,13 +58,6 @@ export type { Paginator } from './pagination/paginator.ts';
 export type { ReadOptions } from './reading/list-options.ts';
 export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
-export {
-  type ReconcileOptions,
-  type ReconcileProgress,
-  type ReconcileSource,
-  reconcile,
-} from './reconcile/reconcile.ts';
-export type { ReconcileReport } from './reports/reconcile-report.ts';
 export type { CollectionReport, CopyFigures, DeletionReport, SyncReport } from './reports/sync-report.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
@@ -134,6 +127,11 @@ export { ApiError, ApiErrorFields, type ErrorResponse } from './errors/api-error
 export { CheckpointError } from './errors/checkpoint-error.ts';
 export { ConcurrentRunError } from './errors/concurrent-run-error.ts';
 export { type ConnectionDetails, ConnectionError } from './errors/connection-error.ts';
+export {
+  type DeletionCounts,
+  DeletionsAbortedError,
+  type DeletionsAbortReason,
+} from './errors/deletions-aborted-error.ts';
 export { FilterIgnoredError } from './errors/filter-ignored-error.ts';
 export { ForbiddenError } from './errors/forbidden-error.ts';
 export {
@@ -150,7 +148,6 @@ export { MalformedRequestError } from './errors/malformed-request-error.ts';
 export { NotFoundError } from './errors/not-found-error.ts';
 export { PushError } from './errors/push-error.ts';
 export { RateLimitedError, type UsedUpQuota } from './errors/rate-limited-error.ts';
-export { ReconcileAbortedError, type ReconcileAbortReason } from './errors/reconcile-aborted-error.ts';
 export { RedirectError } from './errors/redirect-error.ts';
 export { ScopeRequiredError } from './errors/scope-required-error.ts';
 export { type CollectionFailure, SyncError, type SyncFailure } from './errors/sync-error.ts';

@@ -140,7 +140,7 @@ const CONSEQUENCES: Readonly<
   concurrent_run: [EXIT.file, 'Start one run after the other.'],
   sync_failed: [EXIT.failed, 'Correct what each collection names.'],
   push_failed: [EXIT.failed, 'Run the same command again: it continues.'],
-  reconcile_aborted: [EXIT.failed],
+  deletions_aborted: [EXIT.failed],
 };
 
 /** Reports why a command ends, unless the user stopped it. Returns the exit code; undefined for an unexpected error. */
@@ -179,7 +179,7 @@ function adviceOn(error: AnyAccountingError): string | undefined {
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
   if (error.code === 'unknown_problem' && error.retryable) return LATER;
-  if (error.code === 'reconcile_aborted' && hasCounted(error.reason)) {
+  if (error.code === 'deletions_aborted' && hasCounted(error.reason)) {
     return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';
   }
   // A 404 of a whole collection, such as /accounts, does not concern a record.
@@ -189,7 +189,7 @@ function adviceOn(error: AnyAccountingError): string | undefined {
 }
 
 /** Whether so many records are gone that it looks like a mistake. */
-function hasCounted(reason: Extract<AnyAccountingError, { code: 'reconcile_aborted' }>['reason']): boolean {
+function hasCounted(reason: Extract<AnyAccountingError, { code: 'deletions_aborted' }>['reason']): boolean {
   return reason === 'too_many_candidates' || reason === 'few_local_ids_seen';
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from './api-error.ts';
 import type { CheckpointError } from './checkpoint-error.ts';
 import type { ConcurrentRunError } from './concurrent-run-error.ts';
 import type { ConnectionError } from './connection-error.ts';
+import type { DeletionsAbortedError } from './deletions-aborted-error.ts';
 import type { FilterIgnoredError } from './filter-ignored-error.ts';
 import type { ForbiddenError } from './forbidden-error.ts';
 import type { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
@@ -11,7 +12,6 @@ import type { MalformedRequestError } from './malformed-request-error.ts';
 import type { NotFoundError } from './not-found-error.ts';
 import type { PushError } from './push-error.ts';
 import type { RateLimitedError } from './rate-limited-error.ts';
-import type { ReconcileAbortedError } from './reconcile-aborted-error.ts';
 import type { RedirectError } from './redirect-error.ts';
 import type { ScopeRequiredError } from './scope-required-error.ts';
 import type { SyncError } from './sync-error.ts';
@@ -49,7 +49,7 @@ export type AnyAccountingError =
   | ConcurrentRunError
   | SyncError
   | PushError
-  | ReconcileAbortedError;
+  | DeletionsAbortedError;
 
 /** The codes of {@link AnyApiError}. */
 export type ApiErrorCode = AnyApiError['code'];

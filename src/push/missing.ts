@@ -1,6 +1,6 @@
 // The products that no row has, and what is to be done about them.
 
-import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
+import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
 import type { Read } from '../reading/source.ts';
 import { changedFields, type Fields, normalised, picked } from './draft.ts';
 import { folded } from './natural-key.ts';
@@ -69,8 +69,8 @@ export class MissingProducts {
     if (most === Number.POSITIVE_INFINITY) return missing;
     const rows = this.#rows.byKey.size + this.#rows.failedKeys.size;
     const candidates = missing.length;
-    const abort = (reason: ReconcileAbortReason, why: string, enough = 'maxCandidates: Infinity') => {
-      return new ReconcileAbortedError(
+    const abort = (reason: DeletionsAbortReason, why: string, enough = 'maxCandidates: Infinity') => {
+      return new DeletionsAbortedError(
         `The push of ${tenant} was aborted: ${candidates} of ${this.#withKey} products would be ${change === 'delete' ? 'deleted' : 'changed'}, because no row has their key; ${why}; nothing was written.`,
         {
           collection: 'products',

@@ -120,7 +120,7 @@ const ownOptions = {
   prefix: option(keyPrefix, 'accounting-data-sdk'),
   /**
    * The most products to delete or change because they are missing: with more, nothing is written and the push rejects
-   * with a ReconcileAbortedError, as it does if no product has a row. `Infinity` lifts both limits. Default: 50, or a
+   * with a DeletionsAbortedError, as it does if no product has a row. `Infinity` lifts both limits. Default: 50, or a
    * tenth of the products that have a key if that is more.
    */
   maxCandidates: optional(is.numberFrom(0)),

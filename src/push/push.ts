@@ -48,7 +48,7 @@ export type PatchIn<Collection> = Collection extends {
  * for before it is sent again, in this run and in the next, so that no product is created twice: see the guide to pushing.
  *
  * @throws PushError if the push stopped: the key was rejected (401) or lacks a scope, the service was down for
- * `maxOutageMs`, or rows, store or list could not be read. ReconcileAbortedError if too many products are missing.
+ * `maxOutageMs`, or rows, store or list could not be read. DeletionsAbortedError if too many products are missing.
  * ConcurrentRunError if another push of the tenant is running. InvalidInputError for invalid options, and for the API key
  * of another company than the one that the store was written for. The signal's own
  * reason if it stopped the push.
@@ -73,7 +73,7 @@ async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promi
     return results.report();
   } catch (error) {
     if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;
-    if (isAccountingError(error, 'concurrent_run') || isAccountingError(error, 'reconcile_aborted'))
+    if (isAccountingError(error, 'concurrent_run') || isAccountingError(error, 'deletions_aborted'))
       throw error;
     if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') throw error;
     throw new PushError(results.report(), error);

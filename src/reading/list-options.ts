@@ -43,7 +43,7 @@ export const readOptions = {
   headers: optional(requestOptions.headers),
 };
 
-/** How a sync or a reconcile reads. */
+/** How a run reads. */
 export interface ReadOptions extends OptionInputs<typeof readOptions> {}
 
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */

@@ -55,7 +55,7 @@ export type LookUp<T> =
     };
 
 /**
- * What a run (`sync`, `changes`, `reconcile`, `push`) needs of a collection. A collection of a client has one under
+ * What a run (`sync`, `changes`, `push`) needs of a collection. A collection of a client has one under
  * {@link RUN_SOURCE}; `runSource` makes one of any other object with a `list`. Options are not checked again.
  */
 export interface RunSource<T extends { id: string }> {

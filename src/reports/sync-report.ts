@@ -34,7 +34,7 @@ export interface CollectionReport extends CopyFigures {
    * Whether the read can have missed a record: `Page.complete` of its last page. `likely` is a warning: by `keyset`, the
    * service does not list in the order of ids, so a page that it shortened looks like the last one, or it hides a page of
    * records or more; by `page`, a record that is deleted during the read can hide another one. The watermark was advanced
-   * anyway; compare with a `reconcile`, or run `probe`. Undefined if nothing of this is known.
+   * anyway; run once in mode `full`, or compare with `verify`. Undefined if nothing of this is known.
    */
   readonly complete: 'certain' | 'likely' | undefined;
   /** Whether it resumed a run that was interrupted. */

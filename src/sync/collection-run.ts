@@ -5,11 +5,11 @@ import type { IdBounds, Page } from '../pagination/page.ts';
 import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
-import { DeletionCheck } from '../reconcile/deletion-check.ts';
 import type { CollectionReport, DeletionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { DeletionCheck } from './deletion-check.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
@@ -33,9 +33,6 @@ interface RunContext {
   /** When the run is paused. */
   readonly limit?: RunLimit | undefined;
 }
-
-/** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
-const DELETION_BATCH_SIZE = 500;
 
 type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
@@ -285,7 +282,6 @@ export class CollectionRun<T extends { id: string }> {
       lookUp: (id) => this.#source.lookUp(id, this.#settings),
       maxCandidates: options.maxCandidates,
       delivered: () => this.#stats.report.records,
-      batchSize: DELETION_BATCH_SIZE,
       concurrency: options.concurrency ?? 1,
       signal,
     });
@@ -304,8 +300,7 @@ export class CollectionRun<T extends { id: string }> {
       yield this.#batch(NOTHING, abandoned(this.#state as RunState));
       throw error;
     }
-    const { local, candidates, deleted, repaired } = check.report();
-    this.#deletions = { skipped: undefined, local, candidates, deleted, repaired };
+    this.#deletions = check.report();
   }
 
   #batch(content: Content<T>, state?: SyncState): Batch<T> {

@@ -1,5 +1,5 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { ReconcileAbortedError } from '../errors/reconcile-aborted-error.ts';
+import { DeletionsAbortedError } from '../errors/deletions-aborted-error.ts';
 import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
@@ -57,7 +57,7 @@ const WITNESSES = 10;
  * ```ts
  * await refresh(client.products, { tenant: 'acme', target, ids: [desk.id] });
  * ```
- * @throws ReconcileAbortedError if a record is not found, and no other record of the copy is either, so that the 404
+ * @throws DeletionsAbortedError if a record is not found, and no other record of the copy is either, so that the 404
  * proves nothing; what a GET throws; InvalidInputError; CheckpointError if the copy cannot be written; ConcurrentRunError
  * if the tenant was forgotten meanwhile; the signal's own reason.
  */
@@ -74,8 +74,7 @@ export async function refresh(
   const run = { purpose: 'refresh', target, tenant, names: [name], sources, read: settings } as const;
   return await withTarget({ ...run, needs: ['rows', 'replace', 'localIds'] }, async (opened) => {
     const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings });
-    const startedAt = new Date();
-    const context = { target: opened, name, source, settings, remember, startedAt, is404Proven: false };
+    const context = { target: opened, name, source, settings, remember, is404Proven: false };
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
     for (const id of new Set(ids)) {
       signal?.throwIfAborted();
@@ -91,7 +90,6 @@ interface RefreshContext {
   readonly source: RunSource<{ id: string }>;
   readonly settings: ReadSettings;
   readonly remember: () => Promise<void>;
-  readonly startedAt: Date;
   /** Whether another record of the copy was found. */
   is404Proven: boolean;
 }
@@ -135,7 +133,7 @@ async function refreshOne(
 /** With the API key of another company every record is a 404, so the service must have another record of the copy. */
 async function prove404(missing: string, context: RefreshContext): Promise<void> {
   if (context.is404Proven) return;
-  const { target, name, source, settings, startedAt } = context;
+  const { target, name, source, settings } = context;
   let [position, tried] = [0, 0];
   for await (const id of target.localIds(name)) {
     if (id === missing) continue;
@@ -148,9 +146,9 @@ async function prove404(missing: string, context: RefreshContext): Promise<void>
       return;
     }
   }
-  throw new ReconcileAbortedError(
-    `The refresh of ${name} was aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
-    { collection: name, local: tried, seen: 0, missing: 0, candidates: 1, startedAt },
+  throw new DeletionsAbortedError(
+    `The deletions of ${name} were aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
+    { collection: name, local: tried, seen: 0, missing: 0, candidates: 1 },
     {
       reason: 'first_record_not_found',
       maxCandidates: Number.POSITIVE_INFINITY,

@@ -37,7 +37,13 @@ export type BatchOf<C, Names extends CollectionsIn<C> = CollectionsIn<C>> = {
 export interface SyncBaseOptions<Names extends string = string> extends RunOptions {
   /** The collections to read, by the names of the client's properties. Default: every collection of the client. */
   collections?: readonly Names[] | undefined;
-  /** The most local ids of a collection that may be missing upstream: see the same option of {@link reconcile}. */
+  /**
+   * The most local ids of a collection that the read may have missed: with more, nothing is deleted. Pass `Infinity` if you
+   * know that so many were deleted; only `Infinity` allows that most local ids are missing while the service lists mostly
+   * unknown records, because that is what the API key of another company looks like.
+   *
+   * @default 50, or a tenth of the local ids if that is more
+   */
   maxCandidates?: number | undefined;
   /**
    * What a collection that the key may not read (403) means for the sync.
@@ -76,13 +82,13 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   // Not BatchOf: an editor shows the batches themselves.
   onBatch: (batch: { [Name in Names]: Batch<RecordIn<C[Name]>, Name> }[Names]) => unknown;
   /**
-   * The ids of the local copy of a collection. With `onDelete`, a sync in mode `full` finds deletions in the same read,
-   * as {@link reconcile} does: local ids that the service did not list are requested one by one, those with a 404 go to
-   * `onDelete`, and records that exist come in a batch. Read to its end before the first request of the collection.
+   * The ids of the local copy of a collection. With `onDelete`, a sync in mode `full` finds deletions in the same read:
+   * local ids that the service did not list are requested one by one, those with a 404 go to `onDelete`, and records that
+   * exist come in a batch. Read to its end before the first request of the collection.
    *
    * A run that resumes an interrupted one has not listed every record: it deletes nothing, and its report says
    * `deletions: { skipped: 'resumed' }`. If the counts look like a mistake, the collection fails with a
-   * ReconcileAbortedError, after its records were delivered, and nothing is deleted. The next run reads everything again.
+   * DeletionsAbortedError, after its records were delivered, and nothing is deleted. The next run reads everything again.
    */
   localIds?: ((collection: Names) => AsyncIterable<string> | Iterable<string>) | undefined;
   /**
@@ -150,7 +156,7 @@ export function sync<C extends object, Names extends CollectionsIn<C> = Collecti
 ): Promise<SyncReport>;
 /**
  * The same with a store and functions of your own. A batch is committed when `onBatch` has resolved. To find deletions,
- * pass `localIds` and `onDelete` in mode `full`, or see {@link reconcile}.
+ * pass `localIds` and `onDelete` in mode `full`.
  *
  * ```ts
  * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });

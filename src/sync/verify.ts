@@ -7,7 +7,6 @@ import { type RunSource, runSource, type SyncSource } from '../reading/source.ts
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
-import { IdSet } from '../reconcile/id-set.ts';
 import { isStored } from './copy-records.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
@@ -122,13 +121,12 @@ async function differencesOf(
   target: TargetWith<'rows' | 'localIds'>,
   { name, source, settings, since }: Comparison,
 ): Promise<CollectionDifferences> {
-  const local = new IdSet();
-  for await (const id of target.localIds(name)) local.add(id);
-  local.sort();
+  const extra = new Set<string>();
+  for await (const id of target.localIds(name)) extra.add(id);
   const listed = new Set<string>();
   const missing = new Set<string>();
   const different = new Set<string>();
-  let [records, withoutId] = [0, 0];
+  let withoutId = 0;
   for await (const page of source.list({}, settings)) {
     const rows = copyRows(page.records, page.invalid);
     withoutId += page.records.length + page.invalid.length - rows.length;
@@ -141,16 +139,14 @@ async function differencesOf(
       ).map((row) => [row.id, row] as const),
     );
     for (const row of rows) {
-      // After a restart rows come again.
-      const isNew = !local.markSeen(row.id) ? !listed.has(row.id) && listed.add(row.id) : true;
-      if (isNew) records += 1;
+      listed.add(row.id);
+      extra.delete(row.id);
       const found = stored.get(row.id);
       if (found === undefined) missing.add(row.id);
       else if (isStored(row, found)) different.delete(row.id);
       else different.add(row.id);
     }
   }
-  const extra = [...local.unseen()];
   const changed = new Set<string>();
   if (missing.size + different.size > 0 && since !== undefined) {
     for await (const page of source.list({ updatedSince: since }, settings)) {
@@ -160,10 +156,11 @@ async function differencesOf(
   const isOld = (id: string) => !changed.has(id);
   return {
     collection: name,
-    records,
+    // After a restart rows come again.
+    records: listed.size,
     missing: [...missing].filter(isOld),
     different: [...different].filter(isOld),
-    extra,
+    extra: [...extra],
     changedSince: [...missing, ...different].filter((id) => changed.has(id)),
     withoutId,
   };

@@ -76,7 +76,7 @@ export interface ResponseMeta {
  * Why a call waits.
  * - `rate_limit`: for the quota of its key.
  * - `retry`: an attempt has failed, and another follows.
- * - `outage`: the service is down; `sync`, `changes`, `reconcile` and `push` send the call again until `maxOutageMs` is over.
+ * - `outage`: the service is down; `sync`, `changes` and `push` send the call again until `maxOutageMs` is over.
  */
 export type WaitReason = 'rate_limit' | 'retry' | 'outage';
 
@@ -99,7 +99,7 @@ export type RetryPolicy = ResolvedOptions<typeof retryOptions>;
 
 export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 'retry'> {
   readonly retry: RetryPolicy;
-  /** How long a call is sent again while the service is down; 0 outside of `sync`, `reconcile`, `push` and the command. */
+  /** How long a call is sent again while the service is down; 0 outside of `sync`, `push` and the command. */
   readonly maxOutageMs: number;
   /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */
   readonly beforeAttempt?: (() => void) | undefined;

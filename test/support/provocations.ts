@@ -5,9 +5,9 @@ import {
   changes,
   createClient,
   idempotencyKeyFor,
+  isAccountingError,
   memoryStore,
   push,
-  reconcile,
   sync,
 } from 'accounting-data-sdk';
 import { caught, thrown } from './caught.ts';
@@ -128,7 +128,7 @@ const CLASSES: Readonly<Record<AccountingErrorCode, string>> = {
   filter_ignored: 'FilterIgnoredError',
   checkpoint: 'CheckpointError',
   concurrent_run: 'ConcurrentRunError',
-  reconcile_aborted: 'ReconcileAbortedError',
+  deletions_aborted: 'DeletionsAbortedError',
   push_failed: 'PushError',
   sync_failed: 'SyncError',
 };
@@ -254,14 +254,24 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     provoke: concurrentRuns,
   },
   {
-    what: 'a reconcile that would delete everything',
-    code: 'reconcile_aborted',
+    what: 'a full sync that would delete everything',
+    code: 'deletions_aborted',
     outcome: 'not_sent',
     words: ['accounts', 'nothing was deleted', 'API key'],
     provoke: async (canary, own) => {
       await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
-      const options = { localIds: () => [canary], onDelete: () => undefined };
-      return await caught(reconcile(clientOf(server.url, canary, own).accounts, options));
+      const error = await caught(
+        sync(clientOf(server.url, canary, own), {
+          store: memoryStore(),
+          tenant: 'acme',
+          collections: ['accounts'],
+          mode: 'full',
+          onBatch: () => undefined,
+          localIds: () => [canary],
+          onDelete: () => undefined,
+        }),
+      );
+      return isAccountingError(error, 'sync_failed') ? error.errors[0]?.error : error;
     },
   },
   {

@@ -290,6 +290,6 @@ function asFailure(
   const failure = new CommandFailure(messageOf(error), { advice, exitCode });
   // It would stop again, or the advice says so already.
   const { cause } = error;
-  const isSaid = isAccountingError(cause, 'reconcile_aborted') || isAccountingError(cause, 'checkpoint');
+  const isSaid = isAccountingError(cause, 'deletions_aborted') || isAccountingError(cause, 'checkpoint');
   return isSaid ? failure : failure.withAdvice(RESUME);
 }

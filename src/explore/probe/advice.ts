@@ -53,7 +53,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     repeating &&
       `Lists of ${repeating} show records on two pages, so others may be on none: they are sorted by something that many records share. A read by page reports complete 'likely', and reading again does not find the others; use keyset pagination if ids are integers.`,
     unordered &&
-      `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Reconcile from time to time.`,
+      `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Run a sync in mode 'full' from time to time.`,
     byPage &&
       `List ${byPage} with pagination: 'page': ids are not integers, or a bound on id is not honoured.`,
     unreadable &&
@@ -67,7 +67,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     offsets &&
       `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
     larger &&
-      `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync, reconcile and push for fewer requests.`,
+      `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync and push for fewer requests.`,
     allSince && `Lists of ${allSince} ignore updatedSince: each sync reads all of their records.`,
     noSince && `Lists of ${noSince} reject updatedSince: a sync fails there after its first run.`,
     utcOnly &&

@@ -63,7 +63,6 @@ const parameters = {
   'isAccountingError.code': 'The code of the error to look for; without it, any error matches.',
   'isApiError.code': 'The code of the error to look for; without it, any error matches.',
   'changes.collection': 'A collection of a client, such as `client.products`.',
-  'reconcile.collection': 'A collection of a client, such as `client.products`.',
   'refresh.collection': 'A collection of a client, such as `client.products`.',
   collection: 'The name of a collection, as the property of the client.',
   'onDelete.collection': 'The name of the collection.',

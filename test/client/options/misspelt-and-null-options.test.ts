@@ -1,13 +1,4 @@
-import {
-  changes,
-  createClient,
-  memoryStore,
-  push,
-  reconcile,
-  sync,
-  toDecimal,
-  toMoney,
-} from 'accounting-data-sdk';
+import { changes, createClient, memoryStore, push, sync, toDecimal, toMoney } from 'accounting-data-sdk';
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, sandboxOptions } from 'accounting-data-sdk/testing';
@@ -24,7 +15,6 @@ import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners
 import { clientDefaults, clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { pushOptions } from '../../../src/push/options.ts';
-import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
 import { syncOptions } from '../../../src/sync/sync.ts';
 import { listenOptions } from '../../../src/testing/adapters/server.ts';
@@ -36,7 +26,7 @@ const ofSandbox = sandbox.clientOptions;
 const client = createClient(ofSandbox);
 const nothing = () => {};
 const run = { store: memoryStore(), tenant: 'acme' };
-const reconciled = { localIds: () => [], onDelete: nothing };
+const deletions = { localIds: () => [], onDelete: nothing };
 
 /** Everything that takes options, with the names that it knows; each gets its options as JavaScript would pass them. */
 const TAKES_OPTIONS: readonly (readonly [where: string, table: OptionTable, act: (o: never) => unknown])[] = [
@@ -61,10 +51,9 @@ const TAKES_OPTIONS: readonly (readonly [where: string, table: OptionTable, act:
   [
     'sync',
     syncOptions,
-    (o: object) => sync(client, { ...run, ...reconciled, mode: 'full', onBatch: nothing, ...o }),
+    (o: object) => sync(client, { ...run, ...deletions, mode: 'full', onBatch: nothing, ...o }),
   ],
   ['changes', changesOptions, (o: object) => changes(client.accounts, { ...run, ...o }).next()],
-  ['reconcile', reconcileOptions, (o: object) => reconcile(client.accounts, { ...reconciled, ...o })],
   [
     'push',
     pushOptions,

@@ -1,4 +1,4 @@
-import { createClient, type ListOptions, reconcile } from 'accounting-data-sdk';
+import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -67,17 +67,6 @@ test('a resume token belongs to the parameters of its list', async () => {
       expect.objectContaining({ code: 'checkpoint' }),
     );
   }
-});
-
-test('a reconcile sends parameters of the service', async () => {
-  const { sandbox, accounts, sent } = service();
-  const report = await reconcile(accounts, {
-    localIds: sandbox.store.accounts.ids(),
-    onDelete: () => {},
-    parameters,
-  });
-  expect(report.candidates).toBe(0);
-  expect(sent()).toEqual(new Set(['50']));
 });
 
 describe('the state of a sync', () => {

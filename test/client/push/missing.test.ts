@@ -191,7 +191,7 @@ test.each([
   const { run, sandbox } = setUpPush(products(60));
   const error = await caught(run([...rows], { missing: 'delete' }));
   const report = { local: rows.length, seen: 60, missing: deleted, candidates: deleted };
-  expect(error).toMatchObject({ code: 'reconcile_aborted', reason, maxCandidates: 50, report });
+  expect(error).toMatchObject({ code: 'deletions_aborted', reason, maxCandidates: 50, report });
   for (const words of [`${deleted} of 60`, 'nothing was written', 'maxCandidates'])
     expect((error as Error).message).toContain(words);
   expect(sandbox.journal).toEqual([]);
@@ -211,7 +211,7 @@ test('a push does not count missing products that already match their patch agai
 test('a push deletes at most a tenth of the products that have a key, if that is more than 50', async () => {
   const { run, sandbox } = setUpPush(products(600), { sandbox: { pageSize: 200 } });
   const error = await caught(run(products(530), { missing: 'delete' }));
-  expect(error).toMatchObject({ code: 'reconcile_aborted', maxCandidates: 60, report: { candidates: 70 } });
+  expect(error).toMatchObject({ code: 'deletions_aborted', maxCandidates: 60, report: { candidates: 70 } });
   expect(sandbox.store.products.all()).toHaveLength(600);
   expect((await run(products(540), { missing: 'delete' })).report.counts).toMatchObject({ deleted: 60 });
 });

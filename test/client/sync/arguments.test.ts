@@ -1,4 +1,4 @@
-import { changes, push, reconcile, sync } from 'accounting-data-sdk';
+import { changes, push, sync } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { nothing, setUpSync } from './set-up.ts';
@@ -20,7 +20,6 @@ const callsOf =
 const syncWith = callsOf(sync, client, { ...run, onBatch });
 const fullSyncWith = callsOf(sync, client, full);
 const changesWith = callsOf(changes, accounts, run);
-const reconcileWith = callsOf(reconcile, accounts, deletions);
 const targetWith = callsOf(sync, client, { tenant: 'acme', target });
 
 test.each<[string, string, [Call, ...unknown[]]]>([
@@ -78,19 +77,6 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['changes', 'updatedSince', changesWith({ updatedSince: new Date(Number.NaN) })],
   ['changes', 'updatedSince', changesWith({ updatedSince: new Date('+010000-01-01T00:00:00Z') })],
   ['changes', 'updatedSince', changesWith({ updatedSince: 2026 })],
-  ['reconcile', 'collection', [reconcile as Call, undefined, deletions]],
-  ['reconcile', 'collection', [reconcile as Call, { segment: 'accounts', list }, deletions]],
-  ['reconcile', 'options', [reconcile as Call, accounts]],
-  ['reconcile', 'localIds', reconcileWith({ localIds: '12' })],
-  ['reconcile', 'localIds', reconcileWith({ localIds: () => null })],
-  ['reconcile', 'localIds', reconcileWith({ localIds: () => [''] })],
-  ['reconcile', 'localIds', reconcileWith({ localIds: () => [7] })],
-  ['reconcile', 'onDelete', reconcileWith({ onDelete: undefined })],
-  ['reconcile', 'onRepair', reconcileWith({ onRepair: 'yes' })],
-  ['reconcile', 'maxCandidates', reconcileWith({ maxCandidates: -1 })],
-  ['reconcile', 'batchSize', reconcileWith({ batchSize: 0 })],
-  ['reconcile', 'concurrency', reconcileWith({ concurrency: 1.5 })],
-  ['reconcile', 'pagination', reconcileWith({ pagination: 'certified' })],
   ['push', 'options', [push as Call, client.products]],
   ['push', 'products', [push as Call, undefined, { tenant: 'acme', rows: [], key: () => '1' }]],
   ['push', 'products', [push as Call, accounts, { tenant: 'acme', rows: [], key: () => '1' }]],

@@ -13,7 +13,7 @@ import {
   withoutFirst,
 } from './set-up.ts';
 
-// When nothing is deleted, and how candidates are confirmed, is stated in reconcile.test.ts.
+// When nothing is deleted, and how candidates are confirmed, is stated in candidates.test.ts.
 
 type Name = 'accounts' | 'budgets';
 
@@ -129,14 +129,14 @@ test.each(['keyset', 'page'] as const)(
   },
 );
 
-test('a full sync with localIds of another company fails with ReconcileAbortedError after it delivered the records, and deletes nothing', async () => {
+test('a full sync with localIds of another company fails with DeletionsAbortedError after it delivered the records, and deletes nothing', async () => {
   const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
   const { copy, deleted, fullSync } = copyOf(books);
   const foreign = Array.from({ length: 60 }, (_, n) => `${n + 5000}`);
   const localIds = (collection: Name) => (collection === 'accounts' ? foreign : []);
   const { errors, report } = await failureOf(fullSync({ localIds }));
   expect(errors).toMatchObject([
-    { collection: 'accounts', error: { code: 'reconcile_aborted', reason: 'few_local_ids_seen' } },
+    { collection: 'accounts', error: { code: 'deletions_aborted', reason: 'few_local_ids_seen' } },
   ]);
   expect([copy.accounts.size, copy.budgets.size, deleted]).toEqual([25, 5, []]);
   expect(statuses(report)).toEqual(['failed', 'done']);
@@ -150,7 +150,7 @@ test('a full sync that aborted because of too many candidates starts again, and 
   for (const id of gone) books.sandbox.store.accounts.delete(id);
   const aborted = await failureOf(fullSync());
   expect(aborted.message).toContain(
-    'The reconcile of accounts was aborted after 100 records were delivered: 60 of 160 local records',
+    'The deletions of accounts were aborted after 100 records were delivered: 60 of 160 local records',
   );
   expect(deleted).toEqual([]);
   expect(stateIn(books.states)).not.toHaveProperty('run');

@@ -5,7 +5,6 @@ import {
   collectionNames,
   createClient,
   memoryStore,
-  reconcile,
   type SyncOptions,
   type SyncProgress,
   sync,
@@ -256,17 +255,22 @@ describe('a sync of a service that is down', () => {
     expect(await caught(run(client, { signal: controller.signal }))).toBe('enough');
   });
 
-  test('is outlasted by changes and by reconcile as well', async () => {
+  test('is outlasted by changes, and by the lookups of deletions', async () => {
     const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
     const changed = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));
     await expect(runToEnd(changed)).resolves.toMatchObject({ records: 45 });
     const other = failing({ after: 8, ms: 60 * SECOND });
     other.sandbox.store.accounts.delete('3');
-    const reconciled = reconcile(other.client.accounts, {
+    const full = sync(other.client, {
+      store: memoryStore(),
+      tenant: 'acme',
+      collections: ['accounts'],
+      mode: 'full',
+      onBatch: nothing,
       localIds: () => sandbox.store.accounts.ids(),
       onDelete: nothing,
     });
-    await expect(runToEnd(reconciled)).resolves.toMatchObject({ deleted: 1 });
+    await expect(runToEnd(full)).resolves.toMatchObject({ collections: [{ deletions: { deleted: 1 } }] });
     expect(other.failures()).toBeGreaterThan(0);
   });
 });

@@ -1,21 +1,11 @@
-import { changes, reconcile, type Store } from 'accounting-data-sdk';
+import { changes, type Store } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
 import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import {
-  clientOf,
-  collect,
-  KEY,
-  nothing,
-  readAccounts,
-  setUpSync,
-  syncAll,
-  withAccounts,
-  withoutFirst,
-} from './set-up.ts';
+import { clientOf, collect, KEY, nothing, readAccounts, setUpSync, syncAll, withAccounts } from './set-up.ts';
 
 describe('the signal stops what never settles', () => {
   useFastClock();
@@ -45,20 +35,19 @@ describe('the signal stops what never settles', () => {
     expect(await caught(readAccounts(books, { signal: two.signal, store }))).toBe('enough');
   });
 
-  test.each(['localIds', 'onDelete', 'onRepair'] as const)('in a reconcile: %s', async (callback) => {
+  test.each(['localIds', 'onDelete'] as const)('in a full sync: %s', async (callback) => {
     const books = withAccounts(5);
     const { never, signal } = stuck();
-    if (callback === 'onDelete') books.sandbox.store.accounts.delete('3');
-    if (callback === 'onRepair') books.sandbox.faults.next(withoutFirst);
-    const run = reconcile(books.client.accounts, {
+    books.sandbox.store.accounts.delete('3');
+    const run = syncAll(books, {
+      collections: ['accounts'],
+      mode: 'full',
       localIds: () => ['1', '2', '3', '4', '5'],
       onDelete: nothing,
-      pagination: 'page',
       signal,
       ...{
         localIds: { localIds: () => ({ [Symbol.asyncIterator]: () => ({ next: never }) }) },
         onDelete: { onDelete: never },
-        onRepair: { onRepair: never },
       }[callback],
     });
     expect(await caught(run)).toBe('enough');
@@ -213,15 +202,17 @@ describe('the signal', () => {
     expect(aborted).toBe(1);
   });
 
-  test('stops a reconcile between two calls of onDelete', async () => {
-    const books = withAccounts(40);
+  test('stops a full sync between two calls of onDelete', async () => {
+    const books = withAccounts(1_010, { pageSize: 500 });
     const localIds = books.sandbox.store.accounts.ids();
-    for (const id of ['3', '17', '30']) books.sandbox.store.accounts.delete(id);
+    for (const id of localIds.slice(9)) books.sandbox.store.accounts.delete(id);
     const controller = new AbortController();
     const deleted: string[] = [];
-    const run = reconcile(books.client.accounts, {
-      localIds,
-      batchSize: 1,
+    const run = syncAll(books, {
+      collections: ['accounts'],
+      mode: 'full',
+      localIds: () => localIds,
+      maxCandidates: Number.POSITIVE_INFINITY,
       signal: controller.signal,
       onDelete: (ids) => {
         deleted.push(...ids);
@@ -229,6 +220,6 @@ describe('the signal', () => {
       },
     });
     expect(await caught(run)).toBe('enough');
-    expect(deleted).toHaveLength(1);
+    expect(deleted).toHaveLength(500);
   });
 });

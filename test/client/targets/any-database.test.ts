@@ -258,7 +258,7 @@ describe('a copy', () => {
     await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '998'`);
     // By its text, 9999 is the last id: on the second page of 10,000.
     const stale = await verified(sandbox, copy, ['accounts']);
-    const expected = { records: 10_048, missing: ['998'], extra: ['9999', '10050'], different: [] };
+    const expected = { records: 10_048, missing: ['998'], extra: ['10050', '9999'], different: [] };
     expect(stale.collections[0]).toMatchObject(expected);
     const report = await run(sandbox, copy, { collections: ['accounts'], mode: 'full' });
     const deletions = { local: 10_049, candidates: 2, deleted: 2 };
@@ -517,7 +517,7 @@ describe('refresh of a copy', () => {
         headers: { 'content-type': 'application/problem+json' },
       });
     const error = await caught(refreshed(sandbox, copy, ['1'], { fetch }));
-    expect(error).toMatchObject({ code: 'reconcile_aborted' });
+    expect(error).toMatchObject({ code: 'deletions_aborted' });
     expect(await copied(copy)).toHaveLength(3);
   });
 });
@@ -529,7 +529,7 @@ test('forget and another sync empty a collection whose records are all gone', as
   for (const { id } of sandbox.store.products.all()) sandbox.store.products.delete(id);
   const error = await caught(run(sandbox, copy, { mode: 'full', maxCandidates: Number.POSITIVE_INFINITY }));
   expect(isAccountingError(error, 'sync_failed') && error.errors[0]?.error).toMatchObject({
-    code: 'reconcile_aborted',
+    code: 'deletions_aborted',
     reason: 'empty_read',
     hint: expect.stringContaining('with forget, and sync again'),
   });

@@ -45,7 +45,7 @@ function advise(error: AnyAccountingError): string {
       return error.errors.map(({ collection }) => collection).join();
     case 'push_failed':
       return `${error.report.counts.created}`;
-    case 'reconcile_aborted':
+    case 'deletions_aborted':
       return `${error.reason} ${error.report.candidates} ${error.maxCandidates}`;
     default:
       return error satisfies never;

@@ -3,11 +3,10 @@ import {
   type Batch,
   changes,
   createClient,
+  type DeletionCounts,
+  type DeletionsAbortReason,
   isAccountingError,
   type Product,
-  type ReconcileAbortReason,
-  type ReconcileReport,
-  reconcile,
   type SyncReport,
   type SyncTarget,
   sync,
@@ -96,28 +95,23 @@ describe('sync', () => {
         'done' | 'failed' | 'forbidden' | 'stopped' | 'paused' | 'not_begun' | undefined
       >();
       expectTypeOf(error.errors[0]?.collection).toEqualTypeOf<string | undefined>();
-      // @ts-expect-error a reconcile has an error of its own
+      // @ts-expect-error deletions have an error of their own
       void error.aborted;
     }
-    if (isAccountingError(error, 'reconcile_aborted')) {
-      expectTypeOf(error.report).toEqualTypeOf<ReconcileReport>();
-      expectTypeOf(error.reason).toEqualTypeOf<ReconcileAbortReason>();
+    if (isAccountingError(error, 'deletions_aborted')) {
+      expectTypeOf(error.report).toEqualTypeOf<DeletionCounts>();
+      expectTypeOf(error.reason).toEqualTypeOf<DeletionsAbortReason>();
     }
     // @ts-expect-error ignore is not a value of onForbidden
     void sync(client, { ...run, onBatch: () => undefined, onForbidden: 'ignore' });
   });
 });
 
-describe('changes and reconcile', () => {
+describe('changes', () => {
   test('type their records by the collection', () => {
     expectTypeOf(changes(client.products, run).next()).resolves.toExtend<
       { value: Batch<Product> } | { done?: boolean; value: unknown }
     >();
-    void reconcile(client.boms, {
-      localIds: () => ['1'],
-      onDelete: (ids) => expectTypeOf(ids).toEqualTypeOf<readonly string[]>(),
-      onRepair: (records) => expectTypeOf(records[0]?.id).toEqualTypeOf<string | undefined>(),
-    });
   });
 
   test('take any of several collections', async () => {
@@ -126,13 +120,6 @@ describe('changes and reconcile', () => {
       for await (const { records } of changes(plain[name], run)) {
         expectTypeOf(records).toEqualTypeOf<readonly (Account | Product)[]>();
       }
-      void reconcile(plain[name], {
-        localIds: async function* () {
-          yield '1';
-        },
-        onDelete: () => undefined,
-        onRepair: (records) => expectTypeOf(records).toEqualTypeOf<readonly (Account | Product)[]>(),
-      });
     }
   });
 });

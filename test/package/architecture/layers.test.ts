@@ -11,7 +11,6 @@ const LAYERS = [
   ['client.ts'],
   ['options.ts', 'testing', 'targets'],
   ['collections', 'push', 'sync', 'node', 'opentelemetry'],
-  ['reconcile'],
   ['reading'],
   ['pagination'],
   ['transport'],

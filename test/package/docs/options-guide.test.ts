@@ -5,7 +5,6 @@ import type { OptionTable } from '../../../src/internal/options.ts';
 import { clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { pushOptions } from '../../../src/push/options.ts';
-import { reconcileOptions } from '../../../src/reconcile/reconcile.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
 import { syncOptions } from '../../../src/sync/sync.ts';
 import { callOptions } from '../../../src/transport/call-options.ts';
@@ -102,15 +101,12 @@ describe('the guide to options', () => {
   test.each([
     { of: 'sync', table: syncOptions },
     { of: 'changes', table: changesOptions },
-    { of: 'reconcile', table: reconcileOptions },
   ])('has a section for every option of $of', ({ of, table }) => {
-    // A section that names no function is about all three.
-    const sections = sectionsOf('Options of sync, changes and reconcile').filter(
-      ({ facts: [first = ''] }) => {
-        const functions = /^(?:sync|changes|reconcile)(?: and \w+)?$/.test(first);
-        return !functions || first.split(' and ').includes(of);
-      },
-    );
+    // A section that names no function is about both.
+    const sections = sectionsOf('Options of sync and changes').filter(({ facts: [first = ''] }) => {
+      const functions = /^(?:sync|changes)(?: and \w+)?$/.test(first);
+      return !functions || first.split(' and ').includes(of);
+    });
     const own = Object.keys(table).filter((name) => !Object.hasOwn(callOptions, name));
     expect(namesOf(sections)).toEqual(own.toSorted());
     // What only one of the functions requires is said in words.

@@ -8,7 +8,6 @@ import {
   type InvalidRecord,
   memoryStore,
   type ResponseMeta,
-  reconcile,
   sync,
 } from 'accounting-data-sdk';
 import { discover, probe } from 'accounting-data-sdk/explore';
@@ -298,8 +297,6 @@ test('no object that a client, a list, a sync or a sandbox hands out shows the k
   const onBatch = (batch: unknown) => void seen.push(batch);
   const onProgress = (progress: unknown) => void seen.push(progress);
   seen.push(await sync(client, { store, tenant: 'acme', onBatch, onProgress }));
-  const nothing = { onDelete: () => undefined, onRepair: () => undefined };
-  seen.push(await reconcile(client.accounts, { localIds: () => [], ...nothing }));
   await client.accounts.find('1', { onResponse: (meta) => void seen.push(meta, meta.headers) });
   const list = client.accounts.list();
   const pages = list.pages();

@@ -7,14 +7,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import {
-  type Client,
-  type ClientOptions,
-  createClient,
-  memoryStore,
-  reconcile,
-  sync,
-} from 'accounting-data-sdk';
+import { type Client, type ClientOptions, createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { heapAfterCollection } from '../../support/heap.ts';
 
@@ -95,22 +88,6 @@ async function growthOfCopy(client: Client, records: number): Promise<number> {
   return heap.growth();
 }
 
-async function growthOfReconcile(client: Client, records: number): Promise<number> {
-  const heap = watchHeap('reconcile', records);
-  const report = await reconcile(client.products, {
-    *localIds() {
-      for (let id = 1; id <= records; id++) yield String(id);
-    },
-    onDelete: () => undefined,
-    onProgress: ({ phase, done }) => {
-      if (phase === 'read') heap.at(done);
-    },
-  });
-  if (report.candidates !== 0 || report.missing !== 0)
-    throw new Error('the local ids are not those of the service');
-  return heap.growth();
-}
-
 /** Creates, updates and deletes products, a hundred at a time, and requests each once more, which gets a 404. */
 async function growthOfCalls({ products }: Client, records: number): Promise<number> {
   const { signal } = new AbortController();
@@ -153,7 +130,6 @@ export async function soakMemory(records: number): Promise<boolean> {
     await growthOfCalls(client, records / 50),
     await growthOfSync(client, records),
     await growthOfCopy(client, records),
-    await growthOfReconcile(client, records),
   ];
   const leak = await growthOfSync(client, records, new Set());
   return Math.max(...growth) < MOST_BYTES && leak > MOST_BYTES;

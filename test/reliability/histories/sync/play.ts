@@ -3,7 +3,7 @@ import {
   type CollectionReport,
   changes,
   isAccountingError,
-  reconcile,
+  memoryStore,
   sync,
 } from 'accounting-data-sdk';
 import { SeededRandom } from '../../../support/seeded-random.ts';
@@ -36,8 +36,8 @@ function hidingService(random: SeededRandom): Partial<WorldOptions> {
 }
 
 /**
- * Runs of `sync` and `changes` that end, crash or fail while records change, and in some histories a reconcile from time
- * to time. In the end the records stop changing, and the copy is brought up to date.
+ * Runs of `sync` and `changes` that end, crash or fail while records change, and in some histories a search for deletions
+ * from time to time. In the end the records stop changing, and the copy is brought up to date.
  */
 export async function playSync(seed: number): Promise<SyncHistory> {
   const drawn = new SeededRandom(seed * 11 + 5);
@@ -49,8 +49,8 @@ export async function playSync(seed: number): Promise<SyncHistory> {
   // A process dies at a request or a row, of which a run of hundreds of records has many.
   const crash = hides ? [0, 0.001, 0.005, 0.02] : [0, 0.01, 0.03, 0.1];
   const failureRates = { crash: random.pick(crash), fault: random.pick([0, 0.05, 0.3]) };
-  // A reconcile repairs what the runs before it have lost.
-  const reconciles = !hides && random.chance(0.6);
+  // It repairs what the runs before it have lost.
+  const findsDeletions = !hides && random.chance(0.6);
   const runs = random.int(2, 6);
   let [crashes, likely] = [0, false];
   const runOnce = async (process: Process, mode: 'incremental' | 'full') => {
@@ -64,7 +64,7 @@ export async function playSync(seed: number): Promise<SyncHistory> {
     const process = world.start(failureRates);
     await runOnce(process, random.chance(0.15) ? 'full' : 'incremental');
     // Page pagination can miss a row: then the GET saves it.
-    if (!process.died && reconciles) await reconcileAll(world, process, random.pick(['keyset', 'page']));
+    if (!process.died && findsDeletions) await findDeletions(world, process, random.pick(['keyset', 'page']));
     if (process.died) crashes++;
     // Not after the last run: later changes would hide what that one loses.
     if (run < runs - 1) world.live();
@@ -75,7 +75,7 @@ export async function playSync(seed: number): Promise<SyncHistory> {
   // The first ends the runs that were interrupted, with the watermarks that they had.
   for (let run = 0; run < 2; run++) await runOnce(process, 'incremental');
   const lost = world.lost();
-  await reconcileAll(world, process, 'keyset');
+  await findDeletions(world, process, 'keyset');
   // A run of hidden rows can hide the page behind it: the report then says `likely`.
   const isExcused = likely && options.hiddenRun !== undefined && options.hiddenRun > 0;
   const findings = isExcused ? world.left() : [...lost, ...world.lost(), ...world.left()];
@@ -133,27 +133,31 @@ async function syncOnce(
   }
 }
 
-async function reconcileAll(
+/** A full read with a state of its own, which compares the ids of the copy. */
+async function findDeletions(
   world: SyncWorld,
   process: Process,
   pagination: 'keyset' | 'page',
 ): Promise<void> {
-  for (const [name, collection] of Object.entries(process.client())) {
-    try {
-      await reconcile(collection, {
-        localIds: () => [...(world.sink.get(name)?.keys() ?? [])],
-        onDelete: (ids) => process.remove(name, ids),
-        onRepair: (records) => process.upsert(name, records),
-        maxCandidates: Number.POSITIVE_INFINITY,
-        maxOutageMs: 0,
-        pagination,
-      });
-    } catch (error) {
+  try {
+    await sync(process.client(), {
+      store: memoryStore(),
+      tenant: 'acme',
+      mode: 'full',
+      localIds: (name) => [...(world.sink.get(name)?.keys() ?? [])],
+      onDelete: (ids, name) => process.remove(name, ids),
+      onBatch: ({ collection, records }) => process.upsert(collection, records),
+      maxCandidates: Number.POSITIVE_INFINITY,
+      maxOutageMs: 0,
+      pagination,
+    });
+  } catch (error) {
+    for (const { error: each } of isAccountingError(error, 'sync_failed') ? error.errors : [{ error }]) {
       // The first listed record, or all of them, were deleted meanwhile.
-      const aborted = isAccountingError(error, 'reconcile_aborted');
+      const aborted = isAccountingError(each, 'deletions_aborted');
       // Listed in another order each time, pages repeat each other.
-      const repeated = pagination === 'page' && isAccountingError(error, 'filter_ignored');
-      if (!aborted && !repeated && !isExpected(error)) throw error;
+      const repeated = pagination === 'page' && isAccountingError(each, 'filter_ignored');
+      if (!aborted && !repeated && !isExpected(each)) throw error;
     }
   }
 }

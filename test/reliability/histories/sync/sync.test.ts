@@ -5,7 +5,7 @@ import { playSync } from './play.ts';
 const USUAL = 75;
 
 test(
-  'a copy kept by sync, changes and reconcile ends equal to the service, through crashes, 429s, lost responses and hidden rows, or a run said `likely`',
+  'a copy kept by sync and changes ends equal to the service, through crashes, 429s, lost responses and hidden rows, or a run said `likely`',
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);

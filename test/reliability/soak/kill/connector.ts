@@ -58,7 +58,7 @@ function isUndecided(error: unknown): boolean {
     isAccountingError(error, 'sync_failed') &&
     error.errors.every(
       ({ error }) =>
-        isAccountingError(error, 'reconcile_aborted') && error.reason === 'first_record_not_found',
+        isAccountingError(error, 'deletions_aborted') && error.reason === 'first_record_not_found',
     )
   );
 }

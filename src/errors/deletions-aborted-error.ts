@@ -1,8 +1,7 @@
-import type { ReconcileReport } from '../reports/reconcile-report.ts';
 import { AccountingError } from './accounting-error.ts';
 
 /**
- * Why a reconcile, or a full sync with `localIds`, deleted nothing.
+ * Why a full sync, or a refresh, deleted nothing; or a push with `missing` wrote nothing.
  * - `empty_read`: the service listed no record at all, and there are local ones.
  * - `few_local_ids_seen`: the service listed less than half of the local records, and less than half of what it listed
  *   is local, as with the API key of another company.
@@ -11,38 +10,47 @@ import { AccountingError } from './accounting-error.ts';
  *   after the last, so a 404 proves nothing.
  * - `not_found_differs`: 404s (or 410s) came in two forms, so one of them may be that of a gateway.
  */
-export type ReconcileAbortReason =
+export type DeletionsAbortReason =
   | 'empty_read'
   | 'few_local_ids_seen'
   | 'too_many_candidates'
   | 'first_record_not_found'
   | 'not_found_differs';
 
-/** A reconcile stopped for safety: nothing was deleted. Not thrown if a request failed: that error is thrown itself. */
-export class ReconcileAbortedError extends AccountingError {
-  static override readonly brand: string = 'ReconcileAbortedError';
-  override readonly code = 'reconcile_aborted';
-  readonly reason: ReconcileAbortReason;
+/** What was counted before the deletions were aborted. */
+export interface DeletionCounts {
+  readonly collection: string;
+  /** Local ids; in a push, rows. */
+  readonly local: number;
+  /** Records that the service listed. */
+  readonly seen: number;
+  /** Listed records that are not among the local ids. */
+  readonly missing: number;
+  /** Local ids that the service did not list; in a push, products without a row. */
+  readonly candidates: number;
+}
+
+/** Deletions were aborted for safety: nothing was deleted. Not thrown if a request failed: that error is thrown itself. */
+export class DeletionsAbortedError extends AccountingError {
+  static override readonly brand: string = 'DeletionsAbortedError';
+  override readonly code = 'deletions_aborted';
+  readonly reason: DeletionsAbortReason;
   /** The most candidates that were allowed: the option, or its default for this number of local records. */
   readonly maxCandidates: number;
-  /** What was counted before the reconcile stopped. */
-  readonly report: ReconcileReport;
+  readonly report: DeletionCounts;
 
   constructor(
     message: string,
-    report: Pick<ReconcileReport, 'collection' | 'local' | 'seen' | 'missing' | 'candidates'> &
-      Partial<ReconcileReport>,
+    report: DeletionCounts,
     {
       reason,
       maxCandidates,
       hint,
-    }: { readonly reason: ReconcileAbortReason; readonly maxCandidates: number; readonly hint: string },
+    }: { readonly reason: DeletionsAbortReason; readonly maxCandidates: number; readonly hint: string },
   ) {
     super(message, { hint });
     this.reason = reason;
     this.maxCandidates = maxCandidates;
-    const now = new Date();
-    const nothing = { pagination: undefined, complete: undefined, deleted: 0, repaired: 0 };
-    this.report = { ...nothing, startedAt: now, endedAt: now, ...report };
+    this.report = report;
   }
 }

@@ -1,6 +1,6 @@
+import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
-import { ReconcileAbortedError, type ReconcileAbortReason } from '../errors/reconcile-aborted-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { settled } from '../internal/callback.ts';
 import { forEach } from '../internal/for-each.ts';
@@ -8,16 +8,7 @@ import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
 import { each } from '../reading/each.ts';
 import type { LookUp } from '../reading/source.ts';
-import type { ReconcileReport } from '../reports/reconcile-report.ts';
-import { IdSet } from './id-set.ts';
-
-/** What a comparison is doing: see `ReconcileProgress`. */
-type DeletionPhase = 'local' | 'read' | 'confirm' | 'delete';
-
-type Ids = AsyncIterable<string> | Iterable<string>;
-
-/** The ids of a local copy, or a function that returns those of a collection. */
-export type LocalIds = Ids | ((collection: string) => Ids);
+import type { DeletionReport } from '../reports/sync-report.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
@@ -44,24 +35,24 @@ export interface ReadMarks {
  */
 const WITNESSES = 10;
 
+/** Ids in one call of `onDelete`, and records in one batch of those that the read missed. */
+const BATCH_SIZE = 500;
+
 export interface DeletionCheckOptions<T> {
   /** The name of the collection. */
   readonly collection: string;
   /** Instead of `localIds`: the copy knows itself what the read has listed. */
   readonly marks?: ReadMarks | undefined;
-  readonly localIds: LocalIds;
+  readonly localIds: (collection: string) => AsyncIterable<string> | Iterable<string>;
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   readonly lookUp: (id: string) => Promise<LookUp<T>>;
   /** Undefined: 50, or a tenth of the local ids if that is more. */
   readonly maxCandidates: number | undefined;
-  /** How many records of the read the consumer was given; undefined if it is given none. */
-  readonly delivered?: (() => number) | undefined;
-  readonly batchSize: number;
+  /** How many records of the read the consumer was given. */
+  readonly delivered: () => number;
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
-  /** Called with the phase and how many ids or records it has processed. */
-  readonly onProgress?: ((phase: DeletionPhase, done: number) => void) | undefined;
 }
 
 /**
@@ -77,13 +68,12 @@ export interface DeletionCheckOptions<T> {
  */
 export class DeletionCheck<T extends { id: string }> {
   readonly #options: DeletionCheckOptions<T>;
-  readonly #local = new IdSet();
-  readonly #startedAt = new Date();
+  /** The local ids, and whether the read has listed them. */
+  readonly #local = new Map<string, boolean>();
   /** The first records that the read listed: a GET of one shows whether a 404 means anything. */
   #witnesses: string[] = [];
   /** The form of the first 404, and of the first 410. */
   readonly #forms = new Map<number, string>();
-  #read: Pick<ReconcileReport, 'pagination' | 'complete'> = { pagination: undefined, complete: undefined };
   readonly #counts = { seen: 0, missing: 0, candidates: 0, deleted: 0, repaired: 0 };
 
   constructor(options: DeletionCheckOptions<T>) {
@@ -91,74 +81,62 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   async readLocalIds(): Promise<void> {
-    const { marks, localIds, collection, signal, onProgress } = this.#options;
+    const { marks, localIds, collection, signal } = this.#options;
     if (marks !== undefined) return;
-    let count = 0;
-    const ids = typeof localIds === 'function' ? localIds(collection) : localIds;
-    for await (const id of each(ids, 'localIds', signal)) {
+    for await (const id of each(localIds(collection), 'localIds', signal)) {
       if (typeof id !== 'string' || id === '') {
         throw new InvalidInputError('localIds', 'must return ids: non-empty strings');
       }
-      this.#local.add(id);
-      count++;
+      this.#local.set(id, false);
     }
-    this.#local.sort();
-    onProgress?.('local', count);
   }
 
-  see({ records, invalid, pagination, complete, restarted }: Page<T>): void {
+  see({ records, invalid, restarted }: Page<T>): void {
     const counts = this.#counts;
     if (restarted) counts.seen = counts.missing = 0;
-    this.#read = { pagination, complete };
     const wanted = WITNESSES - this.#witnesses.length;
     if (wanted > 0) this.#witnesses.push(...records.slice(0, wanted).map(({ id }) => id));
     // An invalid row exists, too.
     for (const { id } of [...records, ...invalid]) {
       counts.seen++;
       if (this.#options.marks !== undefined) continue;
-      if (id === undefined || !this.#local.markSeen(id)) counts.missing++;
+      if (id !== undefined && this.#local.has(id)) this.#local.set(id, true);
+      else counts.missing++;
     }
-    this.#options.onProgress?.('read', counts.seen);
   }
 
   /**
    * Requests each candidate, then passes those that do not exist to `onDelete`. Yields the records that exist, which
-   * the read missed: they belong into the copy. Rejects with a ReconcileAbortedError if the counts look like a mistake.
+   * the read missed: they belong into the copy. Rejects with a DeletionsAbortedError if the counts look like a mistake.
    */
   async *confirm(): AsyncGenerator<Repairs<T>, void> {
     await this.#count();
     const counts = this.#counts;
     if (counts.candidates === 0) return;
 
-    const { batchSize, onDelete, onProgress, collection, signal } = this.#options;
+    const { onDelete, collection, signal } = this.#options;
     const reason = this.#abortReason();
     if (reason !== undefined) throw this.#aborted(reason);
     // With the API key of another company every GET returns 404, and so would that of a record which was just listed.
     await this.#findListed();
     const gone: string[] = [];
-    let confirmed = 0;
-    for await (const ids of chunksOf(this.#unseen(), batchSize)) {
+    for await (const ids of chunksOf(this.#unseen(), BATCH_SIZE)) {
       const found = await this.#findAll(ids, gone);
-      confirmed += ids.length;
-      onProgress?.('confirm', confirmed);
       const existing = found.records.length + found.invalid.length;
       if (existing > 0) yield found;
       counts.repaired += existing;
     }
     if (gone.length > 0) await this.#findListed();
-    for await (const ids of chunksOf(gone, batchSize)) {
+    for await (const ids of chunksOf(gone, BATCH_SIZE)) {
       signal?.throwIfAborted();
       await settled(onDelete(ids, collection), signal);
       counts.deleted += ids.length;
-      onProgress?.('delete', counts.deleted);
     }
   }
 
-  report(): ReconcileReport {
-    const { collection } = this.#options;
-    const local = this.#localCount;
-    const endedAt = new Date();
-    return { collection, ...this.#read, local, ...this.#counts, startedAt: this.#startedAt, endedAt };
+  report(): DeletionReport {
+    const { candidates, deleted, repaired } = this.#counts;
+    return { skipped: undefined, local: this.#localCount, candidates, deleted, repaired };
   }
 
   get #localCount(): number {
@@ -166,7 +144,11 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   #unseen(): Iterable<string> | AsyncIterable<string> {
-    return this.#options.marks?.unmarked() ?? this.#local.unseen();
+    return this.#options.marks?.unmarked() ?? this.#unlisted();
+  }
+
+  *#unlisted(): Generator<string, void> {
+    for (const [id, isListed] of this.#local) if (!isListed) yield id;
   }
 
   /** Counts the candidates, and with marks what all runs of the read have listed. */
@@ -174,7 +156,7 @@ export class DeletionCheck<T extends { id: string }> {
     const { marks } = this.#options;
     const counts = this.#counts;
     if (marks === undefined) {
-      counts.candidates = this.#local.countUnseen();
+      for (const _ of this.#unlisted()) counts.candidates++;
       return;
     }
     const { records, marked } = await marks.count();
@@ -236,7 +218,7 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   /** What makes the counts look like a mistake, such as the API key of another company. */
-  #abortReason(): ReconcileAbortReason | undefined {
+  #abortReason(): DeletionsAbortReason | undefined {
     const { seen, missing, candidates } = this.#counts;
     if (seen === 0) return 'empty_read';
     if (this.#maxCandidates === Number.POSITIVE_INFINITY) return undefined;
@@ -246,11 +228,11 @@ export class DeletionCheck<T extends { id: string }> {
     return candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
   }
 
-  #aborted(reason: ReconcileAbortReason, forms = ''): ReconcileAbortedError {
+  #aborted(reason: DeletionsAbortReason, forms = ''): DeletionsAbortedError {
     const local = this.#localCount;
     const { seen, missing, candidates } = this.#counts;
     const maxCandidates = this.#maxCandidates;
-    const reasons: Readonly<Record<ReconcileAbortReason, readonly [what: string, hint: string]>> = {
+    const reasons: Readonly<Record<DeletionsAbortReason, readonly [what: string, hint: string]>> = {
       empty_read: [
         `the service listed no record, but the local copy has ${local}; nothing was deleted.`,
         'Check that the API key belongs to the company of these records and may read them. If the company really has none, remove them yourself; from a copy in a database with forget, and sync again.',
@@ -272,12 +254,11 @@ export class DeletionCheck<T extends { id: string }> {
         'Run it again: they may have been deleted meanwhile. If this repeats, check the API key.',
       ],
     };
-    const delivered = this.#options.delivered?.();
-    const after = delivered === undefined ? '' : ` after ${delivered} records were delivered`;
+    const { collection, delivered } = this.#options;
     const [what, hint] = reasons[reason];
-    return new ReconcileAbortedError(
-      `The reconcile of ${this.#options.collection} was aborted${after}: ${what}`,
-      this.report(),
+    return new DeletionsAbortedError(
+      `The deletions of ${collection} were aborted after ${delivered()} records were delivered: ${what}`,
+      { collection, local, seen, missing, candidates },
       { reason, maxCandidates, hint },
     );
   }

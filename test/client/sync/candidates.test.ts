@@ -1,12 +1,7 @@
+// How a full sync confirms the deletion of each candidate, and when it deletes nothing.
+
 import { inspect } from 'node:util';
-import {
-  isAccountingError,
-  ReconcileAbortedError,
-  type ReconcileOptions,
-  type ReconcileProgress,
-  type ReconcileReport,
-  reconcile,
-} from 'accounting-data-sdk';
+import { DeletionsAbortedError, isAccountingError, type SyncOptions } from 'accounting-data-sdk';
 import type { FaultMatch, SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -14,24 +9,36 @@ import { caught } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { addAccounts, clientOf, type SyncSetUp, setUpSync, syncAll, withoutFirst } from './set-up.ts';
 
-type Options = Partial<ReconcileOptions<{ id: string }>>;
+type Options = Partial<SyncOptions<SyncSetUp['client'], 'accounts'>>;
 
-/** A service with so many accounts, a copy of all of them, and a reconcile that says what it does to the copy. */
+/** A service with so many accounts, a copy of all of them, and full syncs that say what they do to the copy. */
 function openWith(count: number, options?: SandboxOptions) {
   const books = setUpSync(options);
   addAccounts(books, count);
   const { accounts } = books.sandbox.store;
   const ids = new Set(accounts.ids());
   const deleted: string[][] = [];
+  /** What is delivered beside the records that are listed. */
   const repaired: string[][] = [];
-  const run = (options: Options = {}, client = books.client): Promise<ReconcileReport> =>
-    reconcile(client.accounts, {
-      maxOutageMs: 0,
+  /** Rejects with the error of the collection. */
+  const run = async (options: Options = {}, client = books.client) => {
+    books.sandbox.clearLogs();
+    const report = await syncAll({ ...books, client }, {
+      collections: ['accounts'],
+      mode: 'full',
       localIds: () => ids,
       onDelete: (gone) => deleted.push([...gone]),
-      onRepair: (records) => repaired.push(records.map(({ id }) => id)),
+      onBatch: ({ records }) => {
+        // Candidates are requested after the read.
+        if (records.length > 0 && gets(books) > 0) repaired.push(records.map(({ id }) => id));
+      },
       ...options,
+    } as Parameters<typeof syncAll>[1]).catch((error: unknown) => {
+      throw isAccountingError(error, 'sync_failed') ? error.errors[0]?.error : error;
     });
+    const [one] = report.collections;
+    return { ...one, ...one?.deletions };
+  };
   const remove = (...gone: string[]) => {
     for (const id of gone) accounts.delete(id);
   };
@@ -41,7 +48,7 @@ function openWith(count: number, options?: SandboxOptions) {
 /** Requests for one record. */
 const gets = ({ sandbox }: SyncSetUp) => sandbox.count(({ path }) => /accounts\/./.test(path));
 
-describe('reconcile', () => {
+describe('a full sync', () => {
   test('finds missing records, confirms each with a GET and calls onDelete', async () => {
     const { books, deleted, run, remove } = openWith(40);
     await run();
@@ -49,10 +56,8 @@ describe('reconcile', () => {
     remove('3', '17', '40');
     expect(await run()).toMatchObject({
       collection: 'accounts',
-      pagination: 'keyset',
+      records: 37,
       local: 40,
-      seen: 37,
-      missing: 0,
       candidates: 3,
       deleted: 3,
       repaired: 0,
@@ -78,7 +83,7 @@ describe('reconcile', () => {
     expect(deleted).toEqual([['3', '17', '30']]);
   });
 
-  test.each<[string, (ids: Set<string>) => Options['localIds']]>([
+  test.each<[string, (ids: Set<string>) => Iterable<string> | AsyncIterable<string>]>([
     ['an array', (ids) => [...ids]],
     ['a set', (ids) => ids],
     [
@@ -87,20 +92,20 @@ describe('reconcile', () => {
         yield* ids;
       },
     ],
-  ])('takes the local ids as %s, without a function', async (_, idsOf) => {
+  ])('takes the local ids as %s', async (_, idsOf) => {
     const { ids, deleted, run, remove } = openWith(12);
     remove('3');
-    await run({ localIds: idsOf(ids) as NonNullable<Options['localIds']> });
+    await run({ localIds: () => idsOf(ids) });
     expect(deleted).toEqual([['3']]);
   });
 
-  test('takes ids of any form, each once, and counts what the copy does not have', async () => {
+  test('takes ids of any form, each once', async () => {
     const { accounts, ids, deleted, run, remove } = openWith(25, { ids: { form: 'uuid' } });
     const [gone = '', unknown = ''] = accounts.ids();
     remove(gone);
     ids.delete(unknown);
     const localIds = () => [...ids, ...ids, '7', '7', '007', '9007199254740993', '9007199254740993'];
-    expect(await run({ localIds })).toMatchObject({ pagination: 'page', local: 27, missing: 1, deleted: 4 });
+    expect(await run({ localIds })).toMatchObject({ pagination: 'page', local: 27, deleted: 4 });
     expect(deleted.flat().toSorted()).toEqual(['007', '7', '9007199254740993', gone].toSorted());
   });
 
@@ -129,36 +134,33 @@ describe('reconcile', () => {
     expect(deleted).toEqual([]);
   });
 
-  test('says likely if a read by page got a row twice, as a sync does, with one warning each', async () => {
+  test('says likely if a read by page got a row twice, with one warning', async () => {
     const { books, deleted, run } = openWith(40);
     const { logger, warnings } = loggerOfWarnings();
-    const client = clientOf(books.sandbox, { logger });
-    const repeatFirst = () => {
-      let first: unknown;
-      const body = (text: string) => {
-        const rows = JSON.parse(text) as unknown[];
-        first ??= rows[0];
-        return JSON.stringify([first, ...rows.slice(1)]);
-      };
-      books.sandbox.faults.add({ kind: 'rewrite', body }, { times: 2 });
+    let first: unknown;
+    const body = (text: string) => {
+      const rows = JSON.parse(text) as unknown[];
+      first ??= rows[0];
+      return JSON.stringify([first, ...rows.slice(1)]);
     };
-    repeatFirst();
+    books.sandbox.faults.add({ kind: 'rewrite', body }, { times: 2 });
+    const client = clientOf(books.sandbox, { logger });
     expect(await run({ pagination: 'page' }, client)).toMatchObject({ complete: 'likely', repaired: 1 });
     expect(deleted).toEqual([]);
     expect(warnings).toHaveLength(1);
-
-    repeatFirst();
-    const synced = await syncAll({ ...books, client }, { collections: ['accounts'], pagination: 'page' });
-    expect(synced.collections[0]).toMatchObject({ status: 'done', complete: 'likely' });
-    expect(warnings).toHaveLength(2);
   });
 
-  test('counts the records of a read that starts again once', async () => {
-    const { accounts, ids, run } = openWith(40);
+  test('knows the records of a read that starts again', async () => {
+    const { accounts, ids, deleted, run } = openWith(40);
     accounts.insert({ id: 'A-1' });
     accounts.insert({ id: 'A-2' });
-    ids.add('A-1');
-    expect(await run({ pagination: 'keyset' })).toMatchObject({ pagination: 'page', seen: 42, missing: 1 });
+    ids.add('A-1').add('A-3');
+    expect(await run({ pagination: 'keyset' })).toMatchObject({
+      pagination: 'page',
+      local: 42,
+      candidates: 1,
+    });
+    expect(deleted).toEqual([['A-3']]);
   });
 
   test('counts a row that does not match its schema as existing', async () => {
@@ -175,52 +177,39 @@ describe('reconcile', () => {
       },
     });
     const report = await run({ pagination: 'page' }, client);
-    expect(report).toMatchObject({ seen: 10, candidates: 0, missing: 0 });
+    expect(report).toMatchObject({ records: 9, invalid: 1, candidates: 0 });
   });
 
-  test('passes ids to onDelete in batches, and reports its progress', async () => {
-    const { deleted, run, remove } = openWith(40);
-    remove('1', '2', '3', '4', '5');
-    const progress: ReconcileProgress[] = [];
-    await run({ batchSize: 2, concurrency: 1, onProgress: (event) => progress.push(event) });
-    expect(deleted).toEqual([['1', '2'], ['3', '4'], ['5']]);
-    const steps = progress.map(({ phase, done }) => `${phase} ${done}`);
-    expect(steps).toEqual(expect.arrayContaining(['local 40', 'read 35', 'confirm 4', 'delete 5']));
+  test('passes at most 500 ids to onDelete at a time', async () => {
+    const { ids, deleted, run, remove } = openWith(1_300, { pageSize: 500 });
+    remove(...[...ids].slice(0, 1_001));
+    await run({ maxCandidates: Number.POSITIVE_INFINITY });
+    expect(deleted.map(({ length }) => length)).toEqual([500, 500, 1]);
   });
 
-  test.each(['onDelete', 'onRepair'])('waits for an array of promises that %s returns', async (callback) => {
-    const { books, run, remove } = openWith(12);
+  test('waits for an array of promises that onDelete returns', async () => {
+    const { run, remove } = openWith(12);
     const saved: string[] = [];
     const save = async (id: string) => {
       await new Promise((resolve) => setTimeout(resolve));
       if (id === '2') throw new Error('the sink is full');
       saved.push(id);
     };
-    if (callback === 'onDelete') remove('2', '3');
-    else
-      books.sandbox.faults.next({
-        kind: 'rewrite',
-        body: (body) => JSON.stringify(JSON.parse(body).slice(3)),
-      });
-    const failed = run({
-      pagination: 'page',
-      onDelete: (ids) => ids.map(save),
-      onRepair: (records) => records.map(({ id }) => save(id)),
-    });
+    remove('2', '3');
+    const failed = run({ onDelete: (gone) => gone.map(save) });
     await expect(failed).rejects.toThrow('the sink is full');
     expect(saved).toContain('3');
   });
 });
 
-describe('reconcile deletes nothing', () => {
-  const abortedFor = (reason: string) => ({ code: 'reconcile_aborted', reason });
+describe('a full sync deletes nothing', () => {
+  const abortedFor = (reason: string) => ({ code: 'deletions_aborted', reason });
 
   test('if the read lists no record at all', async () => {
     const { books, accounts, run } = openWith(10);
     accounts.clear();
-    const error = await caught(run({ maxCandidates: Number.POSITIVE_INFINITY }));
-    expect(error).toMatchObject(abortedFor('empty_read'));
-    expect(isAccountingError(error, 'sync_failed')).toBe(false);
+    const failed = run({ maxCandidates: Number.POSITIVE_INFINITY });
+    await expect(failed).rejects.toMatchObject(abortedFor('empty_read'));
     expect(gets(books)).toBe(0);
   });
 
@@ -228,13 +217,13 @@ describe('reconcile deletes nothing', () => {
     const { books, ids, run, remove } = openWith(510, { pageSize: 100 });
     remove(...[...ids].slice(0, 52));
     const error = await caught(run());
-    expect(error).toBeInstanceOf(ReconcileAbortedError);
+    expect(error).toBeInstanceOf(DeletionsAbortedError);
     expect(error).toMatchObject({
       ...abortedFor('too_many_candidates'),
       message: expect.stringMatching(/accounts.*52 of 510 .*maxCandidates is 51/),
       maxCandidates: 51,
       retryable: false,
-      report: { collection: 'accounts', local: 510, seen: 458, candidates: 52, deleted: 0, repaired: 0 },
+      report: { collection: 'accounts', local: 510, seen: 458, missing: 0, candidates: 52 },
     });
     expect((error as Error).cause).toBeUndefined();
     expect(JSON.stringify(error)).toContain('510');
@@ -367,16 +356,6 @@ describe('reconcile deletes nothing', () => {
     expect(deleted).toEqual([]);
     // Except for those in flight meanwhile.
     expect(gets(books)).toBeLessThan(10);
-  });
-
-  test('if no record of the list is valid, so that none can be requested', async () => {
-    const { books, deleted, run } = openWith(10);
-    books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify([{ id: 7 }, { id: 8 }]) });
-    const options = { pagination: 'page', maxCandidates: Number.POSITIVE_INFINITY } as const;
-    const failed = run(options, books.client.withOptions({ validation: 'report' }));
-    await expect(failed).rejects.toMatchObject(abortedFor('first_record_not_found'));
-    expect(gets(books)).toBe(0);
-    expect(deleted).toEqual([]);
   });
 
   test('if the local ids fail, and sends nothing', async () => {
