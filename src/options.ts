@@ -20,7 +20,6 @@ import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import { callOptions, callSettings } from './transport/call-options.ts';
-import { environmentProxy } from './transport/environment-proxy.ts';
 import { isHeaderName } from './transport/request-headers.ts';
 import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
@@ -101,7 +100,7 @@ const ownOptions = {
   apiKey: optional(
     is.check<ApiKey>('a string or a function', (key) => ['string', 'function'].includes(typeof key)),
   ),
-  /** Permits http beyond this machine, or through a proxy: the key is then sent in clear text. Default: false. */
+  /** Permits http beyond this machine: the key is then sent in clear text, also to a proxy. Default: false. */
   allowInsecure: option(is.flag, false),
   /** Listeners for requests, responses, retries, waits, errors and invalid records: one object, or an array. Never the key. */
   on: option(is.verified<Listeners | readonly Listeners[]>(checkListeners), {}),
@@ -240,20 +239,11 @@ function defaultsOver(base: ResolvedDefaults | undefined, options: ClientDefault
 function checkBaseUrl({
   baseUrl = environment('ACCOUNTING_BASE_URL'),
   allowInsecure,
-  fetch,
-}: Pick<ResolvedOptions<typeof clientOptions>, 'baseUrl' | 'allowInsecure' | 'fetch'>): string {
+}: Pick<ResolvedOptions<typeof clientOptions>, 'baseUrl' | 'allowInsecure'>): string {
   if (baseUrl === undefined) {
     throw new InvalidInputError('baseUrl', 'is missing; pass baseUrl or set ACCOUNTING_BASE_URL');
   }
-  const base = parseBaseUrl(baseUrl, allowInsecure);
-  // http to this machine is as safe as https, but only if the request does not leave it.
-  const isPlain = base.startsWith('http:') && !allowInsecure && fetch === undefined;
-  const proxy = isPlain ? environmentProxy(new URL(base)) : undefined;
-  if (proxy === undefined) return base;
-  throw new InvalidInputError(
-    'baseUrl',
-    `is http, and the environment sends it through the proxy ${proxy}, which would see the key; add its host to NO_PROXY, or pass allowInsecure: true`,
-  );
+  return parseBaseUrl(baseUrl, allowInsecure);
 }
 
 function checkListeners(on: Listeners | readonly Listeners[]): void {

@@ -5,7 +5,6 @@ export interface ConnectionDetails {
   readonly reason?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
-  readonly proxy?: string | undefined;
   readonly proxyStatus?: number | undefined;
   /** A copy of what the caller's own `fetch` threw. */
   readonly cause?: unknown;
@@ -25,8 +24,6 @@ export class ConnectionError extends AccountingError {
   readonly host: string | undefined;
   /** The port of `baseUrl`; undefined if no connection was tried. */
   readonly port: number | undefined;
-  /** Host and port of the proxy, if the runtime takes it from the environment. */
-  readonly proxy: string | undefined;
   /** The status with which a proxy rejected the connection, such as 407. */
   readonly proxyStatus: number | undefined;
 
@@ -35,7 +32,6 @@ export class ConnectionError extends AccountingError {
     this.reason = details.reason;
     this.host = details.host;
     this.port = details.port;
-    this.proxy = details.proxy;
     this.proxyStatus = details.proxyStatus;
   }
 }

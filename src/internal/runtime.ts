@@ -10,7 +10,6 @@ interface Runtime {
   readonly process?: {
     readonly versions?: { readonly node?: string };
     readonly env?: Record<string, string | undefined>;
-    readonly execArgv?: readonly string[];
   };
   readonly Deno?: unknown;
   readonly Bun?: unknown;
@@ -38,22 +37,9 @@ export function userAgent(app: AppInfo | undefined): string | undefined {
 
 /** An environment variable; undefined if it is empty, or if the runtime has none or does not let it be read. */
 export function environment(name: string): string | undefined {
-  return environmentAsSet(name) || undefined;
-}
-
-/** The same, but an empty variable is an empty string. */
-export function environmentAsSet(name: string): string | undefined {
   try {
-    return runtime.process?.env?.[name];
+    return runtime.process?.env?.[name] || undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Whether the runtime's own `fetch` takes its proxy from the environment: Bun and Deno do, Node if it is set to. */
-export function usesEnvironmentProxy(): boolean {
-  if (runtime.Bun !== undefined || runtime.Deno !== undefined) return true;
-
-  const flags = [...(runtime.process?.execArgv ?? []), ...(environment('NODE_OPTIONS') ?? '').split(/\s+/)];
-  return environment('NODE_USE_ENV_PROXY') === '1' || flags.includes('--use-env-proxy');
 }

@@ -75,15 +75,11 @@ function connectionError({ fault }: Failure, details: Details<'network'>, facts:
 
 /** Such as "ECONNREFUSED 127.0.0.1:8080". */
 function whatBroke({ reason, proxyStatus, cause, target }: Details<'network'>): string {
-  const { host, port, proxy } = target;
-  const where = `${host}:${port}`;
-  if (proxyStatus !== undefined) {
-    return `the proxy${proxy === undefined ? '' : ` ${proxy}`} rejected the connection to ${where} with ${proxyStatus}`;
-  }
+  const where = `${target.host}:${target.port}`;
+  if (proxyStatus !== undefined) return `the proxy rejected the connection to ${where} with ${proxyStatus}`;
   const thrown = causeText(cause);
   if (reason === undefined && thrown !== '') return `the function given as fetch threw ${thrown}; ${where}`;
-  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  return `${reason ?? 'connection to'} ${where}${through}`;
+  return `${reason ?? 'connection to'} ${where}`;
 }
 
 function connectionAdvice(

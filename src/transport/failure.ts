@@ -34,8 +34,6 @@ export type Limit = 'attempt' | 'deadline';
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** Host and port, without credentials; undefined if the runtime uses none, or if the caller's `fetch` decides. */
-  readonly proxy: string | undefined;
 }
 
 /** What is known of a failed attempt: error-of.ts turns it into the error that the caller sees. */

@@ -1,4 +1,3 @@
-import { environmentProxy } from './environment-proxy.ts';
 import { type AttemptFault, Failure, type Target } from './failure.ts';
 
 /** Codes of Node, Bun and libuv for a connection that was never made. */
@@ -22,15 +21,10 @@ export function networkFailure(error: unknown, target: Target, cause?: unknown):
   return new Failure(fault, { kind: 'network', target, reason, proxyStatus, cause });
 }
 
-/** Where a request goes. The runtime's own `fetch` may take a proxy from the environment. */
-export function targetOf(url: string, { ownFetch }: { readonly ownFetch: boolean }): Target {
-  const parsed = new URL(url);
-  const { hostname, port, protocol } = parsed;
-  return {
-    host: hostname,
-    port: Number(port) || (protocol === 'https:' ? 443 : 80),
-    proxy: ownFetch ? undefined : environmentProxy(parsed),
-  };
+/** Where a request goes. */
+export function targetOf(url: string): Target {
+  const { hostname, port, protocol } = new URL(url);
+  return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 interface Classified {

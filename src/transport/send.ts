@@ -51,7 +51,7 @@ export async function send(
           : () => callersFetch(fetch, request),
     });
   } catch (error) {
-    throw error instanceof Failure ? error : networkFailure(error, targetOf(url, { ownFetch: false }));
+    throw error instanceof Failure ? error : networkFailure(error, targetOf(url));
   }
 }
 
@@ -77,7 +77,7 @@ async function callersFetch(
     response = await fetch(url, init);
   } catch (error) {
     const cause = copyCause(error, headers['x-auth-token'] ?? '');
-    throw networkFailure(error, targetOf(url, { ownFetch: true }), cause);
+    throw networkFailure(error, targetOf(url), cause);
   }
   if (!isFetchResponse(response)) throw new Failure('not_a_response', { kind: 'not_a_response' });
   return response;

@@ -5,10 +5,9 @@ import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { type Dispatcher, EnvHttpProxyAgent, ProxyAgent, fetch as undiciFetch } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { caught, thrown } from '../support/caught.ts';
+import { caught } from '../support/caught.ts';
 import { callWith, quickClient } from '../support/four-methods.ts';
 import { startProxy } from '../support/proxy.ts';
-import { networkError } from '../support/scripted-fetch.ts';
 import { closedPort } from '../support/scripted-server.ts';
 
 /** undici's own `fetch` through one of its dispatchers. Its types are its own: what goes over the wire is the same. */
@@ -26,15 +25,6 @@ async function outputOf(program: string, env: Readonly<Record<string, string>>):
   return (await promisify(execFile)(process.execPath, args, { env: all })).stdout;
 }
 
-const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
-
-/** Sets the variables of proxies to these, and no other. */
-function stubProxies(env: Readonly<Record<string, string>>): void {
-  for (const name of [...NAMES, 'NODE_USE_ENV_PROXY']) vi.stubEnv(name, env[name]);
-}
-
-const PROXY = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://user:s3cret@proxy.example:3128' };
-
 test('a client goes through a proxy with the fetch and the ProxyAgent of undici', async () => {
   await using sandbox = createSandbox({ records: { products: 40 } });
   await sandbox.listen();
@@ -48,12 +38,14 @@ test('a client goes through a proxy with the fetch and the ProxyAgent of undici'
   await dispatcher.close();
 });
 
+const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
+
 test('a client takes the proxy from the environment with EnvHttpProxyAgent, and spares the hosts of NO_PROXY', async () => {
   await using sandbox = createSandbox({ records: { products: 1 } });
   await sandbox.listen();
   await using proxy = await startProxy();
   for (const env of [{ HTTP_PROXY: proxy.url }, { HTTP_PROXY: proxy.url, NO_PROXY: '127.0.0.1' }]) {
-    stubProxies(env);
+    for (const name of NAMES) vi.stubEnv(name, env[name as keyof typeof env]);
     const dispatcher = new EnvHttpProxyAgent();
     const client = createClient({ ...sandbox.clientOptions, fetch: fetchThrough(dispatcher) });
     await client.products.get('1');
@@ -101,7 +93,7 @@ test.each([
   },
 );
 
-test('a proxy of the environment that rejects a connection or cannot be reached is named, without its password', async () => {
+test('a proxy of the environment that rejects a connection or cannot be reached fails the call, without its password', async () => {
   await using proxy = await startProxy({ connectStatus: 407 });
   const closed = `127.0.0.1:${await closedPort()}`;
   const program = `
@@ -120,83 +112,6 @@ test('a proxy of the environment that rejects a connection or cannot be reached 
   expect(output).not.toContain('s3cret');
   const failed = { code: 'connection_failed', outcome: 'not_sent', host: 'books.example.com' };
   const [rejected, refused] = JSON.parse(output);
-  expect(rejected).toMatchObject({ ...failed, port: 443, proxy: proxy.host, proxyStatus: 407 });
-  expect(rejected.message).toContain(`the proxy ${proxy.host} rejected`);
-  expect(refused).toMatchObject({ ...failed, port: 80, proxy: closed, reason: 'ECONNREFUSED' });
-  expect(refused.message).toContain(`through the proxy ${closed}`);
-});
-
-test.each([
-  ['that Node does not use', {}],
-  ['that NO_PROXY excludes', { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'internal.example.com, 127.0.0.1' }],
-])('the error of a refused connection does not name a proxy %s', async (_, env) => {
-  stubProxies({ HTTP_PROXY: 'http://127.0.0.1:1', ...env });
-  const port = await closedPort();
-  const client = quickClient(`http://127.0.0.1:${port}`, { retry: { maxAttempts: 1 } });
-  const error = await caught(client.products.get('1'));
-  expect(error).toMatchObject({ host: '127.0.0.1', port, proxy: undefined });
-  expect((error as Error).message).toContain(`(ECONNREFUSED 127.0.0.1:${port})`);
-});
-
-// http to this machine is allowed, because the key does not leave it. A proxy of the environment would see the key.
-test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080'])(
-  'a client for %s is rejected if the environment sends it through a proxy',
-  (baseUrl) => {
-    stubProxies(PROXY);
-    const error = thrown(() => createClient({ baseUrl, apiKey: 'k' }));
-    expect(error).toMatchObject({
-      code: 'invalid_input',
-      argument: 'baseUrl',
-      message: expect.stringMatching(/through the proxy proxy\.example:3128.*NO_PROXY.*allowInsecure/),
-    });
-    expect(String(error)).not.toContain('s3cret');
-  },
-);
-
-test.each<[why: string, options: object, env: Readonly<Record<string, string>>]>([
-  ['NO_PROXY covers the host', {}, { ...PROXY, NO_PROXY: 'localhost' }],
-  ['the runtime does not use the proxy', {}, { ...PROXY, NODE_USE_ENV_PROXY: '' }],
-  ['allowInsecure permits it', { allowInsecure: true }, PROXY],
-  ['the caller brings a fetch', { fetch: async () => new Response() }, PROXY],
-  ['the base URL is https', { baseUrl: 'https://books.example' }, PROXY],
-])('a client is created if %s', (_, options, env) => {
-  stubProxies(env);
-  expect(() => createClient({ baseUrl: 'http://localhost:8080', apiKey: 'k', ...options })).not.toThrow();
-});
-
-test('an empty no_proxy takes precedence over NO_PROXY, as in Node', () => {
-  stubProxies({ ...PROXY, NO_PROXY: 'localhost', no_proxy: '' });
-  const error = thrown(() => createClient({ baseUrl: 'http://localhost:8080', apiKey: 'k' }));
-  expect(error).toMatchObject({ argument: 'baseUrl' });
-});
-
-// What Node 24 does with its own `fetch`.
-test.each<[noProxy: string, baseUrl: string, isExcluded: boolean]>([
-  ['BOOKS.example', 'https://books.EXAMPLE', true],
-  ['books', 'https://books.example', false],
-  ['example', 'https://books.example', true],
-  ['books.example', 'https://notbooks.example', false],
-  ['books.example', 'https://books.example.net', false],
-  ['.books.example', 'https://eu.books.example', true],
-  ['.books.example', 'https://books.example', true],
-  ['*.books.example', 'https://eu.books.example', true],
-  ['*.books.example', 'https://notbooks.example', false],
-  ['books.example:9999', 'https://books.example:9999', true],
-  ['books.example:9999', 'https://books.example', false],
-  ['books.example:443', 'https://books.example', true],
-  ['books.example:80', 'http://books.example', true],
-  ['*', 'https://books.example', true],
-  ['a.example books.example', 'https://books.example', true],
-  [' a.example ,\tbooks.example ', 'https://books.example', true],
-  ['a.example,b.example', 'https://books.example', false],
-  [' , ', 'https://books.example', false],
-  ['[::1]', 'http://[::1]:9999', true],
-  ['[::1]:8', 'http://[::1]:9999', false],
-])('NO_PROXY=%j excludes %s from the proxy: %s', async (noProxy, baseUrl, isExcluded) => {
-  stubProxies({ ...PROXY, NO_PROXY: noProxy });
-  vi.stubGlobal('fetch', () => Promise.reject(networkError('ECONNREFUSED')));
-  const client = createClient({ baseUrl, apiKey: 'k', allowInsecure: true, retry: { maxAttempts: 1 } });
-  const error = await caught(client.accounts.get('1'));
-  expect(error).toMatchObject({ code: 'connection_failed' });
-  expect(error).toHaveProperty('proxy', isExcluded ? undefined : 'proxy.example:3128');
+  expect(rejected).toMatchObject({ ...failed, port: 443, proxyStatus: 407 });
+  expect(refused).toMatchObject({ ...failed, port: 80, reason: 'ECONNREFUSED' });
 });

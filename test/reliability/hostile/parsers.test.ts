@@ -26,7 +26,7 @@ import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/ur
 import { anyText, endsWell, tries } from '../../support/hostile.ts';
 
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
-const target = { host: 'books.example.com', port: 443, proxy: undefined };
+const target = { host: 'books.example.com', port: 443 };
 const facts = { method: 'GET', path: '/x' };
 const limits = { timeoutMs: 1_000, deadlineMs: 1_000, timeouts: 0 };
 
