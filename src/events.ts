@@ -45,16 +45,6 @@ export interface ResponseEvent extends CallEvent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A response announces that its endpoint will be removed: `Deprecation` (RFC 9745) or `Sunset` (RFC 8594). */
-export interface DeprecatedEvent extends CallEvent {
-  /** Since when, or from when on, the endpoint is deprecated; undefined if the service sends no date. */
-  readonly deprecatedAt: Date | undefined;
-  /** When the endpoint is expected to stop working. */
-  readonly sunsetAt: Date | undefined;
-  /** Where the service documents it: the `Link` with `rel="deprecation"`, as sent. */
-  readonly link: string | undefined;
-}
-
 /** An attempt failed, and another follows. */
 export interface RetryEvent extends CallEvent {
   /** What went wrong, such as `lost` or `status 503`. */
@@ -116,8 +106,6 @@ export const events = {
   request: listener<RequestEvent>(),
   /** When the headers of a response have arrived, before its body is read. */
   response: listener<ResponseEvent>(),
-  /** When the headers of a response announce that its endpoint will be removed. The logger warns once for each endpoint. */
-  deprecated: listener<DeprecatedEvent>(),
   /** When an attempt has failed and another follows. */
   retry: listener<RetryEvent>(),
   /** When a call waits for the quota of its key. */
@@ -149,7 +137,7 @@ export interface Logger {
   debug(message: string): unknown;
   /** Retries and waits. */
   info(message: string): unknown;
-  /** Calls that failed, deprecated endpoints, rows that did not match their schema, lists that may lack a record, listeners that threw. */
+  /** Calls that failed, rows that did not match their schema, lists that may lack a record, listeners that threw. */
   warn(message: string): unknown;
 }
 
@@ -223,11 +211,6 @@ function failureReporter(logger: Logger): (who: string, thrown: unknown) => void
   };
 }
 
-/** The endpoints about which a logger was warned in this process. */
-const deprecatedEndpoints = new Set<string>();
-
-const dayOf = (date: Date) => date.toISOString().slice(0, 10);
-
 /** Each returns what the logger returns, so that a promise which it rejects is handled. */
 function loggingListeners(logger: Logger): Listeners {
   const write = logWriter(logger);
@@ -250,16 +233,6 @@ function loggingListeners(logger: Logger): Listeners {
       const id = requestId === undefined ? '' : `, request ${requestId}`;
       const text = `${at(event)} → ${status} in ${Math.round(durationMs)} ms${quota}${id}`;
       return write('debug', text, { ...fieldsOf(event), status, durationMs, requestId });
-    },
-    deprecated: ({ method, origin, basePath, template, deprecatedAt, sunsetAt, link }) => {
-      const endpoint = `${method} ${origin}${basePath}${template}`;
-      if (deprecatedEndpoints.has(endpoint)) return undefined;
-      deprecatedEndpoints.add(endpoint);
-      const since = deprecatedAt === undefined ? '' : ` from ${dayOf(deprecatedAt)} on`;
-      const end = sunsetAt === undefined ? '' : `; it may stop working on ${dayOf(sunsetAt)}`;
-      const see = link === undefined ? '' : `; see ${link}`;
-      const text = `accounting-data-sdk: ${method} ${template} is deprecated${since}${end}${see}`;
-      return write('warn', text, { method, template, deprecatedAt, sunsetAt, link });
     },
     retry: (event) => {
       const { reason, waitMs } = event;

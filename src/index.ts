@@ -167,7 +167,6 @@ export type { Problem, Violation } from './schemas/problem.ts';
 export type {
   CallErrorEvent,
   CallEvent,
-  DeprecatedEvent,
   EndEvent,
   InvalidRecord,
   Listeners,

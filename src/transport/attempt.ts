@@ -2,7 +2,6 @@ import type { KyInstance } from 'ky';
 import type { ClientListeners } from '../events.ts';
 import { withTimeout } from '../internal/with-timeout.ts';
 import type { Call } from './call.ts';
-import { deprecationOf } from './deprecation.ts';
 import { Failure, timeUp } from './failure.ts';
 import { readResponse, timedOutFailure } from './read-response.ts';
 import { type ReadingConfig, Received } from './received.ts';
@@ -74,8 +73,6 @@ export async function attempt<T>(
     }
     onReceived(arrived);
     listeners.response?.({ ...call.event(), ...arrived.shown, durationMs: Math.floor(durationMs) });
-    const deprecation = listeners.deprecated && deprecationOf(arrived.shown.headers);
-    if (deprecation !== undefined) listeners.deprecated?.({ ...call.event(), ...deprecation });
     const value = await readResponse(arrived, request.expected);
     const { rateLimit } = arrived;
     return { value, rateLimit, serverTime: () => arrived.serverTime, requestedAt, durationMs };

@@ -7,7 +7,6 @@ import { leaks } from './leaks.ts';
 const EVENTS: Readonly<Record<keyof Listeners, true>> = {
   request: true,
   response: true,
-  deprecated: true,
   retry: true,
   wait: true,
   error: true,

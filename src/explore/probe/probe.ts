@@ -87,6 +87,6 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     ...findings,
     ...profileObject(profile),
     profile,
-    advice: [...session.deprecated.values(), ...adviceOf(findings)],
+    advice: adviceOf(findings),
   };
 }

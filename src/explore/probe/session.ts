@@ -2,7 +2,6 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
 import type { ListBody } from '../../schemas/service-forms.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
-import { deprecationOf } from '../../transport/deprecation.ts';
 import type { Method } from '../../transport/request.ts';
 import type { ExploreClient } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
@@ -54,8 +53,6 @@ export class ProbeSession {
   requests = 0;
   readonly quota = new QuotaReading();
   readonly problems = new ProblemReading();
-  /** What responses announce with `Deprecation` and `Sunset`: a sentence for each endpoint. */
-  readonly deprecated = new Map<string, string>();
   readonly #client: ExploreClient;
   readonly #signal: AbortSignal | undefined;
   readonly #onRequest: () => void;
@@ -80,7 +77,7 @@ export class ProbeSession {
     let meta: ResponseMeta | undefined;
     const onResponse = (received: ResponseMeta) => {
       meta = received;
-      this.#read(received, request, sentAt);
+      this.#read(received, sentAt);
     };
     try {
       const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
@@ -112,20 +109,11 @@ export class ProbeSession {
       : { ok: true, status, ...list };
   }
 
-  #read({ headers, rateLimit }: ResponseMeta, { path, method = 'GET' }: ProbeRequest, sentAt: number): void {
+  #read({ headers, rateLimit }: ResponseMeta, sentAt: number): void {
     const at = { sentAt, receivedAt: Date.now() };
     const date = Date.parse(headers.date ?? '');
     if (!Number.isNaN(date)) this.#clockOffsetMs = date - at.receivedAt;
     if (rateLimit !== undefined) this.quota.seen(rateLimit, at);
-    const deprecation = deprecationOf(headers);
-    if (deprecation === undefined) return;
-    const endpoint = `${method} /${path[0]}${path.length > 1 ? '/{id}' : ''}`;
-    const [since, until] = [deprecation.deprecatedAt, deprecation.sunsetAt].map((date) =>
-      date?.toISOString().slice(0, 10),
-    );
-    const dates = `${since ? ` from ${since} on` : ''}${until ? `, and may stop working on ${until}` : ''}`;
-    const link = deprecation.link ? `: see ${deprecation.link}` : '';
-    this.deprecated.set(endpoint, `${endpoint} is deprecated${dates}${link}.`);
   }
 }
 

@@ -14,7 +14,6 @@ import { checkStart } from '../../../src/reading/watermark.ts';
 import { isMoney } from '../../../src/schemas/money.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { isTimestamp } from '../../../src/schemas/timestamp.ts';
-import { deprecationOf } from '../../../src/transport/deprecation.ts';
 import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
@@ -43,7 +42,6 @@ const responseOf = (type: string, detail: string) => ({
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'Retry-After': (text) => parseRetryAfter(text, text),
   'an HTTP-date': parseHttpDate,
-  'a deprecation': (text) => deprecationOf({ deprecation: text, sunset: text, link: text }),
   'a rate limit': (text) =>
     rateLimitOf(
       new Headers({ 'x-ratelimit-limit': text.replace(/[^ -~]/g, '0'), 'x-ratelimit-remaining': '1' }),
