@@ -41,7 +41,7 @@ export interface ResponseEvent extends CallEvent {
   readonly durationMs: number;
   readonly rateLimit: RateLimit | undefined;
   readonly requestId: string | undefined;
-  /** Response headers on the allow-list, lower case. */
+  /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -20,7 +20,6 @@ import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
 import { callOptions, callSettings } from './transport/call-options.ts';
-import { isHeaderName } from './transport/request-headers.ts';
 import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
@@ -140,19 +139,6 @@ const ownOptions = {
    * @default true
    */
   checkIds: option(is.flag, true),
-  /**
-   * Names of further response headers that errors, `onResponse` and the `response` event show, such as `x-trace-id`. The
-   * API key is removed from their values.
-   *
-   * @default []
-   */
-  responseHeaders: option(
-    is.check<readonly string[]>(
-      'an array of names of response headers, without those of cookies and keys',
-      (names) => Array.isArray(names) && names.every(isHeaderName),
-    ),
-    [],
-  ),
   /** The largest decoded body that is read, in bytes. Default: 16 MiB. */
   maxBodyBytes: option(is.numberFrom(1), 16 * 2 ** 20),
   /**
@@ -208,7 +194,6 @@ export function resolveOptions(options: ClientOptions): ResolvedClient {
       fetch,
       contentTypes,
       bareNotFound,
-      responseHeaders: own.responseHeaders.map((name) => name.toLowerCase()),
       maxBodyBytes,
       userAgent: userAgent(own.appInfo),
       listeners: combineListeners(own.on, logger),

@@ -10,7 +10,7 @@ export interface ErrorResponse {
   readonly content?: ErrorContent | undefined;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
-  /** Response headers on the allow-list, lower case. */
+  /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Retry-After in ms, if the response has a valid one. */
   readonly retryAfterMs: number | undefined;
@@ -36,7 +36,7 @@ export abstract class ApiErrorFields extends AccountingError {
   readonly requestId: string | undefined;
   /** The quota reported with this response. */
   readonly rateLimit: RateLimit | undefined;
-  /** Response headers on the allow-list, lower case. */
+  /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** How long the service asked to wait (Retry-After), in ms; undefined if it sent none, or not in a form of RFC 9110. */
   readonly retryAfterMs: number | undefined;

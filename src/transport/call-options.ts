@@ -61,7 +61,7 @@ export interface CallOptions extends OptionInputs<typeof callOptions> {}
 /** What a response looked like, without its body. */
 export interface ResponseMeta {
   readonly status: number;
-  /** Response headers on the allow-list, lower case. */
+  /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Attempts of the call so far, this one included. */
   readonly attempts: number;

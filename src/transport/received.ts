@@ -3,26 +3,15 @@ import { Body } from './read-body.ts';
 import { redactText } from './redact.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
-/** Response headers that errors and events may show. No other header leaves the transport. */
-const ALLOWED = [
-  'age',
-  'cache-control',
-  'content-length',
-  'content-type',
-  'date',
-  'deprecation',
-  'etag',
-  'link',
-  'retry-after',
-  'server',
-  'sunset',
-  'via',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-] as const;
-
 /** Where services put their own id of a request. The API documentation does not say. */
-const REQUEST_ID = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'] as const;
+const REQUEST_ID = 'x-request-id request-id x-correlation-id x-trace-id x-amzn-requestid cf-ray'.split(' ');
+
+/** Response headers that errors and events may show: what support asks for. No other header leaves the transport. */
+const SHOWN = [
+  ...'age content-type date deprecation retry-after sunset'.split(' '),
+  ...'x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset'.split(' '),
+  ...REQUEST_ID,
+];
 
 /** X-RateLimit-Limit and -Remaining, if both are whole numbers. */
 export function rateLimitOf(headers: Headers): RateLimit | undefined {
@@ -51,8 +40,6 @@ export type BareNotFound = 'error' | 'missing';
 /** How the responses of one client are read. */
 export interface ReadingConfig {
   readonly maxBodyBytes: number;
-  /** Names of response headers that errors and events show beside the usual ones. */
-  readonly responseHeaders: readonly string[];
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
 }
@@ -86,7 +73,7 @@ export class Received {
   get shown() {
     const { status, rateLimit, requestId } = this;
     const headers: Record<string, string> = {};
-    for (const name of [...ALLOWED, ...REQUEST_ID, ...this.config.responseHeaders]) {
+    for (const name of SHOWN) {
       const value = this.#header(name);
       if (value !== undefined) headers[name] = value;
     }

@@ -36,13 +36,6 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-const SECRET: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'x-auth-token', '__proto__']);
-
-/** Whether a response header of this name may be shown. */
-export function isHeaderName(name: unknown): boolean {
-  return typeof name === 'string' && TOKEN.test(name) && !SECRET.has(name.toLowerCase());
-}
-
 /** The content types of request bodies: of a create (POST) and of an update (PATCH). */
 export interface ContentTypes {
   readonly create: string;

@@ -14,12 +14,9 @@ export const echoHeaders = (canary: string) => ({
   'x-request-id': `r-${canary}`,
   'request-id': canary,
   'x-correlation-id': canary,
-  server: canary,
-  via: `1.1 ${canary}`,
-  etag: `"${encodeURIComponent(canary)}"`,
-  'cache-control': canary,
-  deprecation: '@1688169599',
-  link: `<https://books.example/${encodeURIComponent(canary)}>; rel="deprecation"`,
+  'x-trace-id': canary,
+  sunset: canary,
+  deprecation: `"${encodeURIComponent(canary)}"`,
   'x-auth-token': canary,
 });
 
