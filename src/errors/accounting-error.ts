@@ -24,8 +24,6 @@ export interface CallFacts {
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey?: string | undefined;
   readonly outcome?: CallOutcome | undefined;
-  /** Whether a 409 said to every attempt of a create that an earlier request with its key is still running. */
-  readonly inProgress?: boolean | undefined;
   /** Whether the same call may succeed later, unchanged. */
   readonly retryable?: boolean | undefined;
   /** What to do about it: becomes the end of the message. */

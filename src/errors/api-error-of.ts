@@ -129,9 +129,10 @@ export function hasHugeId(path = ''): boolean {
 
 /** What to do about an error that the specification does not name. */
 function unknownAdvice(
-  { status, content }: ErrorResponse,
-  { method, path, retryable, inProgress }: CallFacts,
+  response: ErrorResponse,
+  { method, path, retryable, idempotencyKey }: CallFacts,
 ): string {
+  const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
   if (status === 500 && method === 'GET' && retryable === false && hasHugeId(path)) {
     return `Check the id: many services cannot read one above ${MAX_INT4}.`;
@@ -140,7 +141,7 @@ function unknownAdvice(
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
   }
-  if (inProgress) {
+  if (idempotencyKey !== undefined && isStillRunning(response)) {
     return 'An earlier request with this idempotencyKey is still running, or the service crashed during it. Try again later.';
   }
   if (retryable) return 'Try again later.';
@@ -148,6 +149,16 @@ function unknownAdvice(
     return 'The body is not a problem document: check what a proxy or firewall on the way allows.';
   }
   return 'This version does not know this error: ask the operator of the service what it means.';
+}
+
+/** The types by which services say that the first request with an Idempotency-Key has not ended. The API documentation names none. */
+const STILL_RUNNING: ReadonlySet<string> = new Set([
+  ...['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress', 'idempotency'],
+]);
+
+/** Whether a 409 says that the first request with its key is still running. */
+export function isStillRunning({ status, problem }: ErrorResponse): boolean {
+  return status === 409 && STILL_RUNNING.has(lastSegment(problem.type));
 }
 
 /** What to do about an error whose response says more than its type. */

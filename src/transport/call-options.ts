@@ -27,18 +27,6 @@ export const retryOptions = {
    * @default true
    */
   creates: option(is.flag, true),
-  /**
-   * Last segments of `type` by which a 409 says that the first request with this Idempotency-Key is still running.
-   * The API documentation does not say. Default: `idempotency_key_in_use`, `idempotency_in_progress`, `request_in_progress`,
-   * `idempotency`. After an attempt of the same call whose outcome is unknown, a 409 of any other type is retried once.
-   */
-  inProgressTypes: option(
-    is.check<readonly string[]>(
-      'an array of strings, none of them empty',
-      (names) => is.strings.allows(names) && !names.includes(''),
-    ),
-    ['idempotency_key_in_use', 'idempotency_in_progress', 'request_in_progress', 'idempotency'],
-  ),
 };
 
 /** How a call is retried. */

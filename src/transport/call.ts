@@ -10,15 +10,7 @@ import { outageDelayMs, signOfFailure } from './outage.ts';
 import type { Received } from './received.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
-import {
-  effectOf,
-  FIRST_STEP,
-  isInProgress,
-  mayHaveApplied,
-  type NextStep,
-  verdictOn,
-  worseOf,
-} from './retry-policy.ts';
+import { effectOf, FIRST_STEP, mayHaveApplied, type NextStep, verdictOn, worseOf } from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
@@ -54,8 +46,6 @@ export class Call {
   /** Attempts that ended because `timeoutMs` ran out. */
   #timeouts = 0;
   #outcome: CallOutcome = 'not_sent';
-  /** Whether an attempt may have been carried out, other than one that got a 409 because another is still running. */
-  #mayHaveRun = false;
   /** What has followed a failure and follows only once. */
   readonly #used = new Set<NonNullable<NextStep['once']>>();
   mergesPatch = false;
@@ -148,9 +138,7 @@ export class Call {
     if (details.kind === 'time' && details.limit === 'attempt') this.#timeouts += 1;
     if (signOfFailure(failure) === undefined) this.#downSince = undefined;
     else this.#downSince ??= monotonicMs();
-    const effect = effectOf(failure, settings.retry);
-    if (mayHaveApplied(effect) && !isInProgress(failure, settings.retry)) this.#mayHaveRun = true;
-    this.#outcome = worseOf(this.#outcome, effect);
+    this.#outcome = worseOf(this.#outcome, effectOf(failure));
     this.step = step;
   }
 
@@ -191,10 +179,6 @@ export class Call {
       attempts: this.attempts,
       idempotencyKey: this.request.idempotencyKey,
       outcome: this.#outcome,
-      inProgress:
-        this.request.method === 'POST' &&
-        !this.#mayHaveRun &&
-        isInProgress(decisive, this.request.settings.retry),
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#mustNotRepeat(failure)
         ? false

@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { ErrorResponse } from '../errors/api-error.ts';
-import { errorTypeOf, lastSegment } from '../errors/api-error-of.ts';
+import { errorTypeOf, isStillRunning } from '../errors/api-error-of.ts';
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
 import type { AttemptFault, Failure } from './failure.ts';
@@ -104,7 +104,7 @@ export function verdictOn(failure: Failure, state: CallState): NextStep {
   const step = ruleFor(failure, state);
   const isSpent = step.once !== undefined && used.has(step.once);
   const mayResend = { GET: true, POST: retry.creates, PATCH: retry.updates, DELETE: true }[method];
-  const isForbidden = step.next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure, retry));
+  const isForbidden = step.next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure));
   return isSpent || isForbidden ? { next: 'throw' } : step;
 }
 
@@ -115,7 +115,7 @@ function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
 }
 
 function statusRule(response: ErrorResponse, state: CallState): NextStep {
-  const { method, retry, outcomeBefore, used, canMergePatch, hasHugeId } = state;
+  const { method, outcomeBefore, used, canMergePatch, hasHugeId } = state;
   const { status } = response;
   if (status === 429) return { next: 'wait' };
   if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
@@ -124,7 +124,7 @@ function statusRule(response: ErrorResponse, state: CallState): NextStep {
   if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
   // Reading again does no harm.
   if (method === 'GET' && isOfProxy(status)) return { next: 'retry' };
-  if (method === 'POST' && isStillRunning(response, retry)) return { next: 'retry' };
+  if (method === 'POST' && isStillRunning(response)) return { next: 'retry' };
   // The first request of this call may still be running, whatever this service calls it.
   if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore))
     return { next: 'retry', once: 'conflict' };
@@ -141,26 +141,17 @@ function isMissing(response: ErrorResponse): boolean {
   return isNotFoundStatus(status) && content === 'problem' && errorTypeOf(response) === 'not_found';
 }
 
-/** Whether an attempt got a 409 which says that the first request with its key has not ended. */
-export function isInProgress({ details }: Failure, retry: RetryPolicy): boolean {
-  return details.kind === 'status' && isStillRunning(details.response, retry);
-}
-
-function isStillRunning({ status, problem }: ErrorResponse, retry: RetryPolicy): boolean {
-  return status === 409 && retry.inProgressTypes.includes(lastSegment(problem.type));
-}
-
 export function mayHaveApplied(outcome: CallOutcome): boolean {
   return outcome === 'unknown' || outcome === 'applied';
 }
 
 /** What the service may have done in this one attempt. */
-export function effectOf({ fault, details }: Failure, retry: RetryPolicy): CallOutcome {
+export function effectOf({ fault, details }: Failure): CallOutcome {
   if (details.kind === 'redirect') return REJECTING_REDIRECTS.has(details.status) ? 'rejected' : 'unknown';
   if (details.kind !== 'status') return EFFECTS[fault as keyof typeof EFFECTS];
 
   const { response } = details;
-  const isUncertain = response.status >= 500 || response.status === 408 || isStillRunning(response, retry);
+  const isUncertain = response.status >= 500 || response.status === 408 || isStillRunning(response);
   return isUncertain ? 'unknown' : 'rejected';
 }
 

@@ -97,9 +97,6 @@ test.each<[options: unknown, argument: string]>([
   [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts'],
   [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs'],
   [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs'],
-  [{ retry: { inProgressTypes: 'still_running' } }, 'retry.inProgressTypes'],
-  [{ retry: { inProgressTypes: ['still_running', ''] } }, 'retry.inProgressTypes'],
-  [{ retry: { inProgressTypes: [409] } }, 'retry.inProgressTypes'],
   [{ retry: 3 }, 'retry'],
   [{ retry: [3] }, 'retry'],
   [null, 'options'],
@@ -114,7 +111,7 @@ test.each<[options: unknown, argument: string]>([
 test.each<RequestOptions>([
   { timeoutMs: 1_000, deadlineMs: Number.POSITIVE_INFINITY, maxWaitMs: 0 },
   { timeoutMs: Number.POSITIVE_INFINITY, retry: { baseDelayMs: Number.POSITIVE_INFINITY, maxDelayMs: 0 } },
-  { retry: { baseDelayMs: 0, maxDelayMs: Number.POSITIVE_INFINITY, inProgressTypes: [] } },
+  { retry: { baseDelayMs: 0, maxDelayMs: Number.POSITIVE_INFINITY } },
   { timeoutMs: undefined, retry: undefined, signal: undefined, headers: undefined, onResponse: undefined },
   { signal: new AbortController().signal },
 ])('the options %j are accepted', async (options) => {

@@ -86,8 +86,6 @@ describe('the guide to options', () => {
     const shared = Object.keys(clientOptions).filter((name) => Object.hasOwn(listOptions, name));
     const marked = new Set(ofCalls.map(({ name }) => name.replace(/\..*/, '')));
     expect([...marked].toSorted()).toEqual(shared.toSorted());
-    const types = sections.find(({ name }) => name === 'retry.inProgressTypes');
-    expect(namesIn(types?.facts[0] ?? '')).toEqual(retry.options.inProgressTypes.default);
   });
 
   test('has a section for every option that only calls have', () => {

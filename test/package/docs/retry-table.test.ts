@@ -25,7 +25,6 @@ function nextOf(method: (typeof METHODS)[number], status: number): string {
       maxDelayMs: 0,
       updates: true,
       creates: true,
-      inProgressTypes: [],
     },
     outcomeBefore: 'not_sent',
     used: new Set(),

@@ -105,7 +105,6 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       maxDelayMs: 0,
       updates: false,
       creates: false,
-      inProgressTypes: [],
     },
     maxOutageMs: 0,
   };
