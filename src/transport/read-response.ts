@@ -1,5 +1,4 @@
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
-import { cutJson } from '../internal/cut-json.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { type AttemptFault, type ContentProblem, Failure, type UnusableContent } from './failure.ts';
@@ -20,7 +19,7 @@ export async function readResponse<T>(received: Received, expected: Expected<T>)
   if (!response.ok) {
     const whole = body.bytes(Math.min(config.maxBodyBytes, MAX_PROBLEM_BYTES));
     const bytes = await whole.catch(() => 'cut' as const);
-    if (bytes === 'cut') throw statusFailure(received, beginningOf(body), false);
+    if (bytes === 'cut') throw statusFailure(received, undefined, false);
     throw statusFailure(received, parseJson(bytes), bytes !== undefined);
   }
   if (expected.kind === 'nothing') {
@@ -32,7 +31,7 @@ export async function readResponse<T>(received: Received, expected: Expected<T>)
 
 /** The failure of a response whose body timed out. Its status and headers are known. */
 export function timedOutFailure(received: Received, limit: 'attempt' | 'deadline'): Failure {
-  if (!received.response.ok) return statusFailure(received, beginningOf(received.body), false);
+  if (!received.response.ok) return statusFailure(received, undefined, false);
   return new Failure(unreadFault(received), { kind: 'time', limit, waitingFor: 'response' });
 }
 
@@ -135,11 +134,6 @@ function parseJson(bytes: Uint8Array | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What can be read of a body that was cut: the members that arrived whole. */
-function beginningOf(body: Body): unknown {
-  return cutJson(textOf(body));
 }
 
 function textOf({ received }: Body): string {

@@ -334,15 +334,19 @@ test('a detail that repeats the violations is printed once, and one that is too 
   expect(message.split('f0: ')).toHaveLength(2);
 });
 
-test('an error of a 422 whose body is cut has the violations that arrived', async () => {
-  const body =
-    '{"type":"validation_failed","violations":[{"propertyPath":"name","message":"is empty"},{"prop';
+test.each([
+  [400, 'malformed_request'],
+  [401, 'unauthenticated'],
+  [404, 'not_found'],
+  [422, 'unknown_problem'],
+  [429, 'rate_limited'],
+])('the status %i decides if the body of an error is cut: %s', async (status, code) => {
+  const body = `{"type":"validation_failed","detail":"x","violations":[{"propertyPath":"name","mess`;
   await using server = await scriptedServer((_, { socket }) => {
-    socket.end(`HTTP/1.1 422 No\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n${body}`);
+    const head = `HTTP/1.1 ${status} No\r\ncontent-type: application/json\r\ncontent-length: 9999`;
+    socket.end(`${head}\r\n\r\n${body}`);
   });
-  const client = scriptedClient((url, init) => fetch(url, init), { baseUrl: server.url });
-  expect(await caught(client.products.create({}))).toMatchObject({
-    code: 'validation_failed',
-    violations: [{ propertyPath: 'name', message: 'is empty' }],
-  });
+  const options = { baseUrl: server.url, maxWaitMs: 0 };
+  const client = scriptedClient((url, init) => fetch(url, init), options);
+  expect(await caught(client.products.create({}))).toMatchObject({ code, status, violations: [] });
 });

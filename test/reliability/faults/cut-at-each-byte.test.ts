@@ -117,16 +117,15 @@ async function cutEverywhere(of: Kind, attempts: 1 | 2, signal: AbortSignal): Pr
 }
 
 /** The expected result of a cut at this byte, as one line. */
-function due({ call, status, framing, response, then }: Kind, at: number, attempts: 1 | 2): string {
+function due({ call, status, response, then }: Kind, at: number, attempts: 1 | 2): string {
   const inHead = at < response.bodyAt;
   const again = inHead || then === 'R';
   if (!again && then === 'done') return 'well, 1 request';
   if (again && attempts === 2) return 'well, 2 requests';
   if (inHead) return `connection_failed, unknown, 1 attempts, 1 requests, retryable true, ${call}`;
   if (again) return `unexpected_response, applied, 1 attempts, 1 requests, retryable true, ${call}`;
-  // The status decides even if the body is cut, but the type can be read only if nothing but the end of the chunks is missing.
-  const isWhole = framing === 'chunked' && at >= response.bytes.length - '\r\n0\r\n\r\n'.length;
-  const code = status === 429 ? 'rate_limited' : isWhole ? 'validation_failed' : 'unknown_problem';
+  // The status decides if the body is cut.
+  const code = status === 429 ? 'rate_limited' : 'unknown_problem';
   return `${code}, rejected, 1 attempts, 1 requests, retryable ${status === 429}, ${call}`;
 }
 
