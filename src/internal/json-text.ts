@@ -23,39 +23,3 @@ export function hasHiddenContent(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.keys(value).length === 0 && Object.prototype.toString.call(value) !== '[object Object]';
 }
-
-/** JSON of a parsed JSON value, however deep it is: `JSON.stringify` throws a RangeError for a few thousand levels. */
-export function jsonText(value: unknown, indent?: number): string {
-  try {
-    return JSON.stringify(value, undefined, indent);
-  } catch (error) {
-    if (error instanceof RangeError) return deepJsonText(value);
-    throw error;
-  }
-}
-
-/** A part of a JSON text: finished text, or a value that is still to be written. */
-type Piece = string | { readonly value: unknown };
-
-/** With a stack of its own in place of recursion, and without an indent. */
-function deepJsonText(value: unknown): string {
-  const parts: string[] = [];
-  const stack: Piece[] = [{ value }];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (typeof next === 'string') parts.push(next);
-    else if (typeof next.value !== 'object' || next.value === null) parts.push(JSON.stringify(next.value));
-    else for (const piece of piecesOf(next.value).reverse()) stack.push(piece);
-  }
-  return parts.join('');
-}
-
-function piecesOf(value: object): Piece[] {
-  const comma = (index: number) => (index === 0 ? '' : ',');
-  if (Array.isArray(value)) {
-    return ['[', ...value.flatMap((item: unknown, index) => [comma(index), { value: item }]), ']'];
-  }
-  const members = Object.entries(value).flatMap(([name, item], index): Piece[] => {
-    return [`${comma(index)}${JSON.stringify(name)}:`, { value: item }];
-  });
-  return ['{', ...members, '}'];
-}

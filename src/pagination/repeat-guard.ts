@@ -1,7 +1,6 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import type { InvalidRecord } from '../events.ts';
-import { jsonText } from '../internal/json-text.ts';
 import { keepRecords, type PageResponse } from './page.ts';
 
 type Ids = ReadonlySet<string>;
@@ -84,7 +83,7 @@ export class RepeatGuard {
  * one page and valid on the next is reported and delivered.
  */
 function invalidId({ id, record }: InvalidRecord): string {
-  return `\0${id ?? jsonText(record)}`;
+  return `\0${id ?? JSON.stringify(record)}`;
 }
 
 function isSubset(a: Ids, b: Ids): boolean {

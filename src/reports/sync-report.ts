@@ -48,7 +48,7 @@ export interface CollectionReport extends CopyFigures {
   readonly records: number;
   /**
    * Rows that failed validation, under `validation: 'report'`: they were not delivered as records. A target keeps what it
-   * may hold of them, and also counts records with a field that is nested too deep for it.
+   * may hold of them.
    */
   readonly invalid: number;
   /** Batches that held something. */

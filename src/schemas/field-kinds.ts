@@ -102,18 +102,8 @@ export function sameValue(kind: FieldKind | undefined, a: unknown, b: unknown): 
 
 /** With the members of every object in order, so that equal values have equal JSON. */
 function sorted(value: unknown): unknown {
-  const copy = { value };
-  // In place of recursion: a record of the service can be thousands of levels deep.
-  const open: Record<string, unknown>[] = [copy];
-  for (let outer = open.pop(); outer !== undefined; outer = open.pop()) {
-    for (const [name, inner] of Object.entries(outer)) {
-      if (typeof inner !== 'object' || inner === null) continue;
-      const own = Array.isArray(inner)
-        ? [...(inner as unknown[])]
-        : Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
-      outer[name] = own;
-      open.push(own as Record<string, unknown>);
-    }
-  }
-  return copy.value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, inner]) => [name, sorted(inner)]));
 }

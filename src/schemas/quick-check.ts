@@ -39,19 +39,19 @@ export function quickCheck(fields: FieldTable | undefined): (record: Record<stri
 
 /**
  * Whether a value of a parsed JSON text is a number that JavaScript cannot hold, such as `1e400`, or holds one: it would be
- * written as null.
+ * written as null. So is a value of too many levels.
  */
-export function isInfinite(value: unknown): boolean {
+export function isInfinite(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isInfinite(inner, levels - 1));
+}
 
-  // A stack of its own, because JSON can be nested more deeply than the engine's allows.
-  const open: object[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const inner of Object.values(next) as unknown[]) {
-      if (typeof inner === 'number' && !Number.isFinite(inner)) return true;
-      if (typeof inner === 'object' && inner !== null) open.push(inner);
-    }
-  }
-  return false;
+/** Deeper JSON overflows the stack of what reads, compares and writes records, and SQLite cannot read it. */
+export const MOST_LEVELS = 500;
+
+/** Whether a value is nested more deeply than a record may be. */
+export function isTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1));
 }

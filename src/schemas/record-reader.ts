@@ -1,5 +1,5 @@
 import { loadOnce } from '../internal/load-once.ts';
-import { quickCheck } from './quick-check.ts';
+import { isTooDeep, MOST_LEVELS, quickCheck } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -110,7 +110,8 @@ export class RecordReader {
         list.ids.push((row as RowWithId).id);
         list.sent.push(row);
       } catch (error) {
-        if (!(error instanceof ShapeError) || this.#options.validation !== 'report') throw error;
+        if (!(error instanceof ShapeError) || this.#options.validation !== 'report' || isTooDeep(row))
+          throw error;
         const { recordId: id, issues } = error;
         list.invalid.push({ id, issues, record: row, storable: await this.#storable(row) });
       }
@@ -138,10 +139,12 @@ export class RecordReader {
   async #explain(sent: unknown): Promise<{ id: string }> {
     const { schema } = this.#options;
     const row = withoutPrototype(sent);
-    const record =
-      isObject(row) && this.#isRecord(row)
-        ? row
-        : await validate(await this.#zod(), row, { row, ofCaller: false });
+    const isRecord = isObject(row) && this.#isRecord(row);
+    if (!isRecord && isTooDeep(row)) {
+      const issue = `is nested more than ${MOST_LEVELS} levels deep`;
+      throw new ShapeError('wrong_shape', [issue], { recordId: idOf(row) });
+    }
+    const record = isRecord ? row : await validate(await this.#zod(), row, { row, ofCaller: false });
     if (schema === undefined) return record;
 
     const output = await validate(schema, record, { row, ofCaller: true });

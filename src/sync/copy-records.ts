@@ -1,6 +1,5 @@
 import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
-import { jsonText } from '../internal/json-text.ts';
 import type { CompanyMatch } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import type { LookUp, RunSource } from '../reading/source.ts';
@@ -19,7 +18,7 @@ export function isStored({ body, invalid }: CopyRow, stored: StoredRow): boolean
 }
 
 function canonicalText(value: unknown): string {
-  const text = jsonText(canonicalValue(undefined, JSON.parse(jsonText(value))));
+  const text = JSON.stringify(canonicalValue(undefined, JSON.parse(JSON.stringify(value))));
   return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g, '$1\ufffd');
 }
 

@@ -1,7 +1,7 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
-import { exactJson, jsonText } from '../internal/json-text.ts';
+import { exactJson } from '../internal/json-text.ts';
 import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
@@ -252,7 +252,7 @@ function rowsOf(
   const found = all.map(({ id, body, invalid }, index): Row => {
     // What the service sent was JSON before.
     const isSent = invalid || records[index] === rows[index];
-    return { id, body: isSent ? jsonText(body) : storedJson(collection, id, body), invalid };
+    return { id, body: isSent ? JSON.stringify(body) : storedJson(collection, id, body), invalid };
   });
   return [...new Map(found.map((row) => [row.id, row] as const)).values()];
 }

@@ -1,6 +1,5 @@
 import { type CollectionName, isApiError } from 'accounting-data-sdk';
 import type { Command } from 'commander';
-import { jsonText } from '../../internal/json-text.ts';
 import { collectionName } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import type { CommandIo } from '../io.ts';
@@ -23,7 +22,7 @@ export function addGet(program: Command, io: CommandIo): void {
     // Without a schema: an invalid record is printed, so that the user can see it.
     const collection = client.collection(client[name].segment);
     try {
-      io.out(jsonText(await collection.get(id, { signal: io.signal }), 2));
+      io.out(JSON.stringify(await collection.get(id, { signal: io.signal }), undefined, 2));
     } catch (error) {
       // Some services send the same 404 for a wrong path as for a missing record.
       if (isApiError(error, 'not_found'))

@@ -1,4 +1,3 @@
-import { jsonText } from '../../internal/json-text.ts';
 import { linesOf } from '../lines.ts';
 
 /** Rows are joined until there are about this many characters. */
@@ -30,7 +29,7 @@ function row(values: readonly unknown[]): string {
 
 function field(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text = typeof value === 'object' ? jsonText(value) : String(value);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

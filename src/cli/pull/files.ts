@@ -9,7 +9,6 @@ import {
   isAccountingError,
   memoryStore,
 } from 'accounting-data-sdk';
-import { jsonText } from '../../internal/json-text.ts';
 import { lockFile } from '../../internal/lock-file.ts';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { oneLine } from '../../internal/text.ts';
@@ -135,7 +134,7 @@ async function read(
   try {
     for await (const batch of batches()) {
       const rows = [...batch.rows, ...batch.invalid.map(({ record }) => record)];
-      if (rows.length > 0) await output.write(rows.map((row) => `${jsonText(row)}\n`).join(''));
+      if (rows.length > 0) await output.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       invalid += batch.invalid.length;
       counts = { records: counts.records + rows.length, pages: counts.pages + (batch.last ? 0 : 1) };
       progress.show(name, counts, rate);

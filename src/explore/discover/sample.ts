@@ -1,5 +1,4 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
-import { jsonText } from '../../internal/json-text.ts';
 import type { ExploreClient } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
 
@@ -66,7 +65,7 @@ export async function sampleCollection(
 
 /** What identifies a record: its id, or all that it holds. */
 function identityOf(row: Row): string {
-  return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : jsonText(row);
+  return typeof row.id === 'string' || typeof row.id === 'number' ? `id ${row.id}` : JSON.stringify(row);
 }
 
 /** Twice the last page while the end is unknown; then the middle of the widest gap, if there is one. */

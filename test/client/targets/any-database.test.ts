@@ -218,29 +218,6 @@ describe('a copy', () => {
     expect(await storedRow(copy, '2')).toMatchObject(stored);
   });
 
-  test.each([991, 1_500, 20_000])(
-    'keeps every other field of a record of %i levels, and counts it as invalid',
-    async (levels) => {
-      const sandbox = createSandbox({ records: { accounts: 3 } });
-      const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
-      const body = (text: string) => text.replaceAll('"id":"2"', `"id":"2","deep":${deep}`);
-      sandbox.faults.add({ kind: 'rewrite', body });
-      const copy = openSqlite();
-      const collections = ['accounts'] as const;
-      const counted = { records: 2, invalid: 1 };
-      const first = await run(sandbox, copy, { collections });
-      expect(reportOf(first, 'accounts')).toMatchObject({ added: 3, ...counted });
-      const again = await run(sandbox, copy, { collections, mode: 'full' });
-      expect(reportOf(again, 'accounts')).toMatchObject({ unchanged: 3, ...counted });
-      const name = sandbox.store.accounts.get('2')?.name;
-      const rows = await copy.query(`SELECT name, deep FROM ${copy.views}accounts WHERE id = '2'`);
-      expect(rows).toEqual([{ name, deep: null }]);
-      const [status] = await copy.query(`SELECT records, invalid FROM ${copy.views}sync_status`);
-      expect([Number(status?.records), Number(status?.invalid)]).toEqual([3, 1]);
-      expect(await verified(sandbox, copy, collections)).toMatchObject({ equal: true });
-    },
-  );
-
   test('ignores the marks of an earlier full read', async () => {
     const sandbox = createSandbox({ records: { accounts: 30, products: 0 } });
     const copy = openSqlite();
