@@ -86,17 +86,27 @@ function ofRecord<R>(
   id: string | undefined,
   { ids, checkIds }: CollectionContext,
 ): Expected<R> {
-  if (expected.kind === 'nothing') return expected;
-  return {
-    ...expected,
-    read(body) {
-      if (ids === 'numbers') withStringId(body);
-      const found = idOf(body);
-      if (checkIds && id !== undefined && found !== undefined && found.toLowerCase() !== id.toLowerCase()) {
-        const issue = `id: expected the one requested, not ${JSON.stringify(found)}`;
-        throw new ShapeError('wrong_record', [issue], { recordId: found });
-      }
-      return expected.read(body);
-    },
+  const isChecked = checkIds && id !== undefined;
+  const check = (body: unknown) => {
+    if (ids === 'numbers') withStringId(body);
+    const found = idOf(body);
+    if (isChecked && found !== undefined && found.toLowerCase() !== id.toLowerCase()) {
+      const issue = `id: expected the one requested, not ${JSON.stringify(found)}`;
+      throw new ShapeError('wrong_record', [issue], { recordId: found });
+    }
+    return found;
   };
+  if (expected.kind === 'json') {
+    const read = (body: unknown) => {
+      check(body);
+      return expected.read(body);
+    };
+    return { ...expected, read };
+  }
+  // The response to a delete may have no body, or the record that was deleted.
+  const checkDeleted = (body: unknown) => {
+    if (check(body) === undefined && isChecked)
+      throw new ShapeError('wrong_shape', ['id: expected the one requested']);
+  };
+  return { ...expected, check: checkDeleted };
 }

@@ -57,11 +57,13 @@ const BY_STATUS = new Map<number, KnownType>([
 const STATUS_CODE_RFC = /^https?:\/\/\S*\brfc-?(?:2616|4918|6585|7231|7235|9110|9457)\b/i;
 
 export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiError {
-  const { status, problem } = response;
+  const { status, within, problem } = response;
   const type = errorTypeOf(response);
+  const returned =
+    within === undefined ? status : `${within} with the problem ${status === within ? 'document' : status}`;
   const message = sentence(
     [
-      `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${status}`,
+      `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${returned}`,
       problem.type === undefined || isConstraint(problem.type) ? '' : ` (${shortened(problem.type)})`,
       reasonText(problem),
     ].join(''),

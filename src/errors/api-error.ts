@@ -5,6 +5,8 @@ import { AccountingError, type CallFacts } from './accounting-error.ts';
 /** What an error response of the service says. */
 export interface ErrorResponse {
   readonly status: number;
+  /** The status of the response, if it is a 2xx with a problem document. */
+  readonly within?: number | undefined;
   readonly problem: Problem;
   /** Whether the body is a problem document, another JSON object, or anything else. @default 'problem' */
   readonly content?: ErrorContent | undefined;

@@ -28,7 +28,7 @@ export interface UnexpectedDetails {
   readonly requestId?: string | undefined;
 }
 
-/** A 2xx whose content is not what the API documentation says. After a write the record exists: see `outcome` and `recordId`. */
+/** A 2xx whose content is not what the API documentation says. After a write, see `outcome` and `recordId`. */
 export class UnexpectedResponseError extends AccountingError {
   static override readonly brand: string = 'UnexpectedResponseError';
   override readonly code = 'unexpected_response';

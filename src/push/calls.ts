@@ -42,16 +42,9 @@ export class Calls {
     return this.#write('create', (options) => this.#lenient.create(draft, { ...options, idempotencyKey }));
   }
 
-  /** The product as the response shows it. A 2xx that cannot be read is a success too: undefined. */
-  update(id: string, patch: object): Promise<Read<AnyProduct> | undefined> {
-    return this.#write('update', async (options) => {
-      try {
-        return await this.#lenient.update(id, patch, options);
-      } catch (error) {
-        if (isAccountingError(error) && error.outcome === 'applied') return undefined;
-        throw error;
-      }
-    });
+  /** The product as the response shows it. */
+  update(id: string, patch: object): Promise<Read<AnyProduct>> {
+    return this.#write('update', (options) => this.#lenient.update(id, patch, options));
   }
 
   delete(id: string): Promise<void> {

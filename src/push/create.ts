@@ -117,24 +117,37 @@ export function isFirstSending({ isEarlier, sendings }: Sent): boolean {
   return !isEarlier && sendings <= 1;
 }
 
-/** What an update that was not carried out ended with. */
-export type WriteEnd =
+/** What an update ended with that returned no product. */
+export type UpdateEnd =
   /** The service says that there is no such product. */
   | 'missing'
   /** The service failed, for this call or for all. */
   | 'outage'
+  /** A 2xx without a body, after which the product could not be read. */
+  | 'empty'
+  /** A 2xx with a body that is not the product. */
+  | 'unread'
   | 'failed';
 
 /** What the error of an update, or of a delete, says. */
-export function endOfUpdate(error: unknown): WriteEnd {
+export function endOfUpdate(error: unknown): UpdateEnd {
   if (isAccountingError(error, 'not_found') && error.missing) return 'missing';
+  if (isAccountingError(error, 'unexpected_response')) return error.reason === 'empty' ? 'empty' : 'unread';
   return signOfError(error) === undefined ? 'failed' : 'outage';
 }
 
-/** What such an end makes of a row. */
-export function afterUpdate(state: Made, end: WriteEnd): { state: Made; step: 'open' | 'failed' } {
-  if (end === 'missing') return { state: { ...state, misses: state.misses + 1 }, step: 'open' };
-  return { state, step: end === 'outage' ? 'open' : 'failed' };
+const STEPS = {
+  missing: 'open',
+  outage: 'open',
+  empty: 'updated',
+  unread: 'look',
+  failed: 'failed',
+} as const;
+
+/** What such an end makes of a row. `look`: a request for the product shows whether it was updated. */
+export function afterUpdate(state: Made, end: UpdateEnd): { state: Made; step: (typeof STEPS)[UpdateEnd] } {
+  const misses = state.misses + Number(end === 'missing');
+  return { state: { ...state, misses }, step: STEPS[end] };
 }
 
 /** What a create ended with, over all its attempts. */

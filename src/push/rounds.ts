@@ -324,11 +324,16 @@ export class Rounds {
       this.#settle(row, { action: 'created', id, notStored: this.#notStored(created, draft) });
       return;
     }
+    if (await this.#differs(row)) await this.#update(row);
+  }
+
+  /** Gets the known product of a row. Reports the row, unless its product still differs. */
+  async #differs(row: PushRow): Promise<boolean> {
     this.#match.expect(row);
     await this.#lookUp([row]);
     const plan = this.#plan([row]);
     this.#settleAll(plan);
-    if (plan.updates.length > 0) await this.#update(row);
+    return plan.updates.length > 0;
   }
 
   /** Sends the fields in which the product of a row differs. */
@@ -338,15 +343,18 @@ export class Rounds {
     const { fields } = row;
     if (this.#isRejected('update', row)) return;
     const patch = picked(JSON.parse(row.draft) as Fields, fields);
-    let updated: Read<AnyProduct> | undefined;
+    let updated: Read<AnyProduct>;
     try {
       updated = await calls.update(state.id, patch);
     } catch (thrown) {
       if (isAccountingError(thrown)) row.error = thrown;
       const error = this.#errorOf(thrown);
-      if (error.outcome === 'unknown') row.fieldsSent = fieldsOf(row);
+      if (error.outcome === 'unknown' || error.outcome === 'applied') row.fieldsSent = fieldsOf(row);
       const next = afterUpdate(state, endOfUpdate(error));
       memory.set(row, next.state);
+      // If it differs, the service may show the update later: the next round compares it again.
+      if (next.step === 'look') await this.#differs(row);
+      if (next.step === 'updated') this.#settle(row, doneOf(row));
       if (next.step === 'failed') this.#settle(row, { action: 'failed', id: state.id, error });
       return;
     }
@@ -354,10 +362,8 @@ export class Rounds {
     this.#settle(row, { ...doneOf(row), notStored: this.#notStored(updated, patch) });
   }
 
-  #notStored(returned: Read<AnyProduct> | undefined, sent: Fields): PushDifference[] {
-    return returned === undefined
-      ? []
-      : notStored(returned.row as Fields, sent, this.#work.options.facts.fields);
+  #notStored(returned: Read<AnyProduct>, sent: Fields): PushDifference[] {
+    return notStored(returned.row as Fields, sent, this.#work.options.facts.fields);
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
@@ -370,20 +376,34 @@ export class Rounds {
       const found = await calls.lookUp(id);
       // It does not exist any more, or got the key of a row meanwhile.
       if (found.record === undefined || rows.byKey.has(options.keyOf(found) ?? '')) return;
-      if (patch === undefined) {
-        await calls.delete(id);
-        results.add({ key }, { action: 'deleted', id });
-      } else {
-        const updated = await calls.update(id, patch);
-        const fields = Object.keys(patch);
-        const differences = this.#notStored(updated, patch as Fields);
-        results.add({ key }, { action: 'updated', id, fields, notStored: differences });
-      }
+      results.add({ key }, await this.#change(id, patch));
     } catch (error) {
       if (endOfUpdate(error) === 'missing') return;
       if (isAccountingError(error)) results.add({ key }, { action: 'failed', id, error });
       if (calls.stopsPush(error)) throw error;
     }
+  }
+
+  /** Deletes a product, or updates it. If the response does not show that, a request for the product does. */
+  async #change(id: string, patch: Fields | undefined): Promise<Outcome> {
+    const { calls } = this.#work;
+    const done: Outcome =
+      patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) };
+    try {
+      if (patch !== undefined)
+        return { ...done, notStored: this.#notStored(await calls.update(id, patch), patch) };
+      await calls.delete(id);
+    } catch (error) {
+      const end = endOfUpdate(error);
+      if (end === 'empty') return done;
+      if (end !== 'unread') throw error;
+      const found = await calls.lookUp(id);
+      const isMissing = found.record === undefined;
+      const isDone =
+        patch === undefined ? isMissing : !isMissing && this.#notStored(found, patch).length === 0;
+      if (!isDone) throw error;
+    }
+    return done;
   }
 
   /** Whether a write is left unsent, because of what every one of its kind met. */

@@ -64,7 +64,7 @@ export async function attempt<T>(
     const startedAt = performance.now();
     const response = await send({ url, method, headers, body, signal: over.signal }, ky, config.fetch);
     const durationMs = performance.now() - startedAt;
-    const arrived = new Received(response, { url, apiKey }, config);
+    const arrived = new Received(response, { url, method, apiKey }, config);
     received = arrived;
     if (over.signal.aborted) {
       // This `fetch` ignored the signal.

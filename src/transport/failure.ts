@@ -18,6 +18,8 @@ export type AttemptFault =
   | 'empty'
   /** A 2xx of another content type, or an object instead of a list. */
   | 'wrong_content'
+  /** A 2xx to a write with JSON that is not the record in question: it lacks an id, or has another. */
+  | 'wrong_record'
   /** A 2xx with invalid UTF-8 or a record that does not match its schema. */
   | 'unreadable'
   /** A 2xx with more bytes than allowed. */

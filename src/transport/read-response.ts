@@ -1,6 +1,8 @@
+import { errorTypeOf } from '../errors/api-error-of.ts';
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
+import { isObject } from '../schemas/validate.ts';
 import { type AttemptFault, type ContentProblem, Failure, type UnusableContent } from './failure.ts';
 import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
@@ -23,7 +25,7 @@ export async function readResponse<T>(received: Received, expected: Expected<T>)
     throw statusFailure(received, parseJson(bytes), bytes !== undefined);
   }
   if (expected.kind === 'nothing') {
-    await readNothing(received);
+    await readNothing(received, expected);
     return expected.value;
   }
   return readValue(received, expected, await readJson(received, expected.mayBeEmpty === true));
@@ -66,7 +68,7 @@ function unread(received: Received, reason: ContentProblem): Failure {
 
 async function readValue<T>(
   received: Received,
-  { read, cleared }: Extract<Expected<T>, { kind: 'json' }>,
+  { read, cleared }: Pick<Extract<Expected<T>, { kind: 'json' }>, 'read' | 'cleared'>,
   json: unknown,
 ): Promise<T> {
   const { apiKey } = received.sent;
@@ -76,13 +78,32 @@ async function readValue<T>(
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     const { reason, issues, recordId, ofCaller, cause } = error;
-    throw unusable(received, reason, {
+    const isOther = recordId === undefined || reason === 'wrong_record' || statusIn(json) !== undefined;
+    if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);
+    const isWrite = received.sent.method !== 'GET' && reason !== 'wrong_content' && !ofCaller;
+    const found = {
       issues: issues.map((issue) => redactText(issue, apiKey)),
       recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
       ofCaller,
       cause: causeOfSchema(cause, apiKey),
-    });
+    };
+    throw unusable(received, reason, found, isOther && isWrite ? 'wrong_record' : undefined);
   }
+}
+
+/** Whether the JSON of a 2xx is a problem document. A product has `type` and `status` too, but as strings of its own. */
+function isProblem({ shown, response }: Received, json: unknown): boolean {
+  const isOfType = /^\s*application\/problem\+json\b/i.test(response.headers.get('content-type') ?? '');
+  if (isOfType || statusIn(json) !== undefined) return true;
+  const problem = parseProblem(json);
+  const isOfHydra = isObject(json) && typeof json['hydra:description'] === 'string';
+  return isOfHydra || errorTypeOf({ ...shown, problem, retryAfterMs: undefined }) !== undefined;
+}
+
+/** The error status that a JSON body names. */
+function statusIn(json: unknown): number | undefined {
+  if (!isObject(json) || typeof json.status !== 'number') return undefined;
+  return json.status >= 400 && json.status <= 599 ? json.status : undefined;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -91,10 +112,15 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * A 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
  * captive portal, such as `blocked`, and confirms nothing, whatever type it claims.
  */
-async function readNothing(received: Received): Promise<void> {
+async function readNothing<T>(
+  received: Received,
+  { check = () => undefined }: Extract<Expected<T>, { kind: 'nothing' }>,
+): Promise<void> {
   const { body, config } = received;
   const bytes = await body.bytes(config.maxBodyBytes).catch(() => undefined);
-  if (bytes?.every((byte) => SKIPPED.has(byte)) || parseJson(bytes) !== undefined) return;
+  if (bytes?.every((byte) => SKIPPED.has(byte))) return;
+  const json = parseJson(bytes);
+  if (json !== undefined) return readValue(received, { read: check }, json);
   if (received.isJson && BEGINS_AS_JSON.test(textOf(body))) return;
 
   throw unusable(received, 'wrong_content');
@@ -141,15 +167,20 @@ function textOf({ received }: Body): string {
   return received.map((chunk) => decoder.decode(chunk, { stream: true })).join('');
 }
 
-/** What an error status means; `body` is undefined if it could not be read. */
+/** What an error status means, or a problem document in a 2xx; `body` is undefined if it could not be read. */
 function statusFailure(received: Received, body: unknown, isWhole: boolean): Failure {
-  const { status, shown, retryAfterMs, config, sent } = received;
+  const { shown, retryAfterMs, config, sent } = received;
+  const within = received.response.ok ? received.status : undefined;
+  const status = (received.response.ok ? statusIn(body) : undefined) ?? received.status;
   const isTrusted = config.bareNotFound === 'missing' && isNotFoundStatus(status);
   // Half a document does not prove that a record is missing.
   const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
   const content = isTrusted ? 'problem' : found;
   const problem = parseProblem(redact(body, sent.apiKey));
-  return new Failure('status', { kind: 'status', response: { ...shown, problem, content, retryAfterMs } });
+  return new Failure('status', {
+    kind: 'status',
+    response: { ...shown, status, within, problem, content, retryAfterMs },
+  });
 }
 
 function redirected({ response, sent: { url, apiKey } }: Received): Failure {
@@ -168,8 +199,9 @@ function unusable(
   { status, requestId }: Received,
   reason: ContentProblem,
   found: Partial<UnusableContent> = {},
+  fault = FAULTS[reason],
 ): Failure {
-  return new Failure(FAULTS[reason], { kind: 'content', status, reason, requestId, ...found });
+  return new Failure(fault, { kind: 'content', status, reason, requestId, ...found });
 }
 
 /** The row of the table in retry-policy.ts. */

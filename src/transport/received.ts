@@ -1,6 +1,7 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { Body } from './read-body.ts';
 import { redactText } from './redact.ts';
+import type { Method } from './request.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
 /** Where services put their own id of a request. The API documentation does not say. */
@@ -47,6 +48,7 @@ export interface ReadingConfig {
 /** The request that a response belongs to. */
 interface Sent {
   readonly url: string;
+  readonly method: Method;
   /** Removed from everything that the response echoes. */
   readonly apiKey: string;
 }

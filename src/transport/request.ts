@@ -15,8 +15,8 @@ export type Expected<T> =
       /** The value with `clear` applied to strings in which the service may echo the key. */
       cleared?(value: T, clear: (text: string) => string): T;
     }
-  /** Nothing: any 2xx will do. */
-  | { readonly kind: 'nothing'; readonly value: T };
+  /** Nothing: any 2xx will do. `check` throws a ShapeError for a JSON body that shows something else. */
+  | { readonly kind: 'nothing'; readonly value: T; readonly check?: (body: unknown) => void };
 
 /** One logical request: what is sent, and what response is expected. */
 export interface ApiRequest<T> {

@@ -23,7 +23,7 @@ type Next =
   | 'refresh_key'
   /** The first 415 to an update as JSON: the same body as merge-patch, which means the same. */
   | 'merge_patch'
-  /** The update was applied, but the response does not contain the record: read it. */
+  /** The response does not show what became of the record: read it. */
   | 'reread'
   /** The delete has happened. */
   | 'done';
@@ -50,6 +50,7 @@ const RULES: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   cut: { GET: 'retry', POST: 'retry', PATCH: 'retry', DELETE: 'done' },
   empty: { GET: 'throw', POST: 'retry_once', PATCH: 'reread', DELETE: 'done' },
   wrong_content: { GET: 'throw', POST: 'retry_once', PATCH: 'throw', DELETE: 'throw' },
+  wrong_record: { GET: 'throw', POST: 'retry_once', PATCH: 'throw', DELETE: 'reread' },
   unreadable: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   too_large: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   redirect: all('throw'),
@@ -75,6 +76,8 @@ const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, Cal
   not_a_response: 'unknown',
   // A page of a proxy with status 200 says nothing about the service.
   wrong_content: 'unknown',
+  // Some services report a rejection so, such as `{"success":false}`.
+  wrong_record: 'unknown',
   cut: 'applied',
   empty: 'applied',
   unreadable: 'applied',
@@ -117,6 +120,8 @@ function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
 function statusRule(response: ErrorResponse, state: CallState): NextStep {
   const { method, outcomeBefore, used, canMergePatch, hasHugeId } = state;
   const { status } = response;
+  // The rate limiter and the outage know nothing of it.
+  if (response.within !== undefined) return { next: 'throw' };
   if (status === 429) return { next: 'wait' };
   if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
   if (status === 415 && canMergePatch) return { next: 'merge_patch' };
@@ -151,7 +156,9 @@ export function effectOf({ fault, details }: Failure): CallOutcome {
   if (details.kind !== 'status') return EFFECTS[fault as keyof typeof EFFECTS];
 
   const { response } = details;
-  const isUncertain = response.status >= 500 || response.status === 408 || isStillRunning(response);
+  const { status } = response;
+  const isUnnamed = status < 400 && errorTypeOf(response) === undefined;
+  const isUncertain = isUnnamed || status >= 500 || status === 408 || isStillRunning(response);
   return isUncertain ? 'unknown' : 'rejected';
 }
 

@@ -272,14 +272,20 @@ export class HttpTransport implements Transport {
 
   /** The response to a write that succeeded although its last attempt failed; undefined if there is none. */
   async #recover<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T> | undefined> {
+    const { method, expected } = request;
     const { next } = call.step;
+    let isDone = next === 'done';
     if (next === 'reread') {
       const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
-      const read = { ...request, method: 'GET', body: undefined, settings, options } as const;
-      return await this.send(read).catch(() => undefined);
+      try {
+        const read = await this.send({ ...request, method: 'GET', body: undefined, settings, options });
+        return method === 'DELETE' ? undefined : read;
+      } catch (error) {
+        isDone = method === 'DELETE' && isAccountingError(error, 'not_found') && error.missing;
+      }
     }
-    const empty = next === 'done' ? await emptyValue(request.expected) : undefined;
+    const empty = isDone ? await emptyValue(expected) : undefined;
     if (empty === undefined) return undefined;
     const rateLimit = call.received?.rateLimit;
     return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };

@@ -28,6 +28,7 @@ const CELLS = {
   'once A': 'is sent again one time, then fails with outcome applied',
   'once X': 'is sent again one time, then fails',
   reread: 'is followed by a GET of the record',
+  look: 'is followed by a GET, which shows the record: fails with outcome unknown',
   done: 'succeeds',
 } as const;
 type Cell = keyof typeof CELLS;
@@ -91,10 +92,24 @@ const groups: readonly Group[] = [
     code: 'unexpected_response',
     outcome: 'unknown',
     cells: ['X', 'once U', 'U', 'done'],
+    faults: { 'an empty page': respond(200, HTML) },
+  },
+  {
+    code: 'unexpected_response',
+    outcome: 'unknown',
+    cells: ['X', 'once U', 'U', 'look'],
     faults: {
-      'an empty page': respond(200, HTML),
       'JSON as text/plain': respond(200, TEXT, '{}'),
       'a list in place of a record': json([product]),
+    },
+  },
+  {
+    code: 'unexpected_response',
+    outcome: 'applied',
+    cells: ['X', 'once U', 'U', 'look'],
+    faults: {
+      'a record without an id': json({ name: 'Desk' }),
+      'a report of a failure': json({ success: false }),
     },
   },
   {
@@ -124,7 +139,6 @@ const groups: readonly Group[] = [
     faults: {
       'invalid UTF-8': respond(200, JSON_TYPE, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])),
       'money as a number': json({ ...product, salePrice: 129 }),
-      'a record without an id': json({ name: 'Desk' }),
       'a body over the cap': json({ ...product, remark: 'x'.repeat(3_000) }),
       'a gzip bomb': gzipBomb(3_000_000),
     },
@@ -190,13 +204,14 @@ test.each(cases)('$method that meets $fault $does', async (expected) => {
   const { method, response, cell, again, code, outcome } = expected;
   const passing = await ended(method, [response, success]);
   expect(passing.end instanceof Error).toBe(!again && cell !== 'done');
-  expect(passing.methods).toEqual(again ? [method, cell === 'reread' ? 'GET' : method] : [method]);
+  const isLook = cell === 'reread' || cell === 'look';
+  expect(passing.methods).toEqual(again || isLook ? [method, isLook ? 'GET' : method] : [method]);
   if (cell === 'done') return;
 
   const { end, methods } = again ? await ended(method, [response]) : passing;
-  expect(methods).toHaveLength(cell === 'R' ? 3 : again ? 2 : 1);
+  expect(methods).toHaveLength(cell === 'R' ? 3 : again || isLook ? 2 : 1);
   // A request in another form belongs to the attempt.
-  const attempts = cell === 'reread' || cell === 'once X' ? 1 : methods.length;
+  const attempts = isLook || cell === 'once X' ? 1 : methods.length;
   expect(end).toMatchObject({ code, outcome, attempts, retryable: cell === 'R' });
 });
 

@@ -114,6 +114,8 @@ describe('the end of an update', () => {
   test.each([
     ['missing', made({ misses: 1 }), 'open'],
     ['outage', made(), 'open'],
+    ['empty', made(), 'updated'],
+    ['unread', made(), 'look'],
     ['failed', made(), 'failed'],
   ] as const)('%s', (end, state, step) => {
     expect(afterUpdate(made(), end)).toEqual({ state, step });
