@@ -237,14 +237,17 @@ export class Rounds {
       create: creates,
       update: updates,
     };
-    let isSent = true;
-    for (this.#mostDenied = SAMPLE; isSent; this.#mostDenied = SAMPLE + LARGER_SAMPLE) {
+    let sample = SAMPLE;
+    this.#mostDenied = sample;
+    for (let isSent = true; isSent; ) {
       this.#unsent = { create: [], update: [] };
-      await this.#createAll(sampleFirst(left.create, this.#mostDenied));
-      await this.#updateAll(sampleFirst(left.update, this.#mostDenied));
+      await this.#createAll(sampleFirst(left.create, sample));
+      await this.#updateAll(sampleFirst(left.update, sample));
       const count = this.#unsent.create.length + this.#unsent.update.length;
       isSent = count > 0 && count < left.create.length + left.update.length;
       left = this.#unsent;
+      sample = LARGER_SAMPLE;
+      this.#mostDenied = SAMPLE + LARGER_SAMPLE;
     }
     calls.throwIfStopped();
     for (const kind of ['create', 'update'] as const) {
