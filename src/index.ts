@@ -58,7 +58,13 @@ export type { Paginator } from './pagination/paginator.ts';
 export type { ReadOptions } from './reading/list-options.ts';
 export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
-export type { CollectionReport, CopyFigures, DeletionReport, SyncReport } from './reports/sync-report.ts';
+export type {
+  CollectionReport,
+  CopyFigures,
+  DeletionReport,
+  SyncReport,
+  UnconfirmedDeletion,
+} from './reports/sync-report.ts';
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
 export { type ForgetOptions, forget } from './sync/forget.ts';

@@ -32,7 +32,7 @@ export function createCollection(
     return { ...client, definition, rules, records, hasSchema: schema !== undefined };
   };
   const context = contextWith(validation ?? 'throw');
-  const reads = readsOf(context, async (row) => ({ record: await context.records.one(row), row }));
+  const reads = readsOf(context, (row) => keptRow(context, row));
   // One odd record must not end a copy for good.
   const copying = validation === undefined ? contextWith('report') : context;
   const copied = readsOf(copying, (row) => keptRow(copying, row));
@@ -89,7 +89,7 @@ function readsOf(
   };
 }
 
-/** Reads a row. If it is invalid, but has an id, the result is what a copy may hold of it. */
+/** Reads a row. If invalid rows are reported, one with an id is what a copy may hold of it. */
 async function keptRow(
   { records, definition }: CollectionContext,
   row: unknown,

@@ -6,8 +6,8 @@ import { AccountingError } from './accounting-error.ts';
  * - `few_local_ids_seen`: the service listed less than half of the local records, and less than half of what it listed
  *   is local, as with the API key of another company.
  * - `too_many_candidates`: more local records were not found upstream than `maxCandidates` allows.
- * - `first_record_not_found`: a GET of the first records that were listed returned 404, before the first candidate or
- *   after the last, so a 404 proves nothing.
+ * - `first_record_not_found`: no GET of the first records that were listed found one, before the first candidate or
+ *   after the last, so a 404 proves nothing. `cause` is the error of one of them that was no 404.
  * - `not_found_differs`: 404s (or 410s) came in two forms, so one of them may be that of a gateway.
  */
 export type DeletionsAbortReason =
@@ -30,7 +30,7 @@ export interface DeletionCounts {
   readonly candidates: number;
 }
 
-/** Deletions were aborted for safety: nothing was deleted. Not thrown if a request failed: that error is thrown itself. */
+/** Deletions were aborted for safety: nothing was deleted. Not thrown if the key was rejected or the service was down. */
 export class DeletionsAbortedError extends AccountingError {
   static override readonly brand: string = 'DeletionsAbortedError';
   override readonly code = 'deletions_aborted';
@@ -46,9 +46,16 @@ export class DeletionsAbortedError extends AccountingError {
       reason,
       maxCandidates,
       hint,
-    }: { readonly reason: DeletionsAbortReason; readonly maxCandidates: number; readonly hint: string },
+      cause,
+    }: {
+      readonly reason: DeletionsAbortReason;
+      readonly maxCandidates: number;
+      readonly hint: string;
+      /** Why a listed record could not be read. */
+      readonly cause?: Error | undefined;
+    },
   ) {
-    super(message, { hint });
+    super(message, { hint }, cause && { cause });
     this.reason = reason;
     this.maxCandidates = maxCandidates;
     this.report = report;

@@ -88,6 +88,14 @@ export interface DeletionReport {
   readonly deleted: number;
   /** Candidates that exist: delivered as records. */
   readonly repaired: number;
+  /** Candidates that are kept, because a request for them shows neither: a 403 of an archived record, or another record. */
+  readonly unconfirmed: readonly UnconfirmedDeletion[];
+}
+
+/** A record that the service did not list, and the error of the request for it. */
+export interface UnconfirmedDeletion {
+  readonly id: string;
+  readonly error: Error;
 }
 
 /** The result of a sync. */

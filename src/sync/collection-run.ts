@@ -1,3 +1,5 @@
+import { reasonOf } from '../errors/accounting-error.ts';
+import { isAccountingError } from '../errors/guards.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
@@ -280,6 +282,7 @@ export class CollectionRun<T extends { id: string }> {
       onDelete: (ids) =>
         consumer.run(async () => this.#stats.deleted(await copy.onDelete?.(ids, collection))),
       lookUp: (id) => this.#source.lookUp(id, this.#settings),
+      endsRun: (error) => this.#endsRun(error),
       maxCandidates: options.maxCandidates,
       delivered: () => this.#stats.report.records,
       concurrency: options.concurrency ?? 1,
@@ -301,6 +304,18 @@ export class CollectionRun<T extends { id: string }> {
       throw error;
     }
     this.#deletions = check.report();
+    const [first, ...others] = this.#deletions.unconfirmed;
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    this.#source.warn(
+      `the record ${JSON.stringify(first.id)}${more} was not listed, and a request for it does not show whether it was deleted, so it is kept: ${reasonOf(first.error)}`,
+    );
+  }
+
+  /** Whether an error of a lookup concerns the key or the service, not one record. */
+  async #endsRun(error: unknown): Promise<boolean> {
+    if (!isAccountingError(error) || isAccountingError(error, 'unauthenticated')) return true;
+    return isAccountingError(error, 'rate_limited') || (await this.isServiceDown(error));
   }
 
   #batch(content: Content<T>, state?: SyncState): Batch<T> {
@@ -355,7 +370,7 @@ function unreadableRows({ segment = '' }: { readonly segment: string | undefined
 }
 
 function skipped(reason: 'resumed' | 'paused'): DeletionReport {
-  return { skipped: reason, local: 0, candidates: 0, deleted: 0, repaired: 0 };
+  return { skipped: reason, local: 0, candidates: 0, deleted: 0, repaired: 0, unconfirmed: [] };
 }
 
 function dateOf(timestamp: string | undefined): Date | undefined {

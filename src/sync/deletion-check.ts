@@ -8,7 +8,7 @@ import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
 import { each } from '../reading/each.ts';
 import type { LookUp } from '../reading/source.ts';
-import type { DeletionReport } from '../reports/sync-report.ts';
+import type { DeletionReport, UnconfirmedDeletion } from '../reports/sync-report.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
@@ -47,6 +47,8 @@ export interface DeletionCheckOptions<T> {
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   readonly lookUp: (id: string) => Promise<LookUp<T>>;
+  /** Whether a request failed because of the service or the key, so that no other one shows anything either. */
+  readonly endsRun: (error: unknown) => Promise<boolean>;
   /** Undefined: 50, or a tenth of the local ids if that is more. */
   readonly maxCandidates: number | undefined;
   /** How many records of the read the consumer was given. */
@@ -55,14 +57,17 @@ export interface DeletionCheckOptions<T> {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What a request for one record shows: an error of it alone, such as a 403 of an archived one, shows nothing. */
+type Finding<T> = LookUp<T> | Error;
+
 /**
  * Finds the records of a local copy that the service no longer has, by a complete read of the collection.
  *
  * 1. `readLocalIds`, before the first request: a record that is added to the copy during the read must not look deleted.
  * 2. `see` each page of the read. Local ids that no page lists are candidates.
- * 3. `confirm`: each candidate is requested by itself, because a read can miss a record. Only a 404 deletes it, and only
- *    if a record that was listed is found before the first candidate and after the last: a gateway may return 404 to
- *    everything.
+ * 3. `confirm`: each candidate is requested and judged by itself, because a read can miss a record. Only a 404 deletes it,
+ *    and only if a record that was listed is found before the first candidate and after the last: a gateway may return 404
+ *    to everything. A candidate that gets another error is kept and reported.
  *
  * Nothing is deleted before every candidate is confirmed, and nothing at all if the counts look like a mistake.
  */
@@ -74,6 +79,7 @@ export class DeletionCheck<T extends { id: string }> {
   #witnesses: string[] = [];
   /** The form of the first 404, and of the first 410. */
   readonly #forms = new Map<number, string>();
+  readonly #unconfirmed: UnconfirmedDeletion[] = [];
   readonly #counts = { seen: 0, missing: 0, candidates: 0, deleted: 0, repaired: 0 };
 
   constructor(options: DeletionCheckOptions<T>) {
@@ -95,9 +101,10 @@ export class DeletionCheck<T extends { id: string }> {
     const counts = this.#counts;
     if (restarted) counts.seen = counts.missing = 0;
     const wanted = WITNESSES - this.#witnesses.length;
-    if (wanted > 0) this.#witnesses.push(...records.slice(0, wanted).map(({ id }) => id));
     // An invalid row exists, too.
-    for (const { id } of [...records, ...invalid]) {
+    const rows = [...records, ...invalid];
+    if (wanted > 0) this.#witnesses.push(...rows.flatMap(({ id }) => id ?? []).slice(0, wanted));
+    for (const { id } of rows) {
       counts.seen++;
       if (this.#options.marks !== undefined) continue;
       if (id !== undefined && this.#local.has(id)) this.#local.set(id, true);
@@ -136,7 +143,8 @@ export class DeletionCheck<T extends { id: string }> {
 
   report(): DeletionReport {
     const { candidates, deleted, repaired } = this.#counts;
-    return { skipped: undefined, local: this.#localCount, candidates, deleted, repaired };
+    const unconfirmed = this.#unconfirmed;
+    return { skipped: undefined, local: this.#localCount, candidates, deleted, repaired, unconfirmed };
   }
 
   get #localCount(): number {
@@ -178,12 +186,13 @@ export class DeletionCheck<T extends { id: string }> {
   async #findAll(ids: readonly string[], gone: string[]): Promise<Repairs<T>> {
     const found = { records: [] as T[], rows: [] as unknown[], invalid: [] as InvalidRecord[] };
     await forEach(ids, this.#options.concurrency, async (id) => {
-      const { record, row, invalid } = await this.#lookUp(id);
-      if (invalid !== undefined) found.invalid.push(invalid);
-      else if (record === undefined) gone.push(id);
+      const finding = await this.#lookUp(id);
+      if (finding instanceof Error) this.#unconfirmed.push({ id, error: finding });
+      else if (finding.invalid !== undefined) found.invalid.push(finding.invalid);
+      else if (finding.record === undefined) gone.push(id);
       else {
-        found.records.push(record);
-        found.rows.push(row);
+        found.records.push(finding.record);
+        found.rows.push(finding.row);
       }
     });
     return found;
@@ -191,16 +200,23 @@ export class DeletionCheck<T extends { id: string }> {
 
   /** Aborts unless a GET finds a record that was listed. One that was deleted meanwhile is replaced by another. */
   async #findListed(): Promise<void> {
+    let error: Error | undefined;
     for (const id of this.#witnesses) {
-      const { record, invalid } = await this.#lookUp(id);
-      if (record !== undefined || invalid !== undefined) return;
+      const finding = await this.#lookUp(id);
+      if (finding instanceof Error) error = finding;
+      else if (finding.record !== undefined || finding.invalid !== undefined) return;
     }
-    throw this.#aborted('first_record_not_found');
+    throw this.#aborted('first_record_not_found', error);
   }
 
-  async #lookUp(id: string): Promise<LookUp<T>> {
-    this.#options.signal?.throwIfAborted();
-    const result = await this.#options.lookUp(id);
+  async #lookUp(id: string): Promise<Finding<T>> {
+    const { signal, lookUp, endsRun } = this.#options;
+    signal?.throwIfAborted();
+    const result = await lookUp(id).catch(async (error: unknown) => {
+      if (!(error instanceof Error) || (await endsRun(error))) throw error;
+      return error;
+    });
+    if (result instanceof Error) return result;
     if (result.record === undefined && result.notFound !== undefined) this.#compareForm(result.notFound);
     return result;
   }
@@ -210,7 +226,7 @@ export class DeletionCheck<T extends { id: string }> {
     const form = formOf(error);
     const first = this.#forms.get(error.status) ?? form;
     this.#forms.set(error.status, first);
-    if (first !== form) throw this.#aborted('not_found_differs', `${first}, then ${form}`);
+    if (first !== form) throw this.#aborted('not_found_differs', undefined, `${first}, then ${form}`);
   }
 
   get #maxCandidates(): number {
@@ -228,7 +244,7 @@ export class DeletionCheck<T extends { id: string }> {
     return candidates > this.#maxCandidates ? 'too_many_candidates' : undefined;
   }
 
-  #aborted(reason: DeletionsAbortReason, forms = ''): DeletionsAbortedError {
+  #aborted(reason: DeletionsAbortReason, cause?: Error, forms = ''): DeletionsAbortedError {
     const local = this.#localCount;
     const { seen, missing, candidates } = this.#counts;
     const maxCandidates = this.#maxCandidates;
@@ -259,7 +275,7 @@ export class DeletionCheck<T extends { id: string }> {
     return new DeletionsAbortedError(
       `The deletions of ${collection} were aborted after ${delivered()} records were delivered: ${what}`,
       { collection, local, seen, missing, candidates },
-      { reason, maxCandidates, hint },
+      { reason, maxCandidates, hint, cause },
     );
   }
 }

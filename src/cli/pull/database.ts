@@ -12,6 +12,7 @@ import {
   verify,
 } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
@@ -241,10 +242,15 @@ function logReport(
   for (const report of collections) {
     const { collection, status, records: count, invalid, deletions } = report;
     if (status === 'forbidden') io.note(`This key may not read ${collection}.`);
-    const { deleted = 0, skipped } = deletions ?? {};
+    const { deleted = 0, skipped, unconfirmed = [] } = deletions ?? {};
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
     const done = parts.filter((part) => part !== false).join(', ');
     if (done !== '') io.note(`${collection}: ${done}`);
+    for (const { id, error } of unconfirmed) {
+      io.note(
+        `${collection}: whether ${id} was deleted is unknown, so it is kept. ${oneLine(error.message)}`,
+      );
+    }
     if (skipped === 'resumed') {
       io.note(
         `${collection}: this run resumed an interrupted one, so deletions were not looked for. Run it again.`,

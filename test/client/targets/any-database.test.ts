@@ -175,6 +175,23 @@ describe('a copy', () => {
     expect(await copied(copy)).toEqual(upstream(sandbox));
   });
 
+  test('removes deleted records in every full run, even if another candidate is archived', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 100, products: 0 } });
+    const archived = { path: /accounts\/50$/, probability: 1 };
+    sandbox.faults.add({ kind: 'status', status: 403 }, archived);
+    for (const id of ['50', '60', '61']) sandbox.store.accounts.delete(id);
+    const first = reportOf(await run(sandbox, copy, { mode: 'full' }), 'accounts');
+    expect(first).toMatchObject({ status: 'done', deleted: 2, deletions: { candidates: 3 } });
+    sandbox.store.accounts.delete('62');
+    const second = reportOf(await run(sandbox, copy, { mode: 'full' }), 'accounts');
+    expect(second).toMatchObject({ deleted: 1, deletions: { unconfirmed: [{ id: '50' }] } });
+    expect(await copied(copy)).toHaveLength(97);
+    expect(await statusOf(copy)).toMatchObject({ last_error: null });
+    sandbox.faults.clear();
+    await run(sandbox, copy, { mode: 'full' });
+    expect(await copied(copy)).toEqual(upstream(sandbox));
+  });
+
   test('finds deletions in what a first sync, which was paused, had read', async () => {
     const [sandbox, copy] = [
       createSandbox({ records: { accounts: 10, products: 300 }, pageSize: 20 }),

@@ -42,6 +42,17 @@ test('pull --to writes every collection to SQLite, and then only what changed', 
   expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });
 });
 
+test('pull --to --full names a record that it can neither find nor confirm as deleted', async () => {
+  const { sandbox, env } = openSandbox({ records: { products: 30 } });
+  const args = ['pull', 'products', '--to', folder()('books.sqlite'), '--tenant', 'acme'];
+  await run(env, args);
+  sandbox.store.products.delete('7');
+  sandbox.store.products.delete('8');
+  sandbox.faults.add({ kind: 'status', status: 403 }, { path: /products\/7$/, probability: 1 });
+  const { code, log } = await run(env, [...args, '--full']);
+  expect([code, log]).toEqual([0, expect.stringMatching(/1 deleted\n.*7 was deleted is unknown.* 403/)]);
+});
+
 test('pull --to removes many deleted records only with --max-candidates', async () => {
   const { sandbox, env } = openSandbox({ records: { products: 200 } });
   const file = folder()('books.sqlite');
