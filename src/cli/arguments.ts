@@ -1,13 +1,9 @@
-import {
-  type CollectionName,
-  collectionNames,
-  type FieldKind,
-  fieldKinds,
-  productFields,
-} from 'accounting-data-sdk';
+import { type CollectionName, collectionNames, fieldKinds, productFields } from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../internal/suggestion.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
+import type { CellKind } from './push/cells.ts';
+import type { CustomFields } from './push/product-file.ts';
 
 /** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */
 export function collectionName(text: string): CollectionName {
@@ -54,20 +50,26 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('Give a time with its unit, such as 90s or 5m, or 0.');
 }
 
-/** Fields that the API documentation does not have, with their kinds. */
-export type CustomFields = Readonly<Record<string, FieldKind>>;
+const CELL_KINDS: readonly string[] = [...Object.keys(fieldKinds), 'json'];
 
-/** `grade,colourCode:integer`: custom fields, each with its kind unless it is a text. */
-export function customFields(text: string): CustomFields {
-  const entries = text.split(',').map((field) => {
-    const [name = '', kind = 'string'] = field.split(':').map((part) => part.trim());
-    if (Object.hasOwn(productFields, name)) throw new InvalidArgumentError(`${name} is a documented field.`);
-    if (name !== '' && Object.hasOwn(fieldKinds, kind)) return [name, kind as FieldKind] as const;
-    throw new InvalidArgumentError(
-      `Give names such as grade,colourCode:integer. The kinds are ${Object.keys(fieldKinds).join(', ')}.`,
-    );
-  });
-  return Object.fromEntries(entries);
+/** `grade`, `colourCode:integer`: one more field that the API documentation does not have, with its kind unless it is a text. */
+export function customField(text: string, before: CustomFields = {}): CustomFields {
+  const end = text.lastIndexOf(':');
+  const [name, kind] = end < 0 ? [text, 'string'] : [text.slice(0, end), text.slice(end + 1)];
+  const field = name.trim();
+  if (Object.hasOwn(productFields, field)) throw new InvalidArgumentError(`${field} is a documented field.`);
+  if (field !== '' && CELL_KINDS.includes(kind.trim()))
+    return { ...before, [field]: kind.trim() as CellKind };
+  throw new InvalidArgumentError(
+    `Give a name such as grade or colourCode:integer. The kinds are ${CELL_KINDS.join(', ')}.`,
+  );
+}
+
+/** One character, or `tab`. */
+export function delimiter(text: string): string {
+  if (text === 'tab' || text === '\\t') return '\t';
+  if ([...text].length === 1) return text;
+  throw new InvalidArgumentError('Give one character, or tab.');
 }
 
 /** A JSON object. */

@@ -15,13 +15,14 @@ import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
 import { oneLine } from '../../internal/text.ts';
-import { type CustomFields, candidates, customFields, duration, wholeNumber } from '../arguments.ts';
+import { candidates, customField, delimiter, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
 import type { DecimalMark } from '../push/cells.ts';
-import { type EmptyCells, ProductFile, type ProductFormat } from '../push/product-file.ts';
+import type { ProductFormat } from '../push/formats.ts';
+import { type CustomFields, type EmptyCells, ProductFile } from '../push/product-file.ts';
 import { RowResults, rowName } from '../push/row-results.ts';
 
 interface Flags extends ConnectFlags {
@@ -31,8 +32,10 @@ interface Flags extends ConnectFlags {
   readonly missing: 'keep' | 'delete' | 'deactivate';
   readonly maxCandidates?: number;
   readonly map?: readonly string[];
-  readonly ignoreColumns?: string;
-  readonly customFields?: CustomFields;
+  readonly ignoreColumn?: readonly string[];
+  readonly customField?: CustomFields;
+  readonly delimiter?: string;
+  readonly listSeparator?: string;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly json?: true;
@@ -77,16 +80,14 @@ export function addPush(program: Command, io: CommandIo): void {
           ',',
         ]),
       )
+      .option('--delimiter <mark>', 'between the cells of a CSV file: one character, or tab', delimiter)
+      .option('--list-separator <mark>', 'between the texts of a list in a cell (default: "|")')
+      .option('--map <column=field>', 'the field of a column: "Variant SKU=productNumber" *', repeated)
+      .option('--ignore-column <name>', 'leave out a column *', repeated)
       .option(
-        '--map <column=field>',
-        'the field of a column with another name: "Variant SKU=productNumber"; repeat it for several columns',
-        (pair: string, before: readonly string[] = []) => [...before, pair],
-      )
-      .option('--ignore-columns <names>', 'columns to leave out, with commas between them')
-      .option(
-        '--custom-fields <names>',
-        'fields that only your service has, each with its kind unless it is a text: "grade,colourCode:integer"',
-        customFields,
+        '--custom-field <name:kind>',
+        'a field that only your service has: grade, packSize:integer *',
+        customField,
       )
       .optionsGroup('Products that no row has:')
       .addOption(
@@ -120,11 +121,12 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
   const resultsPath = flags.results && resolve(io.cwd ?? '.', flags.results);
   await checkPaths(rowsPath, resultsPath);
-  const ignoreColumns = (flags.ignoreColumns ?? '').split(',').map((name) => name.trim());
+  const ignored = (flags.ignoreColumn ?? []).map((name) => name.trim());
   const file = new ProductFile(rowsPath, {
     ...flags,
-    map: mapOf(flags.map ?? [], ignoreColumns),
-    ignoreColumns,
+    map: mapOf(flags.map ?? [], ignored),
+    ignored,
+    customFields: flags.customField ?? {},
     stdin: io.stdin,
   });
   const { client, reading } = await connect(io, flags);
@@ -153,7 +155,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       maxOutageMs: flags.maxOutage,
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
-      onResult: (result) => results.add(result, file.lineOf(result.index), file.badCellsOf(result.index)),
+      onResult: (result) => results.add(result, file.lineOf(result.index), file.problemsOf(result.index)),
       onProgress: (progress) => io.status?.(progressText(progress)),
       confirm,
     });
@@ -193,8 +195,8 @@ async function stateIn(folder: string, isDryRun: boolean): Promise<CompleteStore
 }
 
 /** Before anything is read or sent. */
-function checkFlags({ key, customFields }: Flags, mustConfirm: boolean): void {
-  const kinds: Readonly<Record<string, string>> = { ...productFields, ...customFields };
+function checkFlags({ key, customField }: Flags, mustConfirm: boolean): void {
+  const kinds: Readonly<Record<string, string>> = { ...productFields, ...customField };
   if (!Object.hasOwn(kinds, key) || kinds[key] !== 'string') {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
     // Not quoted, because the caller may have passed the API key by mistake.
@@ -210,6 +212,11 @@ function checkFlags({ key, customFields }: Flags, mustConfirm: boolean): void {
   });
 }
 
+/** An option that is given once for each value. */
+function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 /** Fields by the names of their columns. A column has one field, and is not ignored. */
 function mapOf(pairs: readonly string[], ignored: readonly string[]): ReadonlyMap<string, string> {
   const map = new Map<string, string>();
@@ -222,7 +229,7 @@ function mapOf(pairs: readonly string[], ignored: readonly string[]): ReadonlyMa
         exitCode: EXIT.usage,
       });
     }
-    const other = ignored.includes(column) ? '--ignore-columns' : map.has(column) && 'another --map';
+    const other = ignored.includes(column) ? '--ignore-column' : map.has(column) && 'another --map';
     if (other) {
       throw new CommandFailure(`The column ${JSON.stringify(column)} of --map is that of ${other} too.`, {
         advice: 'Leave out one of the two.',
@@ -253,7 +260,8 @@ interface Ended {
 }
 
 function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, results, file }: Ended): void {
-  io.note(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
+  if (file.warning !== undefined) io.log(oneLine(`Warning: ${file.warning}`));
   for (const { field, sent, returned, key, index, rows: count } of notStored) {
     const more = count > 1 ? ` (and ${counted(count - 1, 'more row')})` : '';
     const values = `sent ${short(sent)}, returned ${short(returned)}${more}`;

@@ -1,4 +1,5 @@
-import { linesOf } from '../lines.ts';
+import { createReadStream } from 'node:fs';
+import { ndjsonRows } from '../../internal/ndjson.ts';
 
 /** Rows are joined until there are about this many characters. */
 const CHUNK_CHARACTERS = 2 ** 16;
@@ -34,5 +35,5 @@ function field(value: unknown): string {
 }
 
 async function* recordsIn(file: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  for await (const line of linesOf(file)) yield JSON.parse(line) as Readonly<Record<string, unknown>>;
+  for await (const { row } of ndjsonRows(createReadStream(file))) yield row;
 }

@@ -1,49 +1,130 @@
 import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from 'accounting-data-sdk';
+import { counted } from '../numbers.ts';
+import { keepsDigits, parseExactly } from './exact-json.ts';
 
 /** The mark before the decimals of amounts and numbers. */
 export type DecimalMark = '.' | ',';
 
-/** A cell as a value of a kind of field. Amounts never become numbers, and what looks like thousands is never guessed. */
-export function readCell(cell: string, kind: FieldKind, decimal: DecimalMark): Cell {
-  const { json, pattern, decimal: isDecimal }: FieldKindFacts = fieldKinds[kind];
-  const text = pattern === undefined ? cell : cell.trim();
-  const value = READ[json](isDecimal ? withPoint(text, decimal) : text, decimal);
-  if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return { value };
-  return {
-    problem: `${JSON.stringify(cell.slice(0, 40))} is not ${EXPECTED[json](fieldKinds[kind], decimal)}`,
-  };
+/** A kind of field, or any JSON. */
+export type CellKind = FieldKind | 'json';
+
+/** How the cells of a file are written. */
+interface CellForm {
+  readonly decimal: DecimalMark;
+  /** Between the texts of a list. */
+  readonly listSeparator: string;
 }
 
 /** A value, or what is wrong with the cell. */
-export type Cell = { readonly value: unknown; readonly problem?: undefined } | { readonly problem: string };
+export interface Cell {
+  readonly value?: unknown;
+  readonly problem?: string | undefined;
+}
+
+/** A longer text is no field of a product, but the rest of a file behind a quote that is never closed. */
+const MAX_CELL = 1_000_000;
+
+/** A cell as a value of a kind of field. Amounts never become numbers, and what looks like thousands is never guessed. */
+export function readCell(cell: string, kind: CellKind, form: CellForm): Cell {
+  if (cell.length > MAX_CELL) return tooLong(cell);
+  const { json, pattern, decimal: isDecimal }: Facts = factsOf(kind);
+  const text = json === 'string' && pattern === undefined ? cell : cell.trim();
+  const marked = isDecimal || json === 'number' ? withPoint(text, form.decimal) : text;
+  const { value, problem } = READ[json](marked, form);
+  if (problem !== undefined) return { problem: `${shortened(cell)} ${problem}` };
+  if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return { value };
+  return { problem: `${shortened(cell)} is not ${EXPECTED[json](factsOf(kind), form)}` };
+}
+
+/** A value of NDJSON as the service would get it, or what is wrong with it. */
+export function checkValue(value: unknown): Cell {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > MAX_CELL ? tooLong(text) : { value };
+}
+
+/** What is wrong with a code that a spreadsheet took for a number, such as `8,71E+12`. */
+export function roundedCode(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^\s*\d(?:[.,]\d+)?E\+\d\d+\s*$/.test(value)) return undefined;
+  return `${JSON.stringify(value)} is a number that a spreadsheet rounded: format the column as text, and enter or import its values again`;
+}
 
 /** Whether an amount or a number can only have a decimal comma: not `1,234`, which may be a thousand. */
-export function hasDecimalComma(cell: string, kind: FieldKind): boolean {
-  const { json, decimal }: FieldKindFacts = fieldKinds[kind];
+export function hasDecimalComma(cell: string, kind: CellKind): boolean {
+  const { json, decimal } = factsOf(kind);
   if (decimal !== true && json !== 'number') return false;
   const digits = cell.replaceAll(/[^\d.,]/g, '');
   return /^[\d.]*\d,\d+$/.test(digits) && !/^\d{1,3},\d{3}$/.test(digits);
 }
 
-/** A cell as a value of each JSON type; undefined if it is invalid. */
-const READ: Readonly<Record<JsonType, (cell: string, decimal: DecimalMark) => unknown>> = {
-  string: (cell) => cell,
-  boolean: (cell) => BOOLEANS[cell.trim().toLowerCase()],
-  integer: (cell) => (/^\s*-?\d+\s*$/.test(cell) ? numberOf(cell.trim(), '.') : undefined),
-  number: (cell, decimal) => numberOf(cell.trim(), decimal),
-  array: (cell) => arrayOf(cell.trim()),
+/** Whether a list that was read as one text has a mark that may separate several. */
+export function mayHaveMore(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1 && /[,;]/.test(String(value[0]));
+}
+
+/** Whether a cell has no content. A text may consist of spaces. */
+export function isBlank(cell: string, kind: CellKind): boolean {
+  const { json, pattern } = factsOf(kind);
+  return cell.trim() === '' && (json !== 'string' || pattern !== undefined);
+}
+
+/** The kind that suits all cells of a column. An amount is told from a number by zeros at its end. */
+export function likelyKind(cells: readonly string[]): CellKind {
+  const kinds = Object.keys(LOOKS) as (keyof typeof LOOKS)[];
+  return (cells.length > 0 && kinds.find((kind) => cells.every(LOOKS[kind]))) || 'string';
+}
+
+/** The kind of a value of NDJSON. */
+export function kindOf(value: unknown): CellKind {
+  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'object' && value !== null ? 'json' : 'string';
+}
+
+const LOOKS = {
+  boolean: (cell: string) => cell === 'true' || cell === 'false',
+  integer: (cell: string) => LOOKS.number(cell) && Number.isSafeInteger(Number(cell)),
+  number: (cell: string) => String(Number(cell)) === cell && Number.isFinite(Number(cell)),
+  money: (cell: string) => /^-?\d{1,18}\.\d{1,8}$/.test(cell),
+  array: (cell: string) => Array.isArray(jsonOf(cell).value),
+  json: (cell: string) => typeof jsonOf(cell).value === 'object',
+};
+
+interface Facts extends Omit<FieldKindFacts, 'json'> {
+  readonly json: JsonType | 'json';
+}
+
+function factsOf(kind: CellKind): Facts {
+  return kind === 'json' ? { json: 'json', expected: 'JSON', example: { depth: 2 } } : fieldKinds[kind];
+}
+
+/** A cell as a value of each JSON type; without one if it is invalid. */
+const READ: Readonly<Record<Facts['json'], (cell: string, form: CellForm) => Cell>> = {
+  string: (value) => ({ value }),
+  boolean: (cell) => ({ value: BOOLEANS[cell.toLowerCase()] }),
+  integer: (cell) => (/^-?\d+$/.test(cell) ? numberOf(cell) : {}),
+  number: (cell) => (/^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(cell) ? numberOf(cell) : {}),
+  array(cell, { listSeparator }) {
+    const list = cell.startsWith('[') ? jsonOf(cell) : undefined;
+    if (list) return list.problem !== undefined || Array.isArray(list.value) ? list : {};
+    const parts = cell.split(listSeparator).map((part) => part.trim());
+    return { value: parts.filter((part) => part !== '') };
+  },
+  json: (cell) => jsonOf(cell),
 };
 
 /** What a cell of each JSON type should be. */
-const EXPECTED: Readonly<Record<JsonType, (facts: FieldKindFacts, decimal: DecimalMark) => string>> = {
-  string: ({ decimal: isDecimal, expected, example }, decimal) =>
+const EXPECTED: Readonly<Record<Facts['json'], (facts: Facts, form: CellForm) => string>> = {
+  string: ({ decimal: isDecimal, expected, example }, { decimal }) =>
     isDecimal
       ? `a decimal with a ${MARKS[decimal]}, such as ${String(example).replace('.', decimal)}, without thousands separators`
       : `${expected} such as ${example}`,
   boolean: () => 'true or false',
   integer: () => 'a whole number such as 12, without thousands separators',
-  number: (_, decimal) => `a number with a ${MARKS[decimal]} and at most 15 digits`,
+  number: (_, { decimal }) =>
+    `a number with a ${MARKS[decimal]}, such as 2${decimal}5, without thousands separators`,
   array: () => 'a JSON array',
+  json: () => 'JSON',
 };
 
 const MARKS: Readonly<Record<DecimalMark, string>> = { '.': 'point', ',': 'comma' };
@@ -63,19 +144,27 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   0: false,
 };
 
-/** Undefined for anything else, and for a number that would lose digits. */
-function numberOf(text: string, decimal: DecimalMark): number | undefined {
-  const number = withPoint(text, decimal);
-  const digits = number.replace(/[-.]/g, '').replace(/^0+/, '');
-  return /^-?\d+(?:\.\d+)?$/.test(number) && digits.length <= 15 ? Number(number) : undefined;
+const LOSSY = 'has more digits than a JSON number keeps';
+
+function numberOf(text: string): Cell {
+  return keepsDigits(text) ? { value: Number(text) } : { problem: LOSSY };
 }
 
-/** A JSON array, or strings between `|`. */
-function arrayOf(text: string): unknown {
-  if (!text.startsWith('[')) return text.split('|').map((part) => part.trim());
+function jsonOf(text: string): Cell {
   try {
-    return JSON.parse(text);
+    const { value, lossy } = parseExactly(text);
+    return lossy === undefined ? { value } : { problem: `has ${lossy}, which ${LOSSY}` };
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+function tooLong({ length }: string): Cell {
+  return {
+    problem: `has ${counted(length, 'character')}; at most ${counted(MAX_CELL, 'character')} are sent`,
+  };
+}
+
+function shortened(cell: string): string {
+  return JSON.stringify(cell.slice(0, 40));
 }

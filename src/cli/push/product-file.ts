@@ -1,46 +1,72 @@
-import { Readable } from 'node:stream';
-import { type FieldKind, type ProductDraft, productFields, productServerFields } from 'accounting-data-sdk';
-import { CsvError, parse } from 'csv-parse';
-import { nearest } from '../../internal/suggestion.ts';
-import type { CustomFields } from '../arguments.ts';
+import { createReadStream } from 'node:fs';
+import { type ProductDraft, productFields } from 'accounting-data-sdk';
+import { FileProblem, type NdjsonRow, NotUtf8, ndjsonRows, Utf8 } from '../../internal/ndjson.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import { EncodingError, type FileSource, linesOf, textOf } from '../lines.ts';
-import { type DecimalMark, hasDecimalComma, readCell } from './cells.ts';
-
-export type ProductFormat = 'csv' | 'ndjson';
+import { counted } from '../numbers.ts';
+import {
+  type Cell,
+  type CellKind,
+  checkValue,
+  type DecimalMark,
+  hasDecimalComma,
+  isBlank,
+  kindOf,
+  likelyKind,
+  mayHaveMore,
+  readCell,
+  roundedCode,
+} from './cells.ts';
+import { type ColumnOptions, fieldsOf, UnknownColumns, unknownColumns } from './columns.ts';
+import { type CsvRow, csvRows } from './csv.ts';
+import { parseExactly } from './exact-json.ts';
+import { checkFormat, notUtf8, type ProductFormat } from './formats.ts';
 
 /** What an empty cell means: the field keeps its value, or it is cleared. */
 export type EmptyCells = 'ignore' | 'clear';
 
+/** Fields that the API documentation does not have, with their kinds. */
+export type CustomFields = Readonly<Record<string, CellKind>>;
+
 interface FileOptions {
   readonly key: string;
-  readonly empty: EmptyCells;
-  /** Of a CSV file. Undefined if the user did not name it: then a file with decimal commas is rejected. */
-  readonly decimal?: DecimalMark | undefined;
   readonly format?: ProductFormat | undefined;
   /** Fields by the names of their columns. */
   readonly map: ReadonlyMap<string, string>;
-  readonly ignoreColumns: readonly string[];
-  readonly customFields?: CustomFields | undefined;
+  readonly ignored: readonly string[];
+  readonly customFields: CustomFields;
   /** Read for the path `-`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** The others are of a CSV file. */
+  readonly delimiter?: string | undefined;
+  readonly empty: EmptyCells;
+  /** Undefined if the user did not name it: then a file with decimal commas is rejected. */
+  readonly decimal?: DecimalMark | undefined;
+  /** Undefined if the user did not name it: then a list that may have another mark is a warning. */
+  readonly listSeparator?: string | undefined;
 }
+
+/** Rows that are read to find the kinds of unknown columns. */
+const SAMPLE = 1000;
+
+/** Codes that a spreadsheet takes for numbers. */
+const CODES: readonly string[] = ['ean', 'upcCode'];
 
 /** A file of products: CSV whose columns are fields, or NDJSON. */
 export class ProductFile {
   readonly #path: string;
   readonly #options: FileOptions;
-  /** The fields that a row may have. */
-  readonly #kinds: Readonly<Record<string, FieldKind>>;
+  readonly #columns: ColumnOptions;
   /** The line on which each row begins. */
   readonly #lines: number[] = [];
-  /** The invalid cells of rows, by their position. */
-  readonly #badCells = new Map<number, readonly string[]>();
+  /** What is wrong with rows, by their position. */
+  readonly #problems = new Map<number, readonly string[]>();
+  /** Lists that were read as one text, although they have another mark. */
+  readonly #oneText = { rows: 0, first: '' };
 
   constructor(path: string, options: FileOptions) {
     this.#path = path;
     this.#options = options;
-    this.#kinds = { ...productFields, ...options.customFields };
+    this.#columns = { ...options, kinds: { ...productFields, ...options.customFields } };
   }
 
   /** The line of a row by its position. */
@@ -48,9 +74,18 @@ export class ProductFile {
     return row === undefined ? undefined : this.#lines[row];
   }
 
-  /** What is wrong with the cells of a row. */
-  badCellsOf(row: number | undefined): readonly string[] {
-    return (row === undefined ? undefined : this.#badCells.get(row)) ?? [];
+  /** What is wrong with a row. */
+  problemsOf(row: number | undefined): readonly string[] {
+    return (row === undefined ? undefined : this.#problems.get(row)) ?? [];
+  }
+
+  /** What was read, but perhaps not as it was meant. */
+  get warning(): string | undefined {
+    const { rows, first } = this.#oneText;
+    const more = rows > 1 ? ` (and ${counted(rows - 1, 'more row')})` : '';
+    return rows === 0
+      ? undefined
+      : `${first} is one text of a list${more}: "|" separates several, or what --list-separator names.`;
   }
 
   /** The rows as drafts. A row with an invalid cell is one that the push rejects. */
@@ -58,272 +93,172 @@ export class ProductFile {
     try {
       yield* this.#format === 'csv' ? this.#csv() : this.#ndjson();
     } catch (error) {
-      if (error instanceof EncodingError) throw this.#failure(error.message, 'Save it as UTF-8');
+      if (error instanceof NotUtf8) throw this.#failure(notUtf8(this.#path));
+      if (error instanceof FileProblem) throw this.#failure(error);
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+      const what = `it cannot be read: ${(error as Error).message}.`;
       throw this.#failure(
-        `it cannot be read: ${(error as Error).message}.`,
-        'Check the path and the permissions',
+        new FileProblem(what, 'Check the path and the permissions, and run the same command again.'),
       );
     }
   }
 
-  get #source(): FileSource {
-    return this.#path === '-' ? (this.#options.stdin ?? '-') : this.#path;
+  #failure({ message, remedy, choices }: FileProblem): CommandFailure {
+    const advice = remedy ?? 'Correct the file, and run the same command again.';
+    return new CommandFailure(`${this.#path} cannot be pushed: ${message}`, {
+      advice: ['Nothing was written. '.concat(advice), ...choices.map((line) => `  ${line}`)].join('\n'),
+      exitCode: EXIT.file,
+    });
   }
 
   get #format(): ProductFormat {
     return this.#options.format ?? (/\.(?:ndjson|jsonl)$/i.test(this.#path) ? 'ndjson' : 'csv');
   }
 
+  async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    const { stdin } = this.#options;
+    const file = this.#path === '-' && stdin ? stdin : createReadStream(this.#path);
+    let isFirst = true;
+    for await (const bytes of file as AsyncIterable<Uint8Array>) {
+      if (isFirst) checkFormat(bytes, this.#path, this.#format);
+      isFirst = false;
+      yield bytes;
+    }
+  }
+
+  async *#text(): AsyncGenerator<string, void, undefined> {
+    const utf8 = new Utf8();
+    for await (const bytes of this.#bytes()) yield utf8.decode(bytes);
+    yield utf8.decode();
+  }
+
   async *#csv(): AsyncGenerator<ProductDraft, void, undefined> {
-    const text = textOf(this.#source);
-    const start = await headerOf(text);
-    const lines = new LineCounter();
-    /** The lines on which the rows begin that the loop below has not reached. */
-    const starts: number[] = [];
-    const parser = parse({
-      bom: true,
-      delimiter: delimiterOf(start),
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      skip_empty_lines: true,
-      // Called while the row is parsed: the loop below is some rows behind.
-      on_record: (cells: string[], info) => {
-        starts.push(lines.next(cells, info));
-        return cells;
-      },
-    });
-    const file = Readable.from(chain(start, text));
-    // `pipe` passes on no error.
-    file.on('error', (error) => parser.destroy(error));
-    file.pipe(parser);
-    let columns: (string | undefined)[] | undefined;
-    try {
-      for await (const cells of parser as AsyncIterable<string[]>) {
-        const line = starts.shift() ?? 0;
-        if (columns === undefined) {
-          columns = this.#fieldsOf(cells.map((name) => name.trim()));
-          continue;
-        }
-        if (cells.length !== columns.length) {
-          throw this.#failure(
-            `line ${line} has ${cells.length} cells, but there are ${columns.length} columns; is a quote missing?`,
-          );
-        }
-        this.#lines.push(line);
-        yield this.#draft(columns, cells);
+    const { key, map, delimiter } = this.#options;
+    const keyColumns = [key, ...[...map].filter(([, field]) => field === key).map(([column]) => column)];
+    const rows = csvRows(this.#text(), { delimiter, keyColumns });
+    const { value: header } = await rows.next();
+    if (!header) throw new FileProblem('it is empty.');
+    const names = header.cells.map((name = '') => name.trim());
+    const fields = await this.#fieldsOfHeader(names, rows);
+    for await (const { line, cells } of rows) {
+      const more = cells.findIndex((cell = '', at) => at >= names.length && cell.trim() !== '');
+      if (more >= 0) {
+        throw new FileProblem(
+          `line ${line} has ${JSON.stringify(cells[more])} in cell ${more + 1}, but there are ${names.length} columns; is a quote missing?`,
+        );
       }
+      const values = fields.flatMap((field, at): [string, Cell][] => {
+        const cell = field === undefined ? undefined : this.#cellOf(field, cells[at], line);
+        return field === undefined || cell === undefined ? [] : [[field, cell]];
+      });
+      yield this.#draft(line, values);
+    }
+  }
+
+  async #fieldsOfHeader(
+    names: readonly string[],
+    rows: AsyncGenerator<CsvRow>,
+  ): Promise<(string | undefined)[]> {
+    const { key, map } = this.#options;
+    const unused = [...map.keys()].find((name) => !names.includes(name));
+    if (unused !== undefined)
+      throw new FileProblem(`it has no column ${JSON.stringify(unused)}, which --map names.`);
+    let fields: (string | undefined)[];
+    try {
+      fields = fieldsOf(names, 'the header', this.#columns);
     } catch (error) {
-      throw error instanceof CsvError ? this.#failure(csvProblem(error, lines)) : error;
+      if (!(error instanceof UnknownColumns)) throw error;
+      const cells = new Map(error.names.map((name) => [name, [] as string[]]));
+      let read = 0;
+      for await (const row of rows) {
+        for (const [name, found] of cells) {
+          const cell = row.cells[names.indexOf(name)];
+          if (cell !== undefined) found.push(cell);
+        }
+        if (++read === SAMPLE) break;
+      }
+      const kinds = [...cells].map(([name, found]) => [name, likelyKind(found)] as const);
+      throw unknownColumns('the header', kinds, this.#columns);
     }
-    if (columns === undefined) throw this.#failure('it is empty.');
-  }
-
-  #draft(columns: readonly (string | undefined)[], cells: readonly string[]): ProductDraft {
-    const draft: Record<string, unknown> = {};
-    for (const [index, name] of columns.entries()) {
-      if (name === undefined) continue;
-      const given = cells[index] ?? '';
-      // An invisible space would make another key.
-      const cell = name === this.#options.key ? given.trim() : given;
-      if (cell !== '') draft[name] = this.#valueOf(cell, name);
-      else if (this.#options.empty === 'clear') draft[name] = null;
-    }
-    return draft;
-  }
-
-  /** A cell as a value of its field. */
-  #valueOf(cell: string, name: string): unknown {
-    const { decimal } = this.#options;
-    const kind = this.#kinds[name] ?? 'string';
-    const index = this.#lines.length - 1;
-    if (decimal === undefined && hasDecimalComma(cell, kind)) {
-      throw this.#failure(
-        `line ${this.#lines[index]} has the ${name} ${JSON.stringify(cell)}, with a decimal comma.`,
-        'Pass --decimal , to read it, or --decimal . to reject such rows',
-      );
-    }
-    const read = readCell(cell, kind, decimal ?? '.');
-    if (read.problem === undefined) return read.value;
-    this.#badCells.set(index, [...this.badCellsOf(index), `${name}: ${read.problem}`]);
-    return INVALID;
+    if (!fields.includes(key)) throw new FileProblem(`it has no column ${key}, which --key names.`);
+    return fields;
   }
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
     const unused = new Set(this.#options.map.keys());
-    let number = 0;
-    for await (const text of linesOf(this.#source)) {
-      number += 1;
-      const line = number === 1 ? text.replace(/^\uFEFF/, '') : text;
-      if (line.trim() === '') continue;
-      const row = this.#parsed(line, number);
-      const names = memberNames(line);
+    for await (const row of ndjsonRows(this.#bytes())) {
+      const names = memberNames(row.text);
       for (const name of names) unused.delete(name);
-      const fields = this.#namedFields(names, `line ${number}`);
-      this.#lines.push(number);
-      const entries = names.map((name, index) => [fields[index], row[name]] as const);
-      yield Object.fromEntries(entries.filter(([field]) => field !== undefined));
+      const fields = this.#fieldsOfMembers(names, row);
+      const values = fields.flatMap((field, at): [string, Cell][] =>
+        field === undefined ? [] : [[field, checkValue(row.row[names[at] ?? ''])]],
+      );
+      yield this.#draft(row.line, values, parseExactly(row.text).lossy);
     }
     // A push reads every row before it writes.
     for (const name of unused)
-      throw this.#failure(`no line names ${JSON.stringify(name)}, which --map names.`);
+      throw new FileProblem(`no line names ${JSON.stringify(name)}, which --map names.`);
   }
 
-  #parsed(line: string, number: number): Readonly<Record<string, unknown>> {
-    let row: unknown;
+  #fieldsOfMembers(names: readonly string[], { line, row }: NdjsonRow): (string | undefined)[] {
     try {
-      row = JSON.parse(line);
-    } catch {
-      // Below.
+      return fieldsOf(names, `line ${line}`, this.#columns);
+    } catch (error) {
+      if (!(error instanceof UnknownColumns)) throw error;
+      const kinds = error.names.map((name) => [name, kindOf(row[name])] as const);
+      throw unknownColumns(`line ${line}`, kinds, this.#columns);
     }
-    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return { ...row };
-    throw this.#failure(`line ${number} is not a JSON object.`);
   }
 
-  /** The field of each column of a CSV file; undefined for a column that is ignored. */
-  #fieldsOf(columns: readonly string[]): (string | undefined)[] {
-    const { key, map } = this.#options;
-    const unused = [...map.keys()].find((name) => !columns.includes(name));
-    if (unused !== undefined)
-      throw this.#failure(`it has no column ${JSON.stringify(unused)}, which --map names.`);
-    const fields = this.#namedFields(columns, 'the header');
-    if (!fields.includes(key)) throw this.#failure(`it has no column ${key}, which --key names.`);
-    return fields;
-  }
-
-  #namedFields(names: readonly string[], where: string): (string | undefined)[] {
-    const { ignoreColumns, map } = this.#options;
-    const unknown: string[] = [];
-    const fields = names.map((name) => {
-      const mapped = map.get(name);
-      if (mapped === undefined && (ignoreColumns.includes(name) || isServerField(name))) return undefined;
-      const field = mapped ?? name;
-      if (Object.hasOwn(this.#kinds, field)) return field;
-      unknown.push(name);
-      return undefined;
-    });
-    if (unknown.length > 0) throw this.#unknownNames(unknown, where);
-    const twice = fields.find((field, index) => field !== undefined && fields.indexOf(field) !== index);
-    if (twice !== undefined) {
-      const sources = names.filter((_, index) => fields[index] === twice).map((name) => JSON.stringify(name));
-      throw this.#failure(
-        `${where} names the field ${twice} ${sources.length} times: ${sources.join(', ')}.`,
+  /** A cell as a value of its field; undefined if the product keeps its own. */
+  #cellOf(field: string, cell: string | undefined, line: number): Cell | undefined {
+    const { key, decimal, empty, listSeparator } = this.#options;
+    const kind = this.#columns.kinds[field] ?? 'string';
+    if (cell === undefined || isBlank(cell, kind)) return empty === 'clear' ? { value: null } : undefined;
+    if (decimal === undefined && hasDecimalComma(cell, kind)) {
+      throw new FileProblem(
+        `line ${line} has the ${field} ${JSON.stringify(cell)}, with a decimal comma.`,
+        'Pass --decimal , to read it, or --decimal . to reject such rows, and run the same command again.',
       );
     }
-    return fields;
+    // An invisible space would make another key.
+    const text = field === key ? cell.trim() : cell;
+    const read = readCell(text, kind, { decimal: decimal ?? '.', listSeparator: listSeparator ?? '|' });
+    if (listSeparator === undefined && mayHaveMore(read.value)) {
+      this.#oneText.rows += 1;
+      this.#oneText.first ||= `line ${line}, ${field}: ${JSON.stringify(cell)}`;
+    }
+    return read;
   }
 
-  #unknownNames(names: readonly string[], where: string): CommandFailure {
-    const { map } = this.#options;
-    const described = names.map((name) => {
-      const meant = nearest(map.get(name) ?? name, Object.keys(this.#kinds));
-      return JSON.stringify(name) + (meant === undefined ? '' : ` (did you mean ${meant}?)`);
+  /** A row, or if something is wrong with it, one that a push rejects, with its key, so that another row is a duplicate. */
+  #draft(line: number, values: readonly [string, Cell][], lossy?: string): ProductDraft {
+    const { key } = this.#options;
+    const index = this.#lines.push(line) - 1;
+    const problems = values.flatMap(([field, { value, problem }]) => {
+      const isCode = field === key || CODES.includes(field);
+      const what = problem ?? (isCode ? roundedCode(value) : undefined);
+      return what === undefined ? [] : [`${field}: ${what}`];
     });
-    const what = names.length === 1 ? 'which is not a documented field' : 'which are not documented fields';
-    const unmapped = names.filter((name) => !map.has(name));
-    const fields = names.map((name) => map.get(name) ?? name);
-    const ways = [
-      ...unmapped.map((name) => `--map "${name}=field"`),
-      `--ignore-columns "${names.join(',')}"`,
-      `--custom-fields "${fields.join(',')}"`,
-    ];
-    return this.#failure(
-      `${where} names ${described.join(', ')}, ${what} of a product.`,
-      `Correct ${unmapped.length < names.length ? '--map' : 'the file'}, or pass ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`,
-    );
-  }
-
-  #failure(what: string, remedy = 'Correct the file'): CommandFailure {
-    return new CommandFailure(`${this.#path} cannot be pushed: ${what}`, {
-      advice: `Nothing was written. ${remedy}, and run the same command again.`,
-      exitCode: EXIT.file,
-    });
+    if (lossy !== undefined) problems.push(`${lossy} has more digits than a JSON number keeps`);
+    const draft = Object.fromEntries(values.map(([field, { value }]) => [field, value]));
+    if (problems.length === 0) return draft;
+    this.#problems.set(index, problems);
+    // JSON has no such value.
+    return { [key]: draft[key], [key === 'name' ? 'brand' : 'name']: Number.NaN };
   }
 }
-
-/** Whether the service fills a field, which `pull` writes too. */
-function isServerField(name: string): boolean {
-  return name === 'id' || Object.hasOwn(productServerFields, name);
-}
-
-/** In place of an invalid cell: a push rejects the row, because JSON has no such value. */
-const INVALID = Number.NaN;
 
 /** The names of the members of a JSON object, also those that occur twice, of which `JSON.parse` keeps the last. */
-function memberNames(line: string): string[] {
+function memberNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
   let last = '';
-  for (const [token] of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') depth -= 1;
     else if (token !== ':') last = token;
     else if (depth === 1) names.push(JSON.parse(last) as string);
   }
   return names;
-}
-
-/** What the parser counts. */
-interface ParserInfo {
-  readonly lines: number;
-  readonly empty_lines: number;
-}
-
-/** Counts the lines on which rows begin. The parser counts to the end of a row, and `\r\n` in a cell twice. */
-class LineCounter {
-  #end: ParserInfo = { lines: 0, empty_lines: 0 };
-  /** `\r\n` in cells so far. */
-  #breaks = 0;
-
-  /** The line of a row that the parser has just read. */
-  next(cells: readonly string[], info: ParserInfo): number {
-    const line = this.nextLine(info);
-    this.#breaks += cells.join(' ').split('\r\n').length - 1;
-    this.#end = { lines: info.lines - this.#breaks, empty_lines: info.empty_lines };
-    return line;
-  }
-
-  /** The line on which the row behind the last one begins. */
-  nextLine({ empty_lines }: ParserInfo): number {
-    return this.#end.lines + 1 + empty_lines - this.#end.empty_lines;
-  }
-}
-
-const CSV_PROBLEMS: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'its quote is never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'there is text behind its closing quote; double a quote inside a cell',
-  INVALID_OPENING_QUOTE:
-    'it has a quote but does not begin with one; quote the whole cell and double this quote',
-};
-
-/** What the parser found. The row that it stopped in is the one behind the last that it read. */
-function csvProblem(error: CsvError, lines: LineCounter): string {
-  const { code, column, empty_lines } = error as CsvError & { column: number } & ParserInfo;
-  const what = CSV_PROBLEMS[code] ?? 'it is not valid CSV';
-  return `the row on line ${lines.nextLine({ lines: 0, empty_lines })}, cell ${column + 1}: ${what}.`;
-}
-
-async function* chain(start: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-  yield start;
-  yield* rest;
-}
-
-const DELIMITERS = [',', ';', '\t', '|'];
-
-/** The beginning of a text with its first line. */
-async function headerOf(text: AsyncGenerator<string, void, undefined>): Promise<string> {
-  let start = '';
-  while (!/[\r\n]/.test(start) && start.length < 65_536) {
-    const { done, value } = await text.next();
-    if (done) break;
-    start += value;
-  }
-  return start;
-}
-
-/** The delimiter that the header has most often: spreadsheets of many countries write `;`. */
-function delimiterOf(start: string): string {
-  const header = start.slice(0, start.search(/[\r\n]|$/));
-  const count = (delimiter: string) => header.split(delimiter).length;
-  return DELIMITERS.reduce((best, other) => (count(other) > count(best) ? other : best));
 }

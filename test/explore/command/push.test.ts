@@ -1,26 +1,8 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import type { ProductDraft } from 'accounting-data-sdk';
-import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
-import { folder, openSandbox, records, run } from './support/run.ts';
-
-interface SetUp extends SandboxOptions {
-  readonly name?: string | undefined;
-  readonly existing?: readonly ProductDraft[];
-}
-
-/** A file of products, and the command that pushes it. */
-function withFile(text: string | Buffer, { name = 'products.csv', existing = [], ...service }: SetUp = {}) {
-  const { sandbox, env } = openSandbox(service);
-  for (const product of existing) sandbox.store.products.insert({ ...product });
-  const file = folder();
-  writeFileSync(file(name), text);
-  const push = (...args: string[]) => run(env, ['push', file(name), '--key', 'productNumber', ...args]);
-  return { sandbox, env, file, push };
-}
-
-const products = (sandbox: Sandbox) => sandbox.store.products.all();
+import { products, withFile } from './support/products-file.ts';
+import { openSandbox, records, run } from './support/run.ts';
 
 test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
   const { sandbox, push } = withFile(
@@ -47,24 +29,6 @@ test('push creates and updates the products of a CSV file, and sends nothing the
   expect(sandbox.journal).toEqual([]);
 });
 
-test.each([
-  ['a byte order mark and semicolons', '\uFEFFproductNumber;name\nA;Desk\n', 'products.csv'],
-  ['mixed line endings', 'productNumber,name\r\nA,Desk\n', 'products.csv'],
-  ['tabs', 'name\tproductNumber\nDesk\tA\n', 'products.tsv'],
-  ['a comma in a quoted column name', '"name";productNumber\n"Desk";A', 'products.csv'],
-  ['NDJSON', '\uFEFF{"productNumber":"A","name":"Desk"}\r\n\n', 'products.ndjson'],
-  [
-    'the line separators of Unicode in NDJSON',
-    '{"productNumber":"A","name":"Desk\u2028of oak\u2029"}\n',
-    'products.ndjson',
-    'Desk\u2028of oak\u2029',
-  ],
-])('push reads a file with %s', async (_, text, file, name = 'Desk') => {
-  const { sandbox, push } = withFile(text, { name: file });
-  expect(await push('--yes')).toMatchObject({ code: 0, log: expect.stringContaining('1 row: 1 created') });
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name }]);
-});
-
 test('push does not overwrite its own file with --results', async () => {
   const { sandbox, push, file } = withFile('productNumber\nA\n');
   symlinkSync(file('products.csv'), file('link'));
@@ -74,21 +38,6 @@ test('push does not overwrite its own file with --results', async () => {
   }
   expect(readFileSync(file('products.csv'), 'utf8')).toBe('productNumber\nA\n');
   expect(sandbox.count()).toBe(0);
-});
-
-test('push keeps leading zeros, and clears fields only with --empty clear', async () => {
-  const { sandbox, push } = withFile('productNumber,ean,brand\n007,0012,\n');
-  sandbox.store.products.insert({ productNumber: '007', ean: '0012', brand: 'Oak' });
-  await push('--yes');
-  expect(products(sandbox)).toMatchObject([{ productNumber: '007', ean: '0012', brand: 'Oak' }]);
-  await push('--yes', '--empty', 'clear');
-  expect(products(sandbox)).toMatchObject([{ brand: null }]);
-});
-
-test('push rejects a row with a number that would lose digits', async () => {
-  const { sandbox, push } = withFile('productNumber,stockQuantity\nA,1234567890123456\nB,123456789012345\n');
-  expect((await push('--yes')).code).toBe(9);
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'B', stockQuantity: 123456789012345 }]);
 });
 
 describe('a create whose response is lost, on a service that ignores Idempotency-Key', () => {
@@ -209,7 +158,7 @@ test('push warns of fields that the service did not store, in the report and the
   const { sandbox, push, file } = withFile(text);
   const body = (sent: string) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"');
   sandbox.faults.add({ kind: 'rewrite', body });
-  const args = ['--yes', '--json', '--custom-fields', 'colour', '--concurrency', '1'];
+  const args = ['--yes', '--json', '--custom-field', 'colour', '--concurrency', '1'];
   const { code, log, out } = await push(...args, '--results', file('results'));
   expect(code).toBe(0);
   expect(log.split('\n').filter((line) => line.startsWith('Warning'))).toEqual([
@@ -228,25 +177,6 @@ test('push warns of fields that the service did not store, in the report and the
   });
 });
 
-test('push creates and compares custom fields of the kinds that --custom-fields names', async () => {
-  const { sandbox, push } = withFile('productNumber,colour,kilos,isOak\nA,red,"2,5",yes\nB,,x,\n', {
-    unknownFields: 'store',
-  });
-  const args = ['--yes', '--decimal', ',', '--custom-fields', 'colour, kilos:number,isOak:boolean'];
-  const { code, log } = await push(...args);
-  expect([code, log]).toEqual([9, expect.stringContaining('kilos: "x" is not a number with a comma')]);
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', colour: 'red', kilos: 2.5, isOak: true }]);
-  expect((await push(...args)).log).toContain('0 created, 0 updated, 1 unchanged');
-  const rejected = [
-    ['name:number', 'name is a documented field'],
-    ['colour:color', 'The kinds are string, money'],
-  ] as const;
-  for (const [fields, reason] of rejected) {
-    const wrong = await push('--custom-fields', fields);
-    expect([wrong.code, wrong.log]).toEqual([2, expect.stringContaining(reason)]);
-  }
-});
-
 test.runIf(existsSync('/dev/full'))(
   'push writes the products if the disk of --results is full, and says so',
   async () => {
@@ -257,56 +187,6 @@ test.runIf(existsSync('/dev/full'))(
     expect(products(sandbox)).toHaveLength(2);
   },
 );
-
-const CAFE = { csv: 'productNumber,name\nA,Café\n', ndjson: '{"productNumber":"A","name":"Café"}\n' };
-
-test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>([
-  ['an unknown column', 'productNumber,salesPrice\nA,5\n', /salesPrice.*did you mean salePrice\?/s],
-  ['a column that can be mapped', 'productNumber,SKU\nA,5\n', /--map "SKU=field".*--ignore-columns/s],
-  [
-    'several unknown columns',
-    'productNumber,nam,Kleur\nA,5,x\n',
-    /"nam" \(did you mean name\?\), "Kleur", which are not documented fields.*Correct the file, or pass --map "nam=field", --map "Kleur=field", --ignore-columns "nam,Kleur" or --custom-fields "nam,Kleur", and run/s,
-  ],
-  [
-    'a column twice',
-    'productNumber,name,name\nA,5,6\n',
-    /the header names the field name 2 times: "name", "name"\./,
-  ],
-  ['no key column', 'name\nA\n', /no column productNumber/],
-  ['a row with too few cells', 'productNumber,name\nA,x\nB\n', /line 3 has 1 cells/],
-  [
-    'an open quote',
-    'productNumber,name\r\nA,"x\r\ny"\r\nB,"x\r\n',
-    /the row on line 4, cell 2: its quote is never closed\./,
-  ],
-  [
-    'text behind a quote',
-    'productNumber,name\nA,"x"y\n',
-    /line 2, cell 2: there is text behind its closing quote; double a quote inside a cell\./,
-  ],
-  [
-    'a quote in a cell',
-    'productNumber,name\n\nA"B,x\n',
-    /line 3, cell 1: it has a quote but does not begin with one; quote the whole cell and double this quote\./,
-  ],
-  ['no content', '', /is empty/],
-  ['Latin-1', Buffer.from(CAFE.csv, 'latin1'), /cannot be pushed: it is not UTF-8\./],
-  ['UTF-16', Buffer.from(`\uFEFF${CAFE.csv}`, 'utf16le'), /it is not UTF-8\./],
-  [
-    'a field of NDJSON that does not exist',
-    '{"productNumber":"A","nam":"x"}\n',
-    /line 1 names "nam" \(did you mean name\?\), which is not a documented field of a product\.\n.*--custom-fields "nam"/,
-    'a.ndjson',
-  ],
-  ['a torn line of NDJSON', '{"productNumber":"A"}\n{"productNum', /line 2 is not a JSON object/, 'a.ndjson'],
-  ['NDJSON in Latin-1', Buffer.from(CAFE.ndjson, 'latin1'), /it is not UTF-8\./, 'a.ndjson'],
-])('push writes nothing for a file with %s', async (_, text, reason, name) => {
-  const { sandbox, push } = withFile(text, { name });
-  const { code, log } = await push('--yes');
-  expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
-  expect(sandbox.journal).toEqual([]);
-});
 
 test('push names a missing file, a wrong key field and a rejected API key', async () => {
   const { sandbox, env, file } = withFile('productNumber\nA\n');
@@ -343,225 +223,6 @@ test('push says that what was written stays written if the service stops respond
     /\(2 rows read; 1 created, 0 updated\): .*\n.* What was written stays written; run the same command again to continue\.$/,
   );
 });
-
-test('push accepts a file that pull wrote and a spreadsheet changed', async () => {
-  const { sandbox, env, file } = withFile('');
-  sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '5.0000', tags: ['x'] });
-  const pulled = await run(env, ['pull', 'products', '--format', 'csv']);
-  writeFileSync(file('edited.csv'), pulled.out.replace('Desk', 'Table'));
-  sandbox.clearLogs();
-  const { code, log } = await run(env, ['push', file('edited.csv'), '--key', 'productNumber', '--yes']);
-  expect([code, log]).toEqual([0, expect.stringContaining('0 created, 1 updated')]);
-  expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Table' });
-});
-
-test('push maps and ignores columns, and trims the key', async () => {
-  const { sandbox, env, file } = withFile('Variant SKU,Title,Note\n A ,Desk,x\n');
-  const names = ['--ignore-columns', 'Note, other', '--map', 'Title=name'];
-  // The file last, so that no option may take it for a value of its own.
-  const last = ['--map', 'Variant SKU=productNumber', file('products.csv')];
-  const { code } = await run(env, ['push', '--key', 'productNumber', '--yes', ...names, ...last]);
-  expect(code).toBe(0);
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'A', name: 'Desk' }]);
-  const unknown = await run(env, ['push', file('products.csv'), '--key', 'name', '--yes', '--map', 'X=name']);
-  expect([unknown.code, unknown.log]).toEqual([7, expect.stringContaining('--map names')]);
-});
-
-const NDJSON_LINE = '{"productNumber":"1","id":"EXT-9","createdAt":"2026-01-31","Updated":"x"}\n';
-const CSV_LINES = 'productNumber,id,createdAt,Updated\n1,EXT-9,2026-01-31,x\n';
-
-test.each(
-  [
-    ['id=articleCode', { articleCode: 'EXT-9' }],
-    ['createdAt=validFrom', { validFrom: '2026-01-31' }],
-    [' id = name ', { name: 'EXT-9' }],
-  ].flatMap(([map, expected]) => [
-    [map, 'a.csv', CSV_LINES, expected] as const,
-    [map, 'a.ndjson', NDJSON_LINE, expected] as const,
-  ]),
-)('push reads a field that the service fills as the one that --map names: %s in %s', async (...row) => {
-  const [map, name, text, expected] = row;
-  const { sandbox, push } = withFile(text, { name });
-  expect(await push('--yes', '--map', `${map}`, '--map', 'Updated=remark')).toMatchObject({ code: 0 });
-  expect(products(sandbox)).toMatchObject([{ productNumber: '1', remark: 'x', ...(expected as object) }]);
-});
-
-test.each<[what: string, text: string, maps: readonly string[], reason: RegExp, name?: string]>([
-  [
-    'two columns of one field',
-    'productNumber,net,gross\nA,1,2\n',
-    ['net=salePrice', 'gross=salePrice'],
-    /the header names the field salePrice 2 times: "net", "gross"\./,
-  ],
-  [
-    'a column that is mapped to another',
-    'productNumber,name,Title\nA,1,2\n',
-    ['Title=name'],
-    /field name 2 times: "name", "Title"/,
-  ],
-  [
-    'two members of one field',
-    '{"productNumber":"A"}\n{"productNumber":"B","net":"1","gross":"2"}\n',
-    ['net=salePrice', 'gross=salePrice'],
-    /line 2 names the field salePrice 2 times: "net", "gross"\./,
-    'a.ndjson',
-  ],
-  [
-    'a member that is mapped to another',
-    '{"productNumber":"A","name":"x","Title":"y"}\n',
-    ['Title=name'],
-    /line 1 names the field name 2 times/,
-    'a.ndjson',
-  ],
-  [
-    'a member twice',
-    '{"productNumber":"A","na\\u006de":"{\\"x\\":1}","tags":[{"name":"y"}],"name":"z"}\n',
-    [],
-    /line 1 names the field name 2 times: "name", "name"\./,
-    'a.ndjson',
-  ],
-  ['no column of --map', 'productNumber\nA\n', ['X=name'], /no column "X", which --map names/],
-  [
-    'no member of --map in any line',
-    '{"productNumber":"A"}\n{"productNumber":"B"}\n',
-    ['X=name'],
-    /no line names "X", which --map names/,
-    'a.ndjson',
-  ],
-  [
-    'a column of another case than --map',
-    '{"productNumber":"A","title":"B"}\n',
-    ['Title=name'],
-    /line 1 names "title"/,
-    'a.ndjson',
-  ],
-])('push writes nothing for a file with %s', async (_, text, maps, reason, name) => {
-  const { sandbox, push } = withFile(text, { name });
-  const { code, log } = await push('--yes', ...maps.flatMap((map) => ['--map', map]));
-  expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
-  expect(sandbox.journal).toEqual([]);
-});
-
-test.each([
-  [['--map', 'SKU=name', '--map', 'SKU=brand'], 'another --map'],
-  [['--map', 'SKU=name', '--map', 'SKU=name'], 'another --map'],
-  [['--map', 'SKU=name', '--ignore-columns', 'SKU'], '--ignore-columns'],
-  [['--map', 'id=name', '--ignore-columns', 'x, id'], '--ignore-columns'],
-])('push rejects a column with two meanings: %j', async (flags, other) => {
-  const { push } = withFile('productNumber,SKU,id\nA,B,C\n');
-  expect(await push('--yes', ...flags)).toMatchObject({ code: 2, log: expect.stringContaining(other) });
-});
-
-test('push accepts a member of --map that only some lines have', async () => {
-  const { sandbox, push } = withFile('{"productNumber":"A"}\n{"productNumber":"B","Title":"Desk"}\n', {
-    name: 'a.ndjson',
-  });
-  expect((await push('--yes', '--map', 'Title=name')).code).toBe(0);
-  expect(products(sandbox)).toMatchObject([{}, { name: 'Desk' }]);
-});
-
-test('push does not advise --map for a column that --map names already', async () => {
-  const { file, push } = withFile('productNumber,colourCode,Kleur\nA,7,x\n');
-  const { code, log } = await push('--yes', '--map', 'colourCode=code');
-  expect([code, log.replace(file('products.csv'), 'FILE')]).toEqual([
-    7,
-    expect.stringContaining(
-      'a product.\nNothing was written. Correct --map, or pass --map "Kleur=field", --ignore-columns "colourCode,Kleur" or --custom-fields "code,Kleur", and run',
-    ),
-  ]);
-});
-
-test('push reads amounts and numbers with a comma with --decimal', async () => {
-  const { sandbox, push } = withFile(
-    'productNumber;salePrice;stockQuantity;name\nA;129,00;2,5;a,b\nB;1.129,00;3;x\nC;5;1.5;x\nD;-3;7;1,5\n',
-  );
-  const { code, log } = await push('--yes', '--decimal', ',');
-  expect(code).toBe(9);
-  expect(log).toContain(
-    'line 3, B: invalid_input: salePrice: "1.129,00" is not a decimal with a comma, such as 129,0000, without thousands separators',
-  );
-  expect(log).toContain('line 4, C: invalid_input: stockQuantity: "1.5" is not a number with a comma');
-  expect(products(sandbox)).toMatchObject([
-    { productNumber: 'A', salePrice: '129.0000', stockQuantity: 2.5, name: 'a,b' },
-    { productNumber: 'D', salePrice: '-3.0000', stockQuantity: 7, name: '1,5' },
-  ]);
-});
-
-/** A cell of each kind of field by the mark that is named, and its value, or undefined if its row is rejected. */
-test.each<[kind: 'money' | 'number' | 'integer', decimal: '.' | ',', cell: string, value: unknown]>([
-  ['integer', ',', '1.000', undefined],
-  ['integer', ',', '2.500', undefined],
-  ['integer', ',', '1,0', undefined],
-  ['integer', '.', '2.5', undefined],
-  ['integer', '.', '5.0', undefined],
-  ['integer', '.', '1,000', undefined],
-  ['integer', '.', '1e3', undefined],
-  ['integer', '.', '1 000', undefined],
-  ['integer', ',', '12', 12],
-  ['integer', '.', '-0012', -12],
-  ['number', ',', '12.000', undefined],
-  ['number', ',', '1.129,00', undefined],
-  ['number', '.', '1,234', undefined],
-  ['number', ',', '12,000', 12],
-  ['number', '.', '12.500', 12.5],
-  ['money', ',', '1.234', undefined],
-  ['money', ',', '1.234,00', undefined],
-  ['money', '.', '1,234', undefined],
-  ['money', '.', '12,50', undefined],
-  ['money', ',', '1,234', '1.234'],
-  ['money', '.', '1.234', '1.234'],
-])('push reads %s with --decimal %s: %s', async (kind, decimal, cell, value) => {
-  const { sandbox, push } = withFile(`productNumber;size\nA;${cell}\nB;\n`, { unknownFields: 'store' });
-  const { code, log } = await push('--yes', '--decimal', decimal, '--custom-fields', `size:${kind}`);
-  expect(code).toBe(value === undefined ? 9 : 0);
-  const sent = products(sandbox).map((product) => (product as { size?: unknown }).size);
-  if (value === undefined) {
-    expect(sent).toHaveLength(1);
-    expect(log).toContain(`line 2, A: invalid_input: size: "${cell}" is not `);
-    expect(log).not.toContain('--decimal');
-  } else expect(sent[0]).toBe(value);
-});
-
-test.each([
-  ['salePrice', '12,50'],
-  ['salePrice', '1.234,50'],
-  ['salePrice', '1.234,567'],
-  ['salePrice', '1234,567'],
-  ['salePrice', '€ 12,5'],
-  ['salePrice', '-0,5 '],
-  ['stockQuantity', '2,5'],
-])(
-  'push asks for the decimal mark before it writes a file with a decimal comma: %s %s',
-  async (field, cell) => {
-    const { sandbox, push } = withFile(`productNumber;salePrice;${field}2\nA;1.234;\nB;;${cell}\n`);
-    const map = [
-      '--yes',
-      '--map',
-      `${field}2=${field}`,
-      ...(field === 'salePrice' ? ['--ignore-columns', 'salePrice'] : []),
-    ];
-    const { code, log } = await push(...map);
-    expect([code, log]).toEqual([
-      7,
-      expect.stringMatching(
-        /line 3 has the \w+ ".*", with a decimal comma\.\n.*Pass --decimal , to read it, or --decimal \. /,
-      ),
-    ]);
-    expect(sandbox.journal).toEqual([]);
-    expect((await push(...map, '--decimal', '.')).code).toBe(9);
-    expect(products(sandbox)).toHaveLength(1);
-  },
-);
-
-test.each(['1,234', '1,234,567', '1,234.50', 'a, 12', '12,5,0'])(
-  'push does not ask for the decimal mark, and rejects the row, of %s',
-  async (cell) => {
-    const { sandbox, push } = withFile(`productNumber;salePrice;name\nA;${cell};x\nB;1.5;12,50\n`);
-    const { code, log } = await push('--yes');
-    expect([code, log]).toEqual([9, expect.not.stringContaining('--decimal')]);
-    expect(products(sandbox)).toMatchObject([{ productNumber: 'B', salePrice: '1.5000', name: '12,50' }]);
-  },
-);
 
 test('push reads standard input, and names all invalid cells of a row', async () => {
   const { sandbox, env } = withFile('');
