@@ -1,7 +1,6 @@
 import { type CollectionName, collectionNames, fieldKinds, productFields } from 'accounting-data-sdk';
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../internal/suggestion.ts';
-import { isTimestamp } from '../schemas/timestamp.ts';
 import type { CellKind } from './push/cells.ts';
 import type { CustomFields } from './push/product-file.ts';
 
@@ -31,14 +30,6 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
 /** The most records to delete or change: an integer, or `all`. */
 export function candidates(text: string): number {
   return text === 'all' ? Number.POSITIVE_INFINITY : wholeNumber(0)(text);
-}
-
-/** A date or a timestamp that the service understands. */
-export function timestamp(text: string): string {
-  if (isTimestamp(text)) return text;
-  throw new InvalidArgumentError(
-    'Give a date such as 2026-01-31, or a timestamp with its offset such as 2026-01-31T12:00:00Z.',
-  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Client, createClient, type Listeners } from 'accounting-data-sdk';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
 import type { CommandIo, Io } from './io.ts';
 import { readServiceFile } from './service-file.ts';
@@ -17,16 +17,21 @@ export interface ConnectFlags {
   readonly service?: string | undefined;
 }
 
-/** Adds the options that {@link connect} reads, and examples to the help. */
+/** The options that {@link connect} reads. The help of the program shows them, once for all commands. */
+export const CONNECT_OPTIONS = [
+  ['--base-url <url>', 'its address (default: ACCOUNTING_BASE_URL)'],
+  ['--env <file>', 'a file with address and key (default: .env)'],
+  ['--service <file>', 'its options: a file that probe --out wrote'],
+  ['--allow-insecure', 'permit plain http, which shows the key to others'],
+] as const;
+
+/** Adds {@link CONNECT_OPTIONS}, and examples to the help. */
 export function connectable(command: Command, examples: readonly string[]): Command {
+  command.optionsGroup('Options:').option('-q, --quiet', 'show no progress');
+  for (const [flags, text] of CONNECT_OPTIONS) command.addOption(new Option(flags, text).hideHelp());
+  const names = CONNECT_OPTIONS.map(([flags]) => flags.split(' ')[0]).join(', ');
   return command
-    .optionsGroup('Options:')
-    .option('-q, --quiet', 'show no progress')
-    .optionsGroup('Service:')
-    .option('--base-url <url>', 'its address (default: ACCOUNTING_BASE_URL)')
-    .option('--env <file>', 'a file with address and key (default: .env)')
-    .option('--service <file>', 'its options: a file that probe --out wrote')
-    .option('--allow-insecure', 'permit plain http, which shows the key to others')
+    .addHelpText('after', `\nService: ${names} (accounting-data-sdk -h)`)
     .addHelpText('after', examplesText(examples));
 }
 

@@ -193,13 +193,11 @@ function hasCounted(reason: Extract<AnyAccountingError, { code: 'deletions_abort
   return reason === 'too_many_candidates' || reason === 'few_local_ids_seen';
 }
 
-/** How a message names an option of the library. The database is clear from the message itself. */
-const NAMES: Readonly<Record<string, string>> = { updatedSince: '--since ', target: '' };
-
-/** What happened, without the hint, by the name that it has as an option of the command. */
+/** What happened, without the hint. */
 export function messageOf(error: AnyAccountingError): string {
   const { hint = '' } = error;
   const message = error.message.slice(0, error.message.length - hint.length).trimEnd();
-  if (error.code !== 'invalid_input' || !Object.hasOwn(NAMES, error.argument)) return message;
-  return `${NAMES[error.argument]}${message.slice(`${error.argument}: `.length)}`;
+  // The database is clear from the message itself.
+  const isTarget = error.code === 'invalid_input' && error.argument === 'target';
+  return isTarget ? message.slice('target: '.length) : message;
 }

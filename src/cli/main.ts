@@ -1,5 +1,5 @@
 import { collectionNames } from 'accounting-data-sdk';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { oneLine } from '../internal/text.ts';
 import { VERSION } from '../internal/version.ts';
 import { addDiscover } from './commands/discover.ts';
@@ -9,6 +9,7 @@ import { addPull } from './commands/pull.ts';
 import { addPush } from './commands/push.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addWhoami } from './commands/whoami.ts';
+import { CONNECT_OPTIONS } from './connect.ts';
 import { CommandFailure, EXIT, EXIT_HELP, reportError } from './errors.ts';
 import { type CommandIo, commandIo, type Io } from './io.ts';
 import { wrapped } from './table.ts';
@@ -21,6 +22,9 @@ Collections:
 ${wrapped(collectionNames.join(', '), 76)
   .map((line) => `  ${line}`)
   .join('\n')}
+
+Service:
+${CONNECT_OPTIONS.map(([flags, text]) => `  ${flags.padEnd(18)}${text}`).join('\n')}
 
 The address of the service comes from ACCOUNTING_BASE_URL or --base-url, the
 key from ACCOUNTING_API_KEY. A file named with --env wins over both. If neither
@@ -67,6 +71,7 @@ function createProgram(io: CommandIo): Command {
       outputError: (text, write) => write(usageError(withoutValue(text))),
       getOutHelpWidth: () => 80,
     })
+    .configureHelp({ optionDescription: descriptionOf })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
     .hook('preAction', (_, command) => {
       if (command.opts<{ readonly quiet?: true }>().quiet)
@@ -76,6 +81,18 @@ function createProgram(io: CommandIo): Command {
     .exitOverride();
   for (const add of COMMANDS) add(program, io);
   return program;
+}
+
+/** The description of an option, with its choices and its default. */
+function descriptionOf({
+  description,
+  argChoices = [],
+  defaultValue,
+  defaultValueDescription,
+}: Option): string {
+  const standard = defaultValueDescription ?? (defaultValue === undefined || `${defaultValue}`);
+  const more = [argChoices.join(', '), standard === true ? '' : `default: ${standard}`].filter(Boolean);
+  return more.length === 0 ? description : `${description} (${more.join('; ')})`;
 }
 
 /** Removes the value of an unknown option from a message of the parser: it may be a key behind a misspelt option. */

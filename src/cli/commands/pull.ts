@@ -1,6 +1,6 @@
 import type { CollectionName } from 'accounting-data-sdk';
 import { type Command, Option } from 'commander';
-import { candidates, collectionName, duration, timestamp } from '../arguments.ts';
+import { candidates, collectionName, duration } from '../arguments.ts';
 import { connectable } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
@@ -18,52 +18,37 @@ export function addPull(program: Command, io: CommandIo): void {
       .argument('[collection]', 'such as accounts or account-addresses', collectionName)
       .option('--all', 'every collection that the key may read')
       .addOption(
-        new Option(
-          '--pagination <kind>',
-          'how to list: keyset misses no record when others are deleted, none sends one request',
-        )
-          .choices(['keyset', 'page', 'none'])
-          .default(undefined, 'that of --service, or keyset'),
+        new Option('--pagination <kind>', 'default: that of --service, or keyset').choices([
+          'keyset',
+          'page',
+          'none',
+        ]),
       )
       .addOption(
-        new Option('--max-outage <time>', 'the longest outage to wait out: 90s, 5m, 0')
+        new Option('--max-outage <time>', 'the longest to wait out: 90s, 5m, 0')
           .argParser(duration)
           .default(120_000, '2m'),
       )
       .optionsGroup('Files:')
-      .option('-o, --out <file>', 'replaced when every record has been read; with --all a folder')
+      .option('-o, --out <file>', 'replaced at the end; with --all a folder')
       .addOption(
-        new Option('--format <format>', 'ndjson: JSON on each line; csv: the columns of all records')
-          .choices(['ndjson', 'csv'])
-          .default('ndjson'),
-      )
-      .option(
-        '--since <timestamp>',
-        'only what was modified since: 2026-01-31T12:00:00Z, or a date',
-        timestamp,
+        new Option('--format <format>', 'default: by the ending of --out').choices(['ndjson', 'csv']),
       )
       .optionsGroup('A copy in a database:')
       .addOption(
-        new Option(
-          '--to <database>',
-          'a file of SQLite, or "postgres"; later runs read what changed',
-        ).conflicts(['out', 'since', 'format']),
+        new Option('--to <database>', 'a file of SQLite, or "postgres"').conflicts(['out', 'format']),
       )
-      .option('--tenant <label>', 'the company (default: the only one in the database)')
-      .option('--full', 'read everything again, and remove what the service no longer has')
-      .option(
-        '--max-candidates <number>',
-        'with --full: the most records to remove, or all (default: 50 or a tenth)',
-        candidates,
-      )
-      .option('--same-company', 'accept a copy that another API key of the company wrote')
-      .option('--verify', 'compare the copy with every record, and write nothing')
+      .option('--tenant <label>', 'the company (default: the only one that is there)')
+      .option('--full', 'read everything again, and remove what was deleted')
+      .option('--max-candidates <number>', 'the most to remove, or all (default: 50 or a tenth)', candidates)
+      .option('--same-company', 'accept a copy of another key of the company')
+      .option('--verify', 'compare the copy with the service, and write nothing')
       .option('--forget', 'remove the company of --tenant')
       .option('-y, --yes', 'with --forget: do not ask')
       .option('--json', 'print the report as JSON'),
     [
       'accounting-data-sdk pull accounts > accounts.ndjson',
-      'accounting-data-sdk pull products --format csv -o products.csv',
+      'accounting-data-sdk pull products --out products.csv',
       'accounting-data-sdk pull --all --out data',
       'accounting-data-sdk pull --all --to books.sqlite --tenant acme',
     ],

@@ -56,58 +56,40 @@ export function addPush(program: Command, io: CommandIo): void {
     program
       .command('push')
       .description('create or update products from a CSV or NDJSON file, each once by its key')
-      .argument(
-        '<file>',
-        'CSV whose columns are product fields, or NDJSON with an object on each line; - for standard input',
-      )
+      .argument('<file>', 'CSV or NDJSON; - for standard input')
       .requiredOption('--key <field>', 'required: the field that identifies a product')
       .option('--dry-run', 'show what would be written, and write nothing')
       .option('-y, --yes', 'write without asking')
       .option('--json', 'print the report as JSON')
       .option('--results <file>', 'write a line of JSON for each row to this file')
-      .optionsGroup('File:')
+      .optionsGroup('File (* can be repeated):')
       .addOption(
         new Option('--format <format>', 'default: by the ending of its name').choices(['csv', 'ndjson']),
       )
       .addOption(
-        new Option('--empty <meaning>', 'what an empty cell of a CSV file means')
-          .choices(['ignore', 'clear'])
-          .default('ignore'),
+        new Option('--empty <meaning>', 'an empty cell').choices(['ignore', 'clear']).default('ignore'),
       )
-      .addOption(
-        new Option('--decimal <mark>', 'the decimal mark of a CSV file (default: a point)').choices([
-          '.',
-          ',',
-        ]),
-      )
-      .option('--delimiter <mark>', 'between the cells of a CSV file: one character, or tab', delimiter)
-      .option('--list-separator <mark>', 'between the texts of a list in a cell (default: "|")')
-      .option('--map <column=field>', 'the field of a column: "Variant SKU=productNumber" *', repeated)
+      .addOption(new Option('--decimal <mark>', 'of amounts and numbers').choices(['.', ',']))
+      .option('--delimiter <mark>', 'between cells: one character, or tab', delimiter)
+      .option('--list-separator <mark>', 'between the texts of a list (default: |)')
+      .option('--map <column=field>', 'the field of a column: "SKU=productNumber" *', repeated)
       .option('--ignore-column <name>', 'leave out a column *', repeated)
-      .option(
-        '--custom-field <name:kind>',
-        'a field that only your service has: grade, packSize:integer *',
-        customField,
-      )
-      .optionsGroup('Products that no row has:')
-      .addOption(
-        new Option('--missing <action>', 'what to do with them: deactivate sets isInactive')
-          .choices(['keep', 'delete', 'deactivate'])
-          .default('keep'),
-      )
-      .option('--max-candidates <number>', 'the most to change, or all (default: 50 or a tenth)', candidates)
+      .option('--custom-field <name:kind>', 'a field that only your service has *', customField)
       .optionsGroup('State (ids and unknown creates, for later runs):')
-      .option('--state <folder>', 'the folder (default: .accounting-data-sdk)')
+      .option('--state <folder>', 'its folder (default: .accounting-data-sdk)')
       .option('--tenant <label>', 'a label of the company (default: default)')
       .option('--same-company', 'accept the state of another key of the company')
       .optionsGroup('Writes:')
-      .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
-      .option(
-        '--no-repeat-creates',
-        'for a service that ignores Idempotency-Key: look before a create is repeated',
+      .addOption(
+        new Option('--missing <action>', 'products without a row')
+          .choices(['keep', 'delete', 'deactivate'])
+          .default('keep', 'keep'),
       )
-      .option('--visible-after <time>', 'time until a new product shows: 2m (default: 30s)', duration)
-      .option('--max-outage <time>', 'the longest outage to wait out: 5m (default: 2m)', duration),
+      .option('--max-candidates <number>', 'most of them, or all (default: 50 or a tenth)', candidates)
+      .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
+      .option('--no-repeat-creates', 'look for a product before a repeat')
+      .option('--visible-after <time>', 'until a new product shows: 2m (default: 30s)', duration)
+      .option('--max-outage <time>', 'the longest to wait out: 5m (default: 2m)', duration),
     [
       'accounting-data-sdk push products.csv --key productNumber --dry-run',
       'accounting-data-sdk push products.ndjson --key ean -y --results log.ndjson',

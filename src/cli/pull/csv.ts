@@ -7,15 +7,24 @@ const CHUNK_CHARACTERS = 2 ** 16;
 /**
  * A file of NDJSON as CSV (RFC 4180), in pieces. The columns are those of all records, in the order in which they first
  * come, so the file is read twice. `null` and a missing field are empty, an empty string is `""`, and a list or an object
- * is JSON. Every string is as the service sent it.
+ * is JSON. Every string is as the service sent it, but for halves of surrogate pairs, which UTF-8 does not have: `warn`
+ * gets the first record with one.
  */
-export async function* csvOf(file: string): AsyncGenerator<string> {
+export async function* csvOf(file: string, warn: (text: string) => void): AsyncGenerator<string> {
   const columns = new Set<string>();
   for await (const record of recordsIn(file)) for (const name of Object.keys(record)) columns.add(name);
   if (columns.size === 0) return;
 
   let text = row([...columns]);
+  let isWarned = false;
   for await (const record of recordsIn(file)) {
+    const broken = isWarned ? undefined : [...columns].find((name) => /\p{Cs}/u.test(String(record[name])));
+    if (broken !== undefined) {
+      isWarned = true;
+      warn(
+        `${broken} of the record ${JSON.stringify(record.id)} has half of a surrogate pair: CSV has U+FFFD in its place, NDJSON keeps it.`,
+      );
+    }
     text += row([...columns].map((name) => (Object.hasOwn(record, name) ? record[name] : undefined)));
     if (text.length < CHUNK_CHARACTERS) continue;
     yield text;

@@ -23,16 +23,13 @@ import { countsOf, type PullCounts, PullProgress } from './progress.ts';
 /** What a pull without `--to` needs to know. */
 export interface FileFlags extends ConnectFlags {
   readonly all?: true;
-  readonly since?: string;
   /** A file; with `all` a folder. */
   readonly out?: string;
-  readonly format: Format;
+  /** By the ending of `out` if it is undefined. */
+  readonly format?: Format;
   readonly pagination?: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
-
-/** Commits become visible later than their timestamps. */
-const LOOKBACK_MS = 120_000;
 
 /**
  * Reads one collection, or every collection that the key may read, each into a file of its own. No file is replaced
@@ -43,7 +40,8 @@ export async function pullIntoFiles(
   flags: FileFlags,
   io: CommandIo,
 ): Promise<void> {
-  const { all = false, out, format } = flags;
+  const { all = false, out } = flags;
+  const { format = !all && /\.csv$/i.test(out ?? '') ? 'csv' : 'ndjson' } = flags;
   const progress = new PullProgress(io);
   const connection = await connect(io, flags, progress.listeners);
   const names = named === undefined ? collectionNames : [named];
@@ -53,7 +51,6 @@ export async function pullIntoFiles(
   for (const file of names.map(fileOf)) if (file !== undefined) await writableFile(file);
 
   const outputs: Output[] = [];
-  let startedAt: Date | undefined;
   let unreadable: unknown;
   try {
     for (const name of names) {
@@ -66,7 +63,6 @@ export async function pullIntoFiles(
         continue;
       }
       await output.finish();
-      startedAt ??= report.watermark;
       unreadable ??= report.unreadable;
     }
     if (outputs.length === 0) throw noReadAccess();
@@ -80,9 +76,6 @@ export async function pullIntoFiles(
   for (const result of delivered) if (result.status === 'rejected') throw result.reason;
   progress.summarize();
   if (unreadable !== undefined) throw unreadable;
-  if (startedAt === undefined) return;
-  const next = new Date(startedAt.getTime() - LOOKBACK_MS).toISOString().replace('.000Z', 'Z');
-  io.note(`To read what changes from now on: --since ${next}`);
 }
 
 interface ReadContext {
@@ -116,7 +109,6 @@ async function read(
     // A pull that was stopped starts over.
     store: memoryStore(),
     pagination,
-    updatedSince: flags.since,
     maxOutageMs: flags.maxOutage,
     signal: io.signal,
     onProgress: ({ pagination: used, recordsPerSecond }) => {
@@ -133,7 +125,8 @@ async function read(
   progress.show(name, counts, rate);
   try {
     for await (const batch of batches()) {
-      const rows = [...batch.rows, ...batch.invalid.map(({ record }) => record)];
+      // A row that is no object is no record. The error about it names it.
+      const rows = [...batch.rows, ...batch.invalid.map(({ record }) => record).filter(isObject)];
       if (rows.length > 0) await output.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       invalid += batch.invalid.length;
       counts = { records: counts.records + rows.length, pages: counts.pages + (batch.last ? 0 : 1) };
@@ -160,6 +153,10 @@ async function read(
       if (report !== undefined) progress.warn(report);
     }
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Creates the folder, and keeps a second pull out of it. */

@@ -9,6 +9,7 @@ import {
   unlessMissing,
   writeWhole,
 } from '../../internal/node/crash-safe-file.ts';
+import { oneLine } from '../../internal/text.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { writableFile } from '../writable.ts';
@@ -39,7 +40,7 @@ export async function openOutput(io: CommandIo, out: string | undefined, format:
   const existing = await unlessMissing(stat(target));
   const mode = existing && existing.mode & 0o777;
   return new LinesFile(`${target}.part`, mode, {
-    prepare: (lines) => (format === 'csv' ? asCsv(lines, temporaryOf(target), mode) : lines),
+    prepare: (lines) => (format === 'csv' ? asCsv(io, lines, temporaryOf(target), mode) : lines),
     deliver: (result) => replaceBy(target, result),
   });
 }
@@ -60,7 +61,7 @@ function csvOutput(io: CommandIo): Output {
     prepare: (lines) => lines,
     async deliver(lines) {
       try {
-        for await (const text of csvOf(lines)) await print(text);
+        for await (const text of csvOf(lines, warningOf(io))) await print(text);
       } finally {
         await rm(lines);
       }
@@ -128,10 +129,14 @@ class LinesFile implements Output {
   }
 }
 
-async function asCsv(lines: string, file: string, mode: number | undefined): Promise<string> {
-  await writeWhole(file, csvOf(lines), mode);
+async function asCsv(io: CommandIo, lines: string, file: string, mode: number | undefined): Promise<string> {
+  await writeWhole(file, csvOf(lines, warningOf(io)), mode);
   await rm(lines);
   return file;
+}
+
+function warningOf(io: CommandIo): (text: string) => void {
+  return (text) => io.log(`Warning: ${oneLine(text)}`);
 }
 
 async function replaceBy(target: string, file: string): Promise<void> {

@@ -57,8 +57,8 @@ export function hasDecimalComma(cell: string, kind: CellKind): boolean {
 }
 
 /** Whether a list that was read as one text has a mark that may separate several. */
-export function mayHaveMore(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 1 && /[,;]/.test(String(value[0]));
+export function mayHaveMore(cell: string, value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1 && /^[^[].*[,;]/s.test(cell.trim());
 }
 
 /** Whether a cell has no content. A text may consist of spaces. */

@@ -224,7 +224,7 @@ export class ProductFile {
     // An invisible space would make another key.
     const text = field === key ? cell.trim() : cell;
     const read = readCell(text, kind, { decimal: decimal ?? '.', listSeparator: listSeparator ?? '|' });
-    if (listSeparator === undefined && mayHaveMore(read.value)) {
+    if (listSeparator === undefined && mayHaveMore(text, read.value)) {
       this.#oneText.rows += 1;
       this.#oneText.first ||= `line ${line}, ${field}: ${JSON.stringify(cell)}`;
     }

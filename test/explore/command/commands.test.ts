@@ -139,9 +139,9 @@ test('--version prints the version of the package', async () => {
 });
 
 describe('the help', () => {
-  const fits = (out: string) => {
+  const fits = (out: string, most: number) => {
     const lines = out.trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(60);
+    expect(lines.length).toBeLessThanOrEqual(most);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   };
 
@@ -149,15 +149,15 @@ describe('the help', () => {
     const { out } = await run({}, ['--help'], { columns: 200 });
     for (const name of collectionNames) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
     for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
-    fits(out);
+    fits(out, 60);
   });
 
-  test('of every command shows examples, and needs neither service nor key', async () => {
+  test('of every command fits 45 lines, shows examples, and needs neither service nor key', async () => {
     for (const command of ['whoami', 'probe', 'discover', 'pull', 'get', 'push', 'sandbox']) {
       const { code, out } = await run({}, [command, '--help'], { columns: 200 });
       expect(code).toBe(0);
       expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
-      fits(out);
+      fits(out, 45);
     }
   });
 
@@ -183,7 +183,6 @@ describe('an error', () => {
     ['a missing record', {}, ['get', 'accounts', '999'], 4, /404 \(not_found\)/],
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['nothing to check', {}, ['discover', '--check', '/no/such/file.ts'], 7, /no such file/],
-    ['a start in the future', {}, ['pull', 'products', '--since', '2099-01-01'], 2, /--since .*ahead/],
   ];
   test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
     const { env } = openSandbox({ records: 100 });
@@ -256,7 +255,6 @@ describe('an error', () => {
     ['get', "'collection'"],
     ['get accounts', "'id'"],
     ['pull unknown', 'Known: accounts, '],
-    ['pull accounts --since yesterday', 'Give a date such as 2026-01-31'],
     ['pull accounts --pagination all', 'Allowed choices are keyset, page'],
     ['pull accounts --max-outage soon', 'Give a time with its unit'],
     ['pull', 'Name one, or pass --all'],
@@ -265,7 +263,6 @@ describe('an error', () => {
     ['pull accounts --tenant acme', '--tenant is for a database'],
     ['pull accounts --full', '--full is for a database'],
     ['pull accounts --max-candidates all', '--full'],
-    ['pull accounts --to b --since 2026-01-01', "'--since"],
     ['pull accounts --to b --format csv', "'--format"],
     ['pull --all --to b --out data', '--out'],
     ['pull --all --to postgres --tenant acme', 'DATABASE_URL'],

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { products, withFile } from './support/products-file.ts';
@@ -296,15 +295,77 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   expect(sandbox.journal).toEqual([]);
 });
 
-test('push accepts a file that pull wrote and a spreadsheet changed', async () => {
+/** Values that a file, a spreadsheet or JavaScript could change. */
+const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
+  { name: '', brand: null, description: 'two\r\nlines, "quoted"; a|b\u2028' },
+  { name: ' x ', brand: '=1+1', description: '\ufeffé 😀 \\ud83d', ean: '0012' },
+  { tags: ['a|b', 'c, d', ''], stockDocumentTypes: [], isWebShop: false, isSaleItem: true },
+  {
+    stockQuantity: 0.30000000000000004,
+    stockMinimalQuantity: 1e-7,
+    quantityDefault: 1e21,
+    salePriceDecimals: -2,
+  },
+  { salePrice: '-0.1000', saleRrpPrice: '123456789012345678.12345678', tags: ['alu, slim'] },
+  {
+    packs: 5,
+    isOak: true,
+    sizes: ['S', 'M'],
+    shape: { a: [{ b: null }] },
+    grade: '',
+    depthMm: 2.5,
+    list: [],
+  },
+  { packs: -7, isOak: false, sizes: [], shape: {}, grade: 'A', depthMm: 12345678901234.5, fee: '5.0000' },
+  { big: '12345678901234567890', code: '007', exponent: '1e5' },
+];
+
+test.each([
+  ['a.csv', []],
+  ['a.csv', ['--empty', 'clear']],
+  ['a.ndjson', []],
+  ['a.txt', ['--format', 'ndjson']],
+])('push of what pull wrote to %s changes nothing with %j', async (name, flags) => {
+  const { sandbox, env, file, push } = withFile('', { name, unknownFields: 'store' });
+  for (const [row, product] of DELICATE.entries()) {
+    sandbox.store.products.insert({ productNumber: `P-${row}`, ...product } as never);
+  }
+  const pulled = await run(env, ['pull', 'products', '--out', file(name)]);
+  expect([pulled.code, pulled.log]).toEqual([0, expect.not.stringContaining('Warning')]);
+  let ended = await push('--yes', ...flags);
+  const advised: string[] = [];
+  // A line of NDJSON names the fields that it has.
+  for (let line: string | undefined; ; advised.push(...words(line))) {
+    ended = await push('--yes', ...flags, ...advised);
+    line = /^ {2}(--custom-field .*)$/m.exec(ended.log)?.[1];
+    if (line === undefined) break;
+  }
+  expect([ended.code, ended.log]).toEqual([0, `8 rows: 0 created, 0 updated, 8 unchanged.\n`]);
+  expect(sandbox.journal).toEqual([]);
+  const kinds = [
+    'packs:integer',
+    'isOak:boolean',
+    'sizes:array',
+    'shape:json',
+    'grade:string',
+    'depthMm:number',
+  ];
+  expect(advised).toEqual(expect.arrayContaining(kinds));
+});
+
+test('pull names the record with half of a surrogate pair in CSV, and keeps it in NDJSON', async () => {
   const { sandbox, env, file } = withFile('');
-  sandbox.store.products.insert({ productNumber: 'A', name: 'Desk', salePrice: '5.0000', tags: ['x'] });
-  const pulled = await run(env, ['pull', 'products', '--format', 'csv']);
-  writeFileSync(file('edited.csv'), pulled.out.replace('Desk', 'Table'));
-  sandbox.clearLogs();
-  const { code, log } = await run(env, ['push', file('edited.csv'), '--key', 'productNumber', '--yes']);
-  expect([code, log]).toEqual([0, expect.stringContaining('0 created, 1 updated')]);
-  expect(sandbox.requests.at(-1)?.body).toEqual({ name: 'Table' });
+  sandbox.store.products.insert({ productNumber: 'A', name: 'x' });
+  sandbox.store.products.insert({ productNumber: 'B', name: 'half \ud83d' });
+  const csv = await run(env, ['pull', 'products', '--out', file('a.CSV')]);
+  expect([csv.code, csv.log]).toEqual([
+    0,
+    expect.stringMatching(/^Warning: name of the record "2" has half of a surrogate pair/m),
+  ]);
+  const ndjson = await run(env, ['pull', 'products', '--out', file('a.ndjson')]);
+  expect(ndjson.log).not.toContain('Warning');
+  const args = ['--key', 'productNumber', '--yes'];
+  expect((await run(env, ['push', file('a.ndjson'), ...args])).log).toContain('0 updated, 2 unchanged');
 });
 
 test('push maps and ignores columns, and trims the key', async () => {
