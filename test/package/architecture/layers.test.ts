@@ -26,7 +26,6 @@ const TYPES_BESIDE = [['opentelemetry', 'sync']];
 
 /** What the command imports of this package beside its entries, `src/internal` and itself, and why it is not public. */
 const PRIVATE_TO_COMMAND = {
-  'schemas/timestamp.ts': 'a flag is checked before a file is opened, and a user has the check of each call',
   'transport/redact.ts': 'the command hides the key by the rule of the client, and no user needs to',
 };
 
