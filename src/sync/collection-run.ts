@@ -1,5 +1,4 @@
 import { reasonOf } from '../errors/accounting-error.ts';
-import { isAccountingError } from '../errors/guards.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
@@ -12,6 +11,7 @@ import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { DeletionCheck } from './deletion-check.ts';
+import { isServiceDown, lookUp } from './look-up.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
@@ -176,8 +176,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Whether the run failed because the service is down, so that no other collection can be read either. */
   isServiceDown(error: unknown): Promise<boolean> {
-    const { headers, timeoutMs, signal, beforeAttempt } = this.#settings;
-    return this.#source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
+    return isServiceDown(this.#source, error, this.#settings);
   }
 
   report(): CollectionReport {
@@ -281,8 +280,7 @@ export class CollectionRun<T extends { id: string }> {
       collection,
       onDelete: (ids) =>
         consumer.run(async () => this.#stats.deleted(await copy.onDelete?.(ids, collection))),
-      lookUp: (id) => this.#source.lookUp(id, this.#settings),
-      endsRun: (error) => this.#endsRun(error),
+      lookUp: (id) => lookUp(this.#source, id, this.#settings),
       maxCandidates: options.maxCandidates,
       delivered: () => this.#stats.report.records,
       concurrency: options.concurrency ?? 1,
@@ -310,12 +308,6 @@ export class CollectionRun<T extends { id: string }> {
     this.#source.warn(
       `the record ${JSON.stringify(first.id)}${more} was not listed, and a request for it does not show whether it was deleted, so it is kept: ${reasonOf(first.error)}`,
     );
-  }
-
-  /** Whether an error of a lookup concerns the key or the service, not one record. */
-  async #endsRun(error: unknown): Promise<boolean> {
-    if (!isAccountingError(error) || isAccountingError(error, 'unauthenticated')) return true;
-    return isAccountingError(error, 'rate_limited') || (await this.isServiceDown(error));
   }
 
   #batch(content: Content<T>, state?: SyncState): Batch<T> {

@@ -7,8 +7,8 @@ import { forEach } from '../internal/for-each.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Page } from '../pagination/page.ts';
 import { each } from '../reading/each.ts';
-import type { LookUp } from '../reading/source.ts';
 import type { DeletionReport, UnconfirmedDeletion } from '../reports/sync-report.ts';
+import type { Finding } from './look-up.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
@@ -45,10 +45,7 @@ export interface DeletionCheckOptions<T> {
   readonly marks?: ReadMarks | undefined;
   readonly localIds: (collection: string) => AsyncIterable<string> | Iterable<string>;
   readonly onDelete: (ids: readonly string[], collection: string) => unknown;
-  /** Requests one record. Rejects unless the service has it or says that it does not exist. */
-  readonly lookUp: (id: string) => Promise<LookUp<T>>;
-  /** Whether a request failed because of the service or the key, so that no other one shows anything either. */
-  readonly endsRun: (error: unknown) => Promise<boolean>;
+  readonly lookUp: (id: string) => Promise<Finding<T>>;
   /** Undefined: 50, or a tenth of the local ids if that is more. */
   readonly maxCandidates: number | undefined;
   /** How many records of the read the consumer was given. */
@@ -56,9 +53,6 @@ export interface DeletionCheckOptions<T> {
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
 }
-
-/** What a request for one record shows: an error of it alone, such as a 403 of an archived one, shows nothing. */
-type Finding<T> = LookUp<T> | Error;
 
 /**
  * Finds the records of a local copy that the service no longer has, by a complete read of the collection.
@@ -210,12 +204,7 @@ export class DeletionCheck<T extends { id: string }> {
   }
 
   async #lookUp(id: string): Promise<Finding<T>> {
-    const { signal, lookUp, endsRun } = this.#options;
-    signal?.throwIfAborted();
-    const result = await lookUp(id).catch(async (error: unknown) => {
-      if (!(error instanceof Error) || (await endsRun(error))) throw error;
-      return error;
-    });
+    const result = await this.#options.lookUp(id);
     if (result instanceof Error) return result;
     if (result.record === undefined && result.notFound !== undefined) this.#compareForm(result.notFound);
     return result;

@@ -103,7 +103,7 @@ const target = postgresTarget(database.connection);
 const compare = async () => {
   for (const [tenant, { clientOptions }] of queue) {
     const { equal, collections } = await verify(createClient(clientOptions), { tenant, target });
-    if (equal) continue;
+    if (equal !== false) continue;
     const found = collections.filter(
       ({ missing, different, extra }) => missing.length + different.length + extra.length > 0,
     );

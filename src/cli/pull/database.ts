@@ -143,13 +143,21 @@ function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io:
     if (changedSince.length > 0) {
       io.note(`${collection}: ${counted(changedSince.length, 'record')} changed since the last sync.`);
     }
+    for (const { id, error } of differences.unconfirmed) {
+      io.note(`${collection}: whether ${id} was deleted is unknown. ${oneLine(error.message)}`);
+    }
     if (differences.withoutId > 0)
       io.note(`${collection}: ${counted(differences.withoutId, 'row')} without an id.`);
   }
   for (const name of forbidden) io.note(`${name}: not compared, the key may not read it.`);
   const read = collections.reduce((sum, { records }) => sum + records, 0);
-  if (equal) {
-    io.note(`${counted(read, 'record')} of ${tenant} compared with ${to}: equal.`);
+  const unproven = collections.filter(
+    ({ complete, unconfirmed }) => complete !== 'certain' || unconfirmed.length > 0,
+  );
+  const which = unproven.map(({ collection }) => collection).join(', ');
+  if (equal !== false) {
+    const end = equal === true ? 'equal' : `no difference, but the read of ${which} may have missed records`;
+    io.note(`${counted(read, 'record')} of ${tenant} compared with ${to}: ${end}.`);
     return;
   }
   throw new CommandFailure(

@@ -407,6 +407,111 @@ test('a target of the caller gets what the sync returns', async () => {
 });
 
 describe('verify of a copy', () => {
+  test.each<[string, SandboxOptions, object, true | 'likely', 'certain' | 'likely' | undefined]>([
+    ['integers', {}, {}, true, 'certain'],
+    ['integers in another order', { order: 'id-desc' }, {}, true, 'certain'],
+    ['integers in no order', { order: 'none' }, {}, 'likely', 'likely'],
+    ['integers by page', {}, { pagination: 'page' }, 'likely', 'likely'],
+    ['integers in one response', { paginated: false }, { pagination: 'none' }, true, 'certain'],
+    ['UUIDs', { ids: { form: 'uuid' } }, {}, 'likely', 'likely'],
+    ['ULIDs', { ids: { form: 'ulid' } }, {}, 'likely', 'likely'],
+    ['UUIDs on one page', { ids: { form: 'uuid' }, pageSize: 100 }, {}, 'likely', undefined],
+    [
+      'UUIDs with ties',
+      { ids: { form: 'uuid' }, order: 'updated-asc', ties: 'each-page' },
+      {},
+      'likely',
+      'likely',
+    ],
+  ])('proves that it is equal only if the read was certain: %s', async (_, service, how, equal, complete) => {
+    const [sandbox, copy] = [
+      createSandbox({ records: { accounts: 65 }, pageSize: 10, ...service }),
+      openSqlite(),
+    ];
+    const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const, ...how };
+    await sync(clientOf(sandbox), options);
+    const check = () => verify(clientOf(sandbox), options);
+    expect(await check()).toMatchObject({ equal, collections: [{ complete, extra: [], unconfirmed: [] }] });
+    await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '${sandbox.store.accounts.ids()[3]}'`);
+    sandbox.clock.advance(3_600_000);
+    await sync(clientOf(sandbox), options);
+    expect(await check()).toMatchObject({ equal: false, collections: [{ complete }] });
+  });
+
+  test.each([1, 2, 5])(
+    'names no record as extra that exists, although %i deletions hid it',
+    async (count) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 65, products: 0 }, pageSize: 10 });
+      const [changed = ''] = sandbox.store.accounts.ids().slice(10);
+      const run = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+      sandbox.clock.advance(3_600_000);
+      await sync(clientOf(sandbox), run);
+      await copy.query(
+        `UPDATE ${copy.tables}record SET body = '{"id":"${changed}"}' WHERE id = '${changed}'`,
+      );
+      const stop = sandbox.onRequest(({ query }) => {
+        if (query._page !== '2') return;
+        stop();
+        for (const id of sandbox.store.accounts.ids().slice(0, count)) sandbox.store.accounts.delete(id);
+      });
+      // One of those that are hidden is compared.
+      const report = await verify(clientOf(sandbox), { ...run, pagination: 'page' });
+      expect(report).toMatchObject({
+        equal: false,
+        collections: [{ extra: [], missing: [], different: [changed] }],
+      });
+    },
+  );
+
+  test.each([
+    [403, 'likely', [], ['7']],
+    [423, 'likely', [], ['7']],
+    [500, 'likely', [], ['7']],
+    [undefined, false, ['7'], []],
+  ])('asks for an unlisted record by its id: %s', async (status, equal, extra, unconfirmed) => {
+    const { sandbox, copy } = await synced({ records: { accounts: 30, products: 0 } });
+    sandbox.store.accounts.delete('7');
+    if (status !== undefined) {
+      sandbox.faults.add({ kind: 'status', status }, { path: /accounts\/7$/, probability: 1 });
+    }
+    const report = await verify(clientOf(sandbox, { retry: false }), {
+      tenant: 'acme',
+      target: copy.target,
+      collections: ['accounts'],
+    });
+    expect(report).toMatchObject({ equal, collections: [{ extra, missing: [], complete: 'certain' }] });
+    expect(report.collections[0]?.unconfirmed.map(({ id }) => id)).toEqual(unconfirmed);
+  });
+
+  test.each([401, 503])(
+    'ends with the error of a lookup that concerns the key or the service: %i',
+    async (status) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 30, products: 0 } });
+      sandbox.store.accounts.delete('7');
+      sandbox.onRequest(({ path }) => {
+        if (path.endsWith('/7')) sandbox.faults.add({ kind: 'status', status }, { probability: 1 });
+      });
+      sandbox.faults.add({ kind: 'status', status }, { path: /accounts\/7$/, probability: 1 });
+      const options = {
+        tenant: 'acme',
+        target: copy.target,
+        collections: ['accounts'] as const,
+        maxOutageMs: 0,
+      };
+      const error = await caught(verify(clientOf(sandbox, { retry: false }), options));
+      expect(error).toMatchObject({ status });
+    },
+  );
+
+  test('counts each record once, although the read starts again', async () => {
+    const hidden = Array.from({ length: 25 }, (_, n) => String(60 + n * 3));
+    const options = { records: { accounts: 200 }, pageSize: 10, seed: 3, order: 'none' } as const;
+    const { sandbox, copy } = await synced({ ...options, hiddenRecords: hidden });
+    const [accounts] = (await verified(sandbox, copy, ['accounts'])).collections;
+    expect(accounts?.records).toBeLessThanOrEqual(175);
+    expect(accounts?.records).toBe((await copied(copy)).length);
+  });
+
   test('does not report a change since the last sync as a difference', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 30, products: 5 } });
     sandbox.clock.advance(3_600_000);

@@ -53,6 +53,21 @@ test('pull --to --full names a record that it can neither find nor confirm as de
   expect([code, log]).toEqual([0, expect.stringMatching(/1 deleted\n.*7 was deleted is unknown.* 403/)]);
 });
 
+test('pull --verify names the collections of which a read may have missed records', async () => {
+  const uuids = { records: { accounts: 65, boms: 2 }, ids: { form: 'uuid' }, pageSize: 10 } as const;
+  const { sandbox, env } = openSandbox(uuids);
+  const file = folder()('books.sqlite');
+  const args = ['pull', '--all', '--to', file, '--tenant', 'acme'];
+  await run(env, args);
+  const { code, log } = await run(env, [...args, '--verify']);
+  expect([code, log]).toEqual([
+    0,
+    expect.stringMatching(/no difference, but the read of .*accounts.* missed/),
+  ]);
+  sandbox.store.accounts.delete(sandbox.store.accounts.ids()[3] ?? '');
+  expect((await run(env, [...args, '--verify'])).code).toBe(8);
+});
+
 test('pull --to removes many deleted records only with --max-candidates', async () => {
   const { sandbox, env } = openSandbox({ records: { products: 200 } });
   const file = folder()('books.sqlite');
