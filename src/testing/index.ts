@@ -12,7 +12,7 @@ export type { ClockOption, SandboxClock, TimeSource, Timestamp } from './clock.t
 export type { ProductRow } from './connector/case.ts';
 export type { ConnectorTest, ConnectorTestsOptions, ConnectorWrites } from './connector/connector-tests.ts';
 export { connectorTests } from './connector/connector-tests.ts';
-export type { ConnectorProcess, ConnectorRun } from './connector/run-connector.ts';
+export type { ConnectorRun } from './connector/run-connector.ts';
 export type { WritingRun } from './connector/write.ts';
 export type { Fault, FaultKind } from './faults/fault.ts';
 export { sandboxFaults } from './faults/fault.ts';

@@ -26,16 +26,20 @@ function write(messages) {
   }
 }
 
-function run({ baseUrl, apiKey }) {
+async function run({ baseUrl, apiKey, signal }) {
   // As Meltano does: of two runs at once, each would delete the records that the other one wrote.
-  if (isRunning) return { done: Promise.reject(new Error('The tap is running.')), kill: () => {} };
+  if (isRunning) throw new Error('The tap is running.');
   isRunning = true;
-  // The options for the cases `exactly one page` and `a name that is a number`.
+  // The options for the cases `no records` and `odd records`.
   const options = { afterLastPage: 'not_found', validation: 'off' };
   writeFileSync(config, JSON.stringify({ baseUrl, apiKey, ...options }));
   writeFileSync(stateFile, JSON.stringify(state));
   const args = [tap, '--config', config, '--state', stateFile];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  });
   let messages = [];
   let errors = '';
   child.stderr.on('data', (bytes) => {
@@ -49,14 +53,15 @@ function run({ baseUrl, apiKey }) {
     messages = [];
     state = message.value;
   });
-  const done = new Promise((resolve, reject) => {
+  // A kill is an error, too.
+  child.once('error', () => {});
+  await new Promise((resolve, reject) => {
     child.once('close', (code) => {
       isRunning = false;
       if (code === 0) resolve();
       else reject(new Error(errors.slice(-500)));
     });
   });
-  return { done, kill: () => child.kill('SIGKILL') };
 }
 
 const cases = connectorTests({

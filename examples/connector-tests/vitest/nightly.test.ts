@@ -18,4 +18,4 @@ const cases = connectorTests({
     database = new DatabaseSync(':memory:');
   },
 });
-for (const { name, run } of cases) test(name, run, 60_000);
+for (const { name, run } of cases) test(name, run, 300_000);

@@ -1,8 +1,8 @@
 import type { CollectionName } from '../../collections/index.ts';
 import type { SandboxOptions } from '../options.ts';
-import type { Changes, Stage } from './stage.ts';
+import type { During, Stage } from './stage.ts';
 
-/** A service, and what happens to it in some nights. */
+/** A mistake of connectors: a service that shows it, and what happens there in some nights. */
 export interface Case {
   readonly name: string;
   /** One sentence: why real services do this. */
@@ -22,7 +22,7 @@ export interface Case {
 export interface Night {
   /** Changes records, and adds faults that end with the night. `rows` are those of the case that a connector writes. */
   readonly before?: (stage: Stage, rows: readonly ProductRow[]) => unknown;
-  readonly during?: Changes;
+  readonly during?: During;
   /** `killed`: killed after 3 requests, 6 in the next run, 9 in the one after, until a run ends. @default 'once' */
   readonly runs?: 'once' | 'killed' | 'twice at once' | 'twice in a row';
   /** How a run has to end: `well`, `loudly` (it rejects), or `either`. @default 'well' */
@@ -36,6 +36,9 @@ export interface Night {
   /** The rows to write. @default those of the case */
   readonly rows?: (rows: readonly ProductRow[]) => readonly ProductRow[];
 }
+
+/** A night without changes and faults. */
+export const QUIET: Night = {};
 
 /** A row that the connector has to bring into the service. */
 export interface ProductRow {

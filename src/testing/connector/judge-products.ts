@@ -6,11 +6,11 @@ import type { Fields } from './timeline.ts';
 export interface WrittenEvidence {
   readonly rows: readonly ProductRow[];
   readonly before?: readonly Fields[];
-  readonly products: readonly Fields[];
+  readonly products: readonly (Fields & { readonly id: string })[];
   /** Whether each row has its product: not after a run that failed. */
   readonly isComplete: boolean;
-  /** The natural keys of products that reject changes. */
-  readonly locked?: ReadonlySet<string>;
+  /** Whether a product rejects changes. */
+  readonly isLocked?: (product: Fields & { readonly id: string }) => boolean;
 }
 
 /** What the service sets itself. */
@@ -19,19 +19,22 @@ const FREE_FIELDS = ['productNumber', 'createdAt', 'updatedAt'];
 /**
  * What is wrong with the products of a service, as sentences. Each row must have one product, and what no row says must
  * be as before: other fields, and other products. Keys are compared without white space around them and without case,
- * because some services store them in a form of their own.
+ * because some services store them in a form of their own. A row without a name is one that the service rejects.
  */
 export function judgeProducts({
   rows,
   before = [],
   products,
   isComplete,
-  locked = new Set(),
+  isLocked = () => false,
 }: WrittenEvidence): string[] {
   const held = new Map(before.map((product) => [formOf(product.productNumber), product]));
   const stored = copyOf(products, ({ productnumber }) => formOf(productnumber));
+  const locked = new Set(products.filter(isLocked).map(({ productNumber }) => formOf(productNumber)));
   // The last row of a key counts.
-  const wanted = new Map(rows.map((row) => [formOf(row.productNumber), row]));
+  const wanted = new Map(
+    rows.filter(({ name }) => name !== '').map((row) => [formOf(row.productNumber), row]),
+  );
   return [...new Set([...wanted.keys(), ...held.keys(), ...stored.keys()])].flatMap((key) => {
     const [row, earlier, found = []] = [wanted.get(key), held.get(key), stored.get(key)];
     const name = JSON.stringify(row?.productNumber ?? key);
@@ -42,7 +45,7 @@ export function judgeProducts({
     if (row === undefined && earlier === undefined) return `No row has the product ${name}.`;
 
     const given: Fields = { ...row };
-    const mayDiffer = !isComplete || locked.has(String(given.productNumber));
+    const mayDiffer = !isComplete || locked.has(key);
     // A field that was empty may have a value now: a connector may know more than its rows.
     const kept = Object.entries(earlier ?? {}).filter(([, value]) => value !== null);
     const expected = { ...Object.fromEntries(kept), ...given };
@@ -56,6 +59,7 @@ export function judgeProducts({
   });
 }
 
-function formOf(key: unknown): string {
+/** A natural key as it is compared. */
+export function formOf(key: unknown): string {
   return String(key).trim().toLowerCase();
 }

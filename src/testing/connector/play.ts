@@ -11,24 +11,30 @@ export interface Half {
   run(run: ConnectorRun, night: Night): unknown;
   /** What some runs have left that is wrong, as sentences. */
   judge(night: Night, endings: readonly Ending[]): Promise<readonly string[]>;
+  /** What runs that reported success did not do, as sentences. */
+  unreported?(): readonly string[];
 }
 
-/** The API key was where logs and trackers of errors get it from. It fails a case that is expected to fail, too. */
-export const LEAK =
-  'The API key is in the output of the connector, or in an error with which a run rejected.';
+/** What is wrong after a case, as sentences. `advice` is that of the case, unless the problem has one of its own. */
+export interface Verdict {
+  readonly problems: readonly string[];
+  readonly advice: string;
+}
+
+/** The API key was where trackers of errors get it from. It fails a case that is expected to fail, too. */
+export const LEAK = 'The API key is in an error with which a run rejected.';
 
 /** A run is killed after this many requests, the next one after twice as many, and so on. */
 const REQUESTS_TO_KILL = 3;
 const MOST_KILLS = 40;
 /** How long a connector is watched after it was killed. */
 const AFTER_KILL_MS = 50;
-const ALIVE = 'The run sent requests after it had been killed and had settled.';
 
-/** Plays the nights of a case, and returns what is wrong after the first one that goes wrong, as sentences. */
+/** Plays the nights of a case to the first one that goes wrong. */
 export async function play(
-  { nights }: Case,
+  { nights, advice }: Case,
   { stage, half, timeoutMs }: { stage: Stage; half: Half; timeoutMs: number },
-): Promise<readonly string[]> {
+): Promise<Verdict> {
   const { baseUrl, keys, faults } = stage.sandbox;
   const start = async (night: Night, requestsToKill = Number.POSITIVE_INFINITY): Promise<Ending> => {
     const kill = new AbortController();
@@ -49,7 +55,10 @@ export async function play(
       if (ending.how !== 'killed' || ending.problems.length > 0) return ending;
       const before = stage.requests;
       await wait(AFTER_KILL_MS);
-      const problems = stage.requests > before ? [ALIVE] : await half.judge(night, [ending]);
+      const problems =
+        stage.requests > before
+          ? ['The run sent requests after it had been killed and had settled.']
+          : await half.judge(night, [ending]);
       if (problems.length > 0) return { ...ending, problems };
     }
   };
@@ -67,11 +76,14 @@ export async function play(
       ...endings.flatMap((ending) => endingProblems(ending, night)),
       ...tooMany429s(stage, night),
     ];
-    if (problems.length > 0) return problems;
+    if (problems.length > 0) return { problems, advice };
+    const unreported = endings.every(({ how }) => how === 'well') ? (half.unreported?.() ?? []) : [];
+    if (unreported.length > 0)
+      return { problems: unreported, advice: 'Reject if a row failed, and try it again in the next run.' };
     const left = await half.judge(night, endings);
-    if (left.length > 0) return [...left, ...endings.flatMap(rejection)];
+    if (left.length > 0) return { problems: [...left, ...endings.flatMap(rejection)], advice };
   }
-  return [];
+  return { problems: [], advice };
 }
 
 /** Everything that a log shows of an error: with its stack and its causes. */

@@ -1,179 +1,196 @@
-import { type CollectionName, collections } from '../../collections/index.ts';
+import { collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
+import { labelOf } from '../data/records.ts';
 import { hashText } from '../data/seeded-random.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { Sandbox } from '../sandbox.ts';
-import type { Case, Night } from './case.ts';
-import { type Changes, isList, type Stage } from './stage.ts';
+import { type Case, type Night, QUIET } from './case.ts';
+import { type Change, isList } from './stage.ts';
+import type { Fields } from './timeline.ts';
 
-const QUIET: Night = {};
+/** A night before which every collection changes. */
+const changing = (...changes: readonly Change[]): Night => ({
+  before: (stage) =>
+    stage.each((name) => {
+      for (const change of changes) change(stage, name);
+    }),
+});
 
-/** Three records, the same ones in each run of a case. */
-const some = (stage: Stage, name: CollectionName) => {
-  const ids = stage.ids(name);
-  const first = stage.random.between(0, ids.length - 7);
-  return [ids[first], ids[first + 2], ids[first + 5]].filter((id) => id !== undefined);
-};
-const changeSome = (stage: Stage) => stage.each((name) => stage.change(name, some(stage, name)));
+const changeSome: Change = (stage, name) => stage.change(name, stage.some(name));
+const changeAll: Change = (stage, name) => stage.change(name, stage.ids(name));
+const changeListed: Change = (stage, name) => stage.change(name, stage.oneListed(name));
+const removeListed: Change = (stage, name) => stage.remove(name, stage.oneListed(name));
+const removeSome: Change = (stage, name) => stage.remove(name, stage.some(name));
 
-/** A night with a fault in the third list request of each collection and those after it, and changes before it. */
-const faulty = (fault: Fault, times: number): Night => ({
-  before: (stage) => {
-    changeSome(stage);
-    stage.each((collection) => stage.sandbox.faults.add(fault, { collection, skip: 2, times }));
-  },
+/** Changes, and a fault in the third list request of each collection and the one after it. */
+const faulty = (fault: Fault): Night => ({
+  ...changing(changeSome, ({ sandbox }, collection) =>
+    sandbox.faults.add(fault, { collection, skip: 2, times: 2 }),
+  ),
   ends: 'either',
 });
 
-const afterEachPage = (change: Changes['change']): Night => ({ during: { after: [2, 3, 4], change } });
-/** One of the ids that responses of the night contained; none if they contained none. */
-const oneListed = (stage: Stage, name: CollectionName) => {
-  const listed = stage.listed(name);
-  return listed.length === 0 ? [] : [stage.random.pick(listed)];
-};
-const removeListed = (stage: Stage, name: CollectionName) => stage.remove(name, oneListed(stage, name));
+/** 429s until a request comes after a pause of so many ms: a connector needs only a few. */
+const limited = (pauseMs: number, retryAfter: { readonly retryAfter?: number }): Night => ({
+  before({ sandbox: { clock, faults } }) {
+    let last = Infinity;
+    const when = () => {
+      const now = clock.now();
+      // After a pause, every request comes after a pause.
+      last = now - last >= pauseMs ? -Infinity : now;
+      return last === now;
+    };
+    faults.add({ kind: 'status', status: 429, ...retryAfter }, { when, times: 30 });
+  },
+  most429s: 12,
+});
 
-/** The fields of a collection with amounts, documented or not. */
-const amountFields = (stage: Stage, name: CollectionName) => {
+/** The fields of a record whose value is of a type, each with another value. */
+const setEach = (record: Fields, type: string, value: unknown) =>
+  Object.fromEntries(
+    Object.keys(record)
+      .filter((field) => typeof record[field] === type)
+      .map((field) => [field, value]),
+  );
+
+/** Clears every field of a record that the service does not fill. */
+const clearOne =
+  (place: number): Change =>
+  (stage, name) => {
+    const ids = stage.ids(name, place);
+    const fields = ids.flatMap((id) => Object.keys(stage.record(name, id)));
+    const cleared = fields.filter((field) => !['id', 'createdAt', 'updatedAt'].includes(field));
+    stage.change(name, ids, Object.fromEntries(cleared.map((field) => [field, null])));
+  };
+
+/** Gives a record the values of a type: its numbers, its flags and its label. */
+const setOne =
+  (place: number, number: number, boolean: boolean, label: string): Change =>
+  (stage, name) => {
+    for (const id of stage.ids(name, place)) {
+      const record = stage.record(name, id);
+      const values = { ...setEach(record, 'number', number), ...setEach(record, 'boolean', boolean) };
+      stage.change(name, [id], { ...values, [labelOf(name)]: label });
+    }
+  };
+
+/** Amounts that a floating-point number does not keep, numbers that are not whole, and texts of all kinds. */
+const setExactValues: Change = (stage, name) => {
   const isAmount = (value: unknown) => typeof value === 'string' && value.includes('.') && isMoney(value);
-  const documented = Object.entries(collections[name].fields).filter(([, kind]) => kind === 'money');
-  const seen = stage
-    .store(name)
-    .all()
-    .flatMap((record) => Object.entries(record));
-  return new Set([...documented, ...seen.filter(([, value]) => isAmount(value))].map(([field]) => field));
+  const { fields } = collections[name];
+  const records = stage.store(name).all();
+  const amounts = new Set([
+    ...Object.keys(fields).filter((field) => fields[field] === 'money'),
+    ...records.flatMap((record) => Object.keys(record).filter((field) => isAmount(record[field]))),
+  ]);
+  const numbers = Object.keys(fields).filter((field) => fields[field] === 'number');
+  for (const [place, text] of TEXTS.entries()) {
+    const digits = [...amounts].map((field, n) => [field, AMOUNTS[(place + n) % AMOUNTS.length]]);
+    const fractions = numbers.map((field) => [field, place + 0.125]);
+    const values = Object.fromEntries([...digits, ...fractions]);
+    stage.change(name, stage.ids(name, place), { ...values, [labelOf(name)]: text });
+  }
 };
 const AMOUNTS = ['123456789012345678.12345678', '-0.00000001', '0.10', '99999999999.9999'];
 
-/** Names as people type and paste them: each is lost by another careless step. */
-const NAMES = [
+/** Texts as people type and paste them: each is lost by another careless step. */
+const TEXTS = [
   '  Desk  with  spaces ',
   `O'Brien "Bros" \\ Co; --`,
   'K\u0151rös és Fia \u{1f469}\u{1f3fd}\u200d\u{1f527}',
   // The same letter in two characters: another string, if it is not normalized.
   'Ko\u030bro\u0308s',
-  '\u0150'.repeat(255),
+  '\u0150'.repeat(300),
 ];
 
-/** A list without its records, in an object or alone. */
-const emptied = (body: string) =>
-  JSON.stringify(JSON.parse(body, (_, value: unknown) => (Array.isArray(value) ? [] : value)));
+/** Lists without some of their records, in an object or alone. */
+const listsWithout = (isLeftOut: (id: unknown) => boolean): Fault => ({
+  kind: 'rewrite',
+  body: (body) =>
+    JSON.stringify(
+      JSON.parse(body, (_, value: unknown) =>
+        Array.isArray(value) ? value.filter((each) => each?.id === undefined || !isLeftOut(each.id)) : value,
+      ),
+    ),
+});
+const OF_LISTS = { when: ({ path }: { path: string }) => isList(path) };
 
-/** Whether no request has yet come after a pause of so many ms. */
-const untilPause = ({ clock }: Sandbox, pauseMs: number) => {
-  let last = Infinity;
-  return () => {
-    const now = clock.now();
-    // After a pause, every request comes after a pause.
-    last = now - last >= pauseMs ? -Infinity : now;
-    return last === now;
-  };
-};
+/** Statuses of a record that exists: archived, in use, or out of reach for a reason of the service's own. */
+const NOT_DELETED = [403, 423, 405];
 
 /** What happens to connectors that read, in the order in which one would fix them. */
 export const readingCases: readonly Case[] = [
   {
     name: 'no records',
-    why: 'A new company has no records, and most companies have none in some collections.',
-    advice: 'An empty first page is a success, and the next night may bring the first records.',
+    why: 'A new company has no records, and after a full page some services send an empty list, others 404.',
+    advice: 'An empty first page is a success; after a full page, an empty one and a 404 both end the list.',
     records: 0,
+    service: { afterLastPage: 'not_found' },
     nights: [
       QUIET,
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            for (let n = 0; n < 3; n += 1) stage.insert(name);
-          }),
-      },
+      changing((stage, name) => {
+        for (let n = 0; n < 5; n += 1) stage.insert(name);
+      }),
     ],
   },
   {
-    name: 'exactly one page',
-    why: 'Some frameworks respond to a page after the last one with an empty list, others with 404.',
-    advice: 'After a full page, an empty one and a 404 both mean that the list has ended.',
-    records: 5,
-    service: { afterLastPage: 'not_found' },
-    nights: [QUIET],
+    name: 'changed records',
+    why: 'Users rename accounts and clear fields every day, and API Platform leaves out what is null.',
+    advice: 'Replace the whole record: a field that is left out was cleared, and 0, false and "" are values.',
+    service: { nullFields: 'omitted' },
+    nights: [
+      changing(setOne(4, 7, true, 'Before'), setOne(11, 7, true, 'Before')),
+      changing(changeSome, setOne(4, 0, false, ''), clearOne(11)),
+    ],
   },
   {
-    name: 'changed records',
-    why: 'Users rename accounts and change prices every day.',
-    advice: 'Write each record as an upsert.',
-    nights: [QUIET, { before: changeSome }],
+    name: 'odd records',
+    why: 'Services add fields, imports leave fields null, and PHP can encode the name "4711" as a number.',
+    advice: 'Any field but id may be null, new or of another type: one odd record must not end the run.',
+    nights: [
+      QUIET,
+      changing(
+        changeSome,
+        (stage, name) =>
+          stage.change(name, stage.ids(name, 8), { customLabel: 'new', customTree: { a: [1, null] } }),
+        (stage, name) => stage.change(name, stage.ids(name, 5), { [labelOf(name)]: 4711 }),
+        clearOne(12),
+      ),
+    ],
+  },
+  {
+    name: 'exact values',
+    why: 'Amounts have more digits than a floating-point number keeps, and people paste emoji and quotes.',
+    advice:
+      'Keep amounts as strings and bind values; do not trim, cut or normalize text, nor its characters.',
+    service: { moneyDigits: 'as-sent' },
+    nights: [QUIET, changing(setExactValues)],
   },
   {
     name: 'deletions between pages',
     why: 'A page number says how many rows to skip, so a deletion moves every later record forward.',
     advice: 'Read by keyset, or read again.',
-    nights: [afterEachPage(removeListed)],
+    nights: [{ during: { after: [2, 3, 4], change: removeListed } }],
   },
   {
-    name: 'deletions, newest first',
-    why: 'Some services list the newest record first, so that ids descend.',
-    advice: 'Read by keyset without assuming that ids ascend, or read again.',
-    service: { order: 'id-desc' },
-    nights: [afterEachPage(removeListed)],
-  },
-  {
-    name: 'inserts, newest first',
-    why: 'A new record at the front of the list moves the last one of each page to the next page.',
-    advice: 'Upsert by id: a record may come twice in one read.',
-    service: { order: 'created-desc' },
-    nights: [afterEachPage((stage, name) => stage.insert(name))],
-  },
-  {
-    name: 'changes, oldest change first',
-    why: 'In a list by updatedAt, a change moves a record to the end and every record behind it forward.',
-    advice: 'Read by keyset on the id, whatever the order of the list.',
-    service: { order: 'updated-asc' },
-    nights: [afterEachPage((stage, name) => stage.change(name, oneListed(stage, name)))],
-  },
-  {
-    name: 'changes, newest change first',
-    why: 'A record that changes during the read moves to the first page, which the connector has already read.',
-    advice: 'Read by keyset on the id, whatever the order of the list.',
-    service: { order: 'updated-desc' },
-    nights: [
-      afterEachPage((stage, name) => {
-        const unread = stage.ids(name).filter((id) => !stage.listed(name).includes(id));
-        if (unread.length > 0) stage.change(name, [stage.random.pick(unread)]);
-      }),
-    ],
-  },
-  {
-    name: 'deletions without an order',
-    why: 'A database without ORDER BY returns rows in the order of its storage.',
-    advice: 'Read by keyset on the id, and narrow the interval until a response is complete.',
+    name: 'a list without an order',
+    why: 'A database without ORDER BY returns rows in the order of its storage, which changes move.',
+    advice: 'Read by keyset on the id without assuming that ids ascend, or read again.',
     service: { order: 'none' },
-    nights: [afterEachPage(removeListed)],
-  },
-  {
-    name: 'ties',
-    why: 'A bulk import gives many records one updatedAt, and PostgreSQL may order equal rows differently for each page.',
-    advice: 'Do not read by page a list that is not sorted by something unique.',
-    service: { order: 'updated-asc', ties: 'each-page' },
-    nights: [
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            stage.change(name, stage.ids(name), { updatedAt: '2025-06-01T12:00:00Z' });
-          }),
-      },
-    ],
+    nights: [{ during: { after: [2, 3, 4], change: removeListed } }],
   },
   {
     name: 'hidden rows',
     why: 'A service that checks permissions after it has selected a page sends pages that are not full.',
     advice: 'A short page is not the last one: read on until a page is empty.',
     service: { hiddenRecords: ({ id }) => hashText(id) % 9 === 0 },
-    nights: [QUIET, { before: changeSome }],
+    nights: [QUIET, changing(changeSome)],
   },
   {
     name: 'UUIDs',
     why: 'API Platform drops a bound such as id[gt] without an error if ids are not integers.',
     advice: 'Check that each record is within the bound, and read by page if ids are not integers.',
     service: { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
-    nights: [QUIET, { before: changeSome }],
+    nights: [QUIET, changing(changeSome)],
   },
   {
     name: 'ids beyond 2^53',
@@ -182,19 +199,16 @@ export const readingCases: readonly Case[] = [
     records: 0,
     service: { ids: { form: 'numeric' }, idColumn: 'int8' },
     nights: [
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            for (let n = 0n; n < 13n; n += 1n) stage.insert(name, { id: String(9_007_199_254_740_994n + n) });
-          }),
-      },
+      changing((stage, name) => {
+        for (let n = 0n; n < 13n; n += 1n) stage.insert(name, { id: String(9_007_199_254_740_994n + n) });
+      }),
     ],
   },
   {
     name: 'late commits',
-    why: 'updatedAt is set when a transaction begins, but the record is visible only when it ends.',
-    advice:
-      'Start each run a few minutes before the watermark, and take the watermark from the start of a run.',
+    why: 'updatedAt is set when a transaction begins, which others see later, and by a clock that is not yours.',
+    advice: 'Start each run a few minutes before the last one, by the clock of the service: its header Date.',
+    service: { clockOffsetMs: -86_400_000 },
     nights: [
       {
         before: (stage) => {
@@ -210,37 +224,22 @@ export const readingCases: readonly Case[] = [
   {
     name: 'several changes in one second',
     why: 'Timestamps have seconds, and an import changes hundreds of records in one.',
-    advice:
-      'Read the second of the watermark again, and replace what the copy has: a later state can have the same updatedAt.',
+    advice: 'Read the second of the watermark again, and replace even what has the same updatedAt.',
     nights: [
       {
         before: (stage) => {
           stage.sandbox.clock.advance(60_000);
           stage.sandbox.clock.freeze();
-          stage.each((name) => stage.change(name, stage.ids(name)));
+          stage.each((name) => changeAll(stage, name));
         },
-        during: { after: [2], change: (stage, name) => stage.change(name, oneListed(stage, name)) },
+        during: { after: [2], change: changeListed },
       },
       QUIET,
     ],
   },
   {
-    name: 'service clock behind',
-    why: 'The clock of a service differs from yours, by seconds or by a day.',
-    advice: 'Take the watermark from the service: the header Date, or updatedAt.',
-    service: { clockOffsetMs: -86_400_000 },
-    nights: [QUIET, { before: changeSome }],
-  },
-  {
     name: 'local times',
-    why: 'Symfony compares the local time of updatedSince and ignores its offset.',
-    advice: 'Write the bound in the lowest offset that the service uses, never in UTC.',
-    service: { dateFilter: 'local', timeZone: 'America/New_York', timestamps: 'offset' },
-    nights: [{ before: changeSome }, { before: changeSome }],
-  },
-  {
-    name: 'the night when clocks go back',
-    why: 'The local times between one and two o’clock occur twice, so a later change can have an earlier time.',
+    why: 'Symfony compares local times, without their offset, and in autumn those of an hour occur twice.',
     advice: 'Keep the watermark in UTC, and write the bound in the lowest offset of the year.',
     service: {
       dateFilter: 'local',
@@ -249,174 +248,87 @@ export const readingCases: readonly Case[] = [
       clock: '2030-11-03T05:50:00Z',
     },
     nights: [
-      { before: changeSome },
+      changing(changeSome),
       {
+        // They change half an hour after the first night, and are read half an hour later.
         before: (stage) => {
           stage.sandbox.clock.advance(-1_800_000);
-          changeSome(stage);
+          stage.each((name) => changeSome(stage, name));
+          stage.sandbox.clock.advance(2_400_000);
         },
       },
     ],
   },
   {
-    name: 'a small quota',
-    why: 'Every key has a quota, and a full read of a large company exceeds it.',
-    advice: 'Wait as long as Retry-After says, or read X-RateLimit-Remaining before the quota is used up.',
+    name: 'a quota',
+    why: 'Every key has a quota, and a proxy in front of the service limits too, without Retry-After.',
+    advice:
+      'Wait as long as Retry-After says; without it longer after each 429: half a second, a second, two.',
     records: 8,
-    service: { rateLimit: { limit: 2, windowMs: 1_000, kind: 'fixed-from-first' } },
-    nights: [QUIET],
+    nights: [limited(900, { retryAfter: 1 }), { ...limited(400, {}), ends: 'either' }, QUIET],
   },
   {
-    name: '429 without headers',
-    why: 'A proxy in front of the service limits too, and sends neither a quota nor Retry-After.',
-    advice: 'Wait longer after each 429: half a second, a second, two.',
-    records: 13,
-    service: { rateLimitHeaders: false },
-    nights: [
-      {
-        before: ({ sandbox }) =>
-          sandbox.faults.add({ kind: 'status', status: 429 }, { when: untilPause(sandbox, 400), times: 30 }),
-        ends: 'either',
-        most429s: 12,
-      },
-      QUIET,
-    ],
-  },
-  {
-    name: '503 for a while',
-    why: 'A deployment makes the service unavailable for some seconds.',
-    advice: 'Retry, or reject: a read that ended early must not look complete.',
-    nights: [QUIET, faulty({ kind: 'status', status: 503 }, 2), QUIET],
-  },
-  {
-    name: 'cut bodies',
-    why: 'A proxy that restarts closes connections in the middle of a response.',
-    advice: 'Request the page again, or reject.',
-    nights: [QUIET, faulty({ kind: 'disconnect', in: 'body' }, 2), QUIET],
-  },
-  {
-    name: 'half a JSON',
-    why: 'A service that runs out of memory or time can end a body early, with status 200.',
-    advice: 'Request the page again, or reject: invalid JSON is not the end of the list.',
+    name: 'interrupted responses',
+    why: 'A deployment makes a service unavailable for seconds, and one without memory ends a body early.',
+    advice: 'Request the page again, or reject: a read that ended early must not look complete.',
     nights: [
       QUIET,
-      faulty({ kind: 'rewrite', body: (body) => body.slice(0, Math.floor(body.length / 2)) }, 2),
+      faulty({ kind: 'status', status: 503 }),
+      faulty({ kind: 'rewrite', body: (body) => body.slice(0, Math.floor(body.length / 2)) }),
       QUIET,
-    ],
-  },
-  {
-    name: 'slow pages',
-    why: 'The last pages of a large collection take the database seconds.',
-    advice: 'Allow a request half a minute; after a timeout request the page again, or reject.',
-    records: 13,
-    nights: [QUIET, faulty({ kind: 'delay', ms: 2_500 }, 1), QUIET],
-  },
-  {
-    name: 'unknown fields',
-    why: 'Services add fields at any time, without a new version of the API.',
-    advice: 'Ignore or keep fields that you do not know, objects and arrays too.',
-    nights: [
-      QUIET,
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            stage.change(name, stage.ids(name, 8), { customLabel: 'new', customTree: { a: [1, null] } });
-          }),
-      },
-    ],
-  },
-  {
-    name: 'a record of nulls',
-    why: 'A record that was imported or half filled in can have null in any field.',
-    advice: 'Every field but id can be null.',
-    nights: [
-      QUIET,
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            const [id = ''] = stage.ids(name, 12);
-            const fields = Object.keys(stage.store(name).get(id) ?? {});
-            const cleared = fields.filter((field) => !['id', 'createdAt', 'updatedAt'].includes(field));
-            stage.change(name, [id], Object.fromEntries(cleared.map((field) => [field, null])));
-          }),
-      },
-    ],
-  },
-  {
-    name: 'a name that is a number',
-    why: 'PHP can encode every string of digits as a number, so a product whose name is "4711" gets the name 4711.',
-    advice:
-      'Expect a value of another type in any field, and keep the record: one record must not end the run.',
-    nights: [
-      QUIET,
-      {
-        before: (stage) => {
-          changeSome(stage);
-          stage.each((name) => {
-            stage.change(name, stage.ids(name, 5), { name: 4711 });
-          });
-        },
-      },
-    ],
-  },
-  {
-    name: 'long amounts',
-    why: 'An amount has up to 18 digits before the point and 8 after it, of which a floating-point number keeps 15.',
-    advice: 'Keep amounts as strings, and calculate with decimals.',
-    service: { moneyDigits: 'as-sent' },
-    nights: [
-      {
-        before: (stage) =>
-          stage.each((name) => {
-            const fields = [...amountFields(stage, name)];
-            for (const [place, id] of stage.ids(name, 0, 1, 2, 3).entries()) {
-              const amounts = fields.map((field, n) => [field, AMOUNTS[(place + n) % AMOUNTS.length]]);
-              stage.change(name, [id], Object.fromEntries(amounts));
-            }
-          }),
-      },
-    ],
-  },
-  {
-    name: 'unusual names',
-    why: 'People type and paste names with quotes, emoji, accents and spaces, in two forms of Unicode.',
-    advice:
-      'Bind values instead of quoting them, and store text as it comes: no trim, no cut, four bytes for a character.',
-    nights: [
-      QUIET,
-      {
-        before: (stage) =>
-          stage.each((collection) => {
-            for (const [place, name] of NAMES.entries())
-              stage.change(collection, stage.ids(collection, place), { name });
-          }),
-      },
     ],
   },
   {
     name: 'deleted records',
-    why: 'A list of changes shows no deletions.',
-    advice: 'Read everything from time to time, and delete what the service confirms with 404.',
+    why: 'A list of changes shows no deletions, and a record whose deletion is undone has its old id.',
+    advice:
+      'Read everything from time to time, delete what a GET confirms with 404, and bring back the rest.',
     nights: [
       QUIET,
-      { before: (stage) => stage.each((name) => stage.remove(name, some(stage, name))), deletions: true },
+      changing((stage, name) => stage.remove(name, stage.ids(name, 9))),
+      changing((stage, name) => {
+        for (const [id, versions] of stage.timeline(name).versions)
+          if (versions.at(-1)?.record === undefined) stage.insert(name, { id });
+      }),
+      { ...changing(removeSome), deletions: true },
     ],
   },
   {
-    name: 'restored records',
-    why: 'A user undoes a deletion, and the record is there again under its old id.',
-    advice: 'An upsert also brings back what the copy holds as deleted.',
+    name: 'records that are not listed',
+    why: 'A gateway without a route responds with 404 to any path, a stale replica with lists that lack records.',
+    advice: 'Delete only what a GET confirms with a 404 of the service, and reject if every request fails.',
     nights: [
       QUIET,
-      { before: (stage) => stage.each((name) => stage.remove(name, stage.ids(name, 9))) },
       {
-        before: (stage) =>
-          stage.each((name) => {
-            for (const [id, versions] of stage.timeline(name).versions) {
-              if (versions.at(-1)?.record === undefined) stage.insert(name, { id });
-            }
-          }),
+        before: ({ sandbox }) =>
+          sandbox.faults.add({ kind: 'status', status: 404, body: '<h1>Not Found</h1>' }),
+        ends: 'loudly',
       },
+      {
+        before: ({ sandbox }) =>
+          sandbox.faults.add(
+            listsWithout(() => true),
+            OF_LISTS,
+          ),
+        ends: 'either',
+      },
+      {
+        ...changing((stage, collection) => {
+          const { faults } = stage.sandbox;
+          const ids = stage.some(collection);
+          faults.add(
+            listsWithout((id) => ids.includes(String(id))),
+            { collection, ...OF_LISTS },
+          );
+          for (const [place, id] of ids.entries()) {
+            const fault = { kind: 'status', status: NOT_DELETED[place] ?? 403 } as const;
+            faults.add(fault, { collection, path: new RegExp(`/${id}$`) });
+          }
+        }),
+        ends: 'either',
+      },
+      QUIET,
+      { before: ({ sandbox }) => sandbox.revokeKey(sandbox.keys.full), ends: 'loudly' },
     ],
   },
   {
@@ -426,77 +338,23 @@ export const readingCases: readonly Case[] = [
     nights: [
       QUIET,
       {
-        before: (stage) => {
-          changeSome(stage);
-          const [collection] = stage.collections;
-          const forbidden = { kind: 'status', status: 403, type: 'scope_required' } as const;
-          stage.sandbox.faults.add(forbidden, { collection });
-        },
+        ...changing(changeSome, ({ sandbox, collections: [first] }, collection) => {
+          const fault = { kind: 'status', status: 403, type: 'scope_required' } as const;
+          if (collection === first) sandbox.faults.add(fault, { collection });
+        }),
         ends: 'loudly',
         completeAnyway: ({ collections: [, ...others] }) => others,
       },
     ],
   },
   {
-    name: 'a revoked key',
-    why: 'Keys are revoked and replaced, and every request is then a 401.',
-    advice: 'Reject, and delete nothing.',
-    nights: [QUIET, { before: ({ sandbox }) => sandbox.revokeKey(sandbox.keys.full), ends: 'loudly' }],
-  },
-  {
-    name: '404 for everything',
-    why: 'A gateway that lost its route responds with 404 to every path.',
-    advice: 'A 404 for a list is not an empty list: reject, and delete nothing.',
-    nights: [
-      QUIET,
-      {
-        before: ({ sandbox }) =>
-          sandbox.faults.add({ kind: 'status', status: 404, body: '<h1>Not Found</h1>' }),
-        ends: 'loudly',
-      },
-      QUIET,
-    ],
-  },
-  {
-    name: 'empty lists',
-    why: 'A service that loses a permission or its database replica can return empty lists.',
-    advice: 'If the service suddenly has nothing, delete nothing, and confirm each deletion by a GET.',
-    nights: [
-      QUIET,
-      {
-        before: ({ sandbox }) =>
-          sandbox.faults.add({ kind: 'rewrite', body: emptied }, { when: ({ path }) => isList(path) }),
-        ends: 'either',
-      },
-      QUIET,
-    ],
-  },
-  {
     name: 'killed and started again',
-    why: 'Deployments, restarts and time limits end a connector at any request.',
+    why: 'Deployments, restarts and time limits end a connector at any request, most often in its first run.',
     advice:
       'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
     nights: [
-      QUIET,
-      {
-        before: (stage) => stage.each((name) => stage.change(name, stage.ids(name))),
-        runs: 'killed',
-        ends: 'either',
-      },
-      QUIET,
-    ],
-  },
-  {
-    name: 'killed in the first night',
-    why: 'The first read takes longest, so it is the one most likely to be interrupted.',
-    advice:
-      'Store a checkpoint after its records, and keep the watermark of the start until a run has ended.',
-    nights: [
-      {
-        runs: 'killed',
-        ends: 'either',
-        during: { after: [2], change: (stage, name) => stage.change(name, oneListed(stage, name)) },
-      },
+      { runs: 'killed', ends: 'either', during: { after: [2], change: changeListed } },
+      { ...changing(changeAll), runs: 'killed', ends: 'either' },
       QUIET,
     ],
   },

@@ -1,4 +1,3 @@
-import { causeText } from '../../internal/text.ts';
 import type { FaultRule, Faults } from '../faults/fault-rules.ts';
 import { wait } from '../wait.ts';
 
@@ -7,16 +6,8 @@ export interface ConnectorRun {
   /** Where the service listens, such as `http://127.0.0.1:40100`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Aborts if the run is killed. */
+  /** Aborts if the run is killed: pass it on, to `spawn` of `node:child_process` too. */
   readonly signal: AbortSignal;
-}
-
-/** A connector that is another process. */
-export interface ConnectorProcess {
-  /** Settles when the process has ended: rejects if it failed. */
-  readonly done: Promise<unknown>;
-  /** Kills it, for example `() => child.kill('SIGKILL')`. */
-  kill(): unknown;
 }
 
 /** How a run ended: it resolved, it rejected with `error`, or it was killed. */
@@ -42,60 +33,33 @@ const STUCK =
 
 /** Runs a connector once. It is killed if it takes longer than `timeoutMs`. */
 export async function runConnector(
-  start: (signal: AbortSignal) => unknown,
+  run: (signal: AbortSignal) => unknown,
   { timeoutMs, kill, faults }: RunConnectorOptions,
 ): Promise<Ending> {
   const controller = new AbortController();
   const over = new AbortController();
-  const problems: string[] = [];
-  let child: ConnectorProcess | undefined;
+  const settled = (async () => await run(controller.signal))().then(
+    (): Ending => ({ how: 'well', problems: [] }),
+    (error: unknown): Ending => ({ how: 'loudly', error, problems: [] }),
+  );
   let refused: FaultRule | undefined;
-  // A listener that throws would end the whole process.
-  const killChild = async () => {
-    try {
-      await child?.kill();
-    } catch (error) {
-      problems.push(`kill() failed: ${causeText(error)}.`);
-    }
-  };
   const die = () => {
-    refused = faults.add({ kind: 'connection-refused' });
+    refused ??= faults.add({ kind: 'connection-refused' });
     controller.abort(new Error('The connector was killed.'));
-    void killChild();
-  };
-  const work = async () => {
-    const started = start(controller.signal);
-    const result = isProcess(started) ? started : await started;
-    if (!isProcess(result)) return;
-    child = result;
-    if (controller.signal.aborted) void killChild();
-    await child.done;
   };
   kill.addEventListener('abort', die, { once: true });
-  const settled = work().then(
-    (): Ending => ({ how: 'well', problems }),
-    (error: unknown): Ending => ({ how: 'loudly', error, problems }),
-  );
+  const within = async (ms: number, ...signals: readonly AbortSignal[]) =>
+    await Promise.race([settled, wait(ms, AbortSignal.any([over.signal, ...signals]))]);
   try {
-    const inTime = await Promise.race([settled, wait(timeoutMs, AbortSignal.any([kill, over.signal]))]);
-    if (!kill.aborted) {
-      if (inTime !== undefined) return inTime;
-      problems.push(`The run had not ended after timeoutMs (${timeoutMs} ms).`);
-      die();
-    }
-    const ending = inTime ?? (await Promise.race([settled, wait(KILL_MS, over.signal)]));
-    if (ending === undefined) problems.push(STUCK);
-    return { ...ending, how: 'killed', problems };
+    let ending = await within(timeoutMs, kill);
+    if (ending !== undefined && !kill.aborted) return ending;
+    const problems = kill.aborted ? [] : [`The run had not ended after timeoutMs (${timeoutMs} ms).`];
+    die();
+    ending ??= await within(KILL_MS);
+    return { ...ending, how: 'killed', problems: ending ? problems : [...problems, STUCK] };
   } finally {
     kill.removeEventListener('abort', die);
-    over.abort();
     refused?.remove();
+    over.abort();
   }
-}
-
-function isProcess(value: unknown): value is ConnectorProcess {
-  if (typeof value !== 'object' || value === null || !('done' in value || 'kill' in value)) return false;
-  const { done, kill } = value as { readonly done?: { readonly then?: unknown }; readonly kill?: unknown };
-  if (typeof done?.then === 'function' && typeof kill === 'function') return true;
-  throw new TypeError('run must return a promise, or { done, kill } with a promise and a function.');
 }

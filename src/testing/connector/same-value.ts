@@ -8,13 +8,8 @@ export function columnsOf(row: Fields): Fields {
 }
 
 export function columnOf(field: string): string {
-  const column = columns.get(field) ?? field.toLowerCase().replaceAll('_', '');
-  columns.set(field, column);
-  return column;
+  return field.toLowerCase().replaceAll('_', '');
 }
-
-/** The same fields come again in each record. */
-const columns = new Map<string, string>();
 
 /** Rows by their id, or by another key: more than one if something is there twice. */
 export type Copy = ReadonlyMap<string, readonly Fields[]>;

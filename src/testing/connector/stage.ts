@@ -1,6 +1,6 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import type { SeededRandom } from '../data/seeded-random.ts';
-import type { FaultKind } from '../faults/fault.ts';
+import { labelOf } from '../data/records.ts';
+import { SeededRandom } from '../data/seeded-random.ts';
 import type { LoggedRequest } from '../log.ts';
 import type { SandboxOptions } from '../options.ts';
 import { createSandbox, type Sandbox } from '../sandbox.ts';
@@ -9,9 +9,6 @@ import { selects } from '../store/record-selection.ts';
 import type { CollectionStore, StoreWriteOptions } from '../store/sandbox-store.ts';
 import { type Fields, Timeline } from './timeline.ts';
 
-/** Faults that only delay a response. After any other the connector does not have it. */
-const LATE: readonly (FaultKind | undefined)[] = [undefined, 'delay', 'slow-body'];
-
 const HOUR_MS = 3_600_000;
 
 /** Whether a path is that of a collection, not of a record. */
@@ -19,10 +16,13 @@ export function isList(path: string): boolean {
   return path.split('/').length === 5;
 }
 
-/** Changes of a collection after some of the responses to its list requests: `after: [2]` is the second. */
-export interface Changes {
+/** Does something to a collection, such as changing records. */
+export type Change = (stage: Stage, collection: CollectionName) => unknown;
+
+/** A change after some of the responses to list requests of a collection: `after: [2]` is the second. */
+export interface During {
   readonly after: readonly number[];
-  readonly change: (stage: Stage, collection: CollectionName) => void;
+  readonly change: Change;
 }
 
 /** The service of a case, what changes in it, and the record of both. */
@@ -30,26 +30,24 @@ export class Stage {
   readonly sandbox: Sandbox;
   readonly collections: readonly CollectionName[];
   readonly random: SeededRandom;
-  /** The natural keys of products that reject changes. */
-  readonly locked = new Set<string>();
   /** The number of requests in the night. */
   requests = 0;
-  readonly #options: SandboxOptions;
+  readonly #options: SandboxOptions & { readonly seed: number };
   readonly #timelines: ReadonlyMap<CollectionName, Timeline>;
-  #during: Changes | undefined;
+  #during: During | undefined;
   #nights = 0;
   #changes = 0;
 
-  constructor(options: SandboxOptions, collections: readonly CollectionName[], random: SeededRandom) {
+  constructor(options: SandboxOptions & { readonly seed: number }, names: readonly CollectionName[]) {
     this.sandbox = createSandbox(options);
-    this.collections = collections;
-    this.random = random;
+    this.collections = names;
+    this.random = new SeededRandom(options.seed);
     this.#options = options;
-    this.#timelines = new Map(collections.map((name) => [name, new Timeline()]));
+    this.#timelines = new Map(names.map((name) => [name, new Timeline()]));
     this.sandbox.onRequest((request) => this.#log(request));
   }
 
-  begin(before: () => unknown, during: Changes | undefined): void {
+  begin(before: () => unknown, during: During | undefined): void {
     this.#nights += 1;
     before();
     for (const [name, timeline] of this.#timelines) {
@@ -76,73 +74,80 @@ export class Stage {
     return this.sandbox.store[name] as unknown as CollectionStore<{ id: string } & Fields>;
   }
 
+  record(name: CollectionName, id: string): Fields {
+    return this.store(name).get(id) ?? {};
+  }
+
+  /** Does something in each collection. */
+  each(work: (name: CollectionName) => unknown): void {
+    for (const name of this.collections) work(name);
+  }
+
   /** The ids of a collection, or those at some places of the list by ascending id. */
   ids(name: CollectionName, ...places: readonly number[]): string[] {
     const ids = this.store(name).ids();
     return places.length === 0 ? ids : places.flatMap((place) => ids.at(place) ?? []);
   }
 
-  /** The ids that responses of the night contained, and whose records still exist. */
-  listed(name: CollectionName): string[] {
+  /** Three ids of a collection. */
+  some(name: CollectionName): string[] {
+    const first = this.random.between(0, this.ids(name).length - 7);
+    return this.ids(name, first, first + 2, first + 5);
+  }
+
+  /** One of the ids that responses of the night contained, and whose record still exists; none if there is none. */
+  oneListed(name: CollectionName): string[] {
     const listed = new Set(this.timeline(name).pages.flatMap(({ ids }) => ids));
-    return this.ids(name).filter((id) => listed.has(id));
+    const ids = this.ids(name).filter((id) => listed.has(id));
+    return ids.length === 0 ? [] : [this.random.pick(ids)];
   }
 
-  /** Rejects changes of some products from now on. */
-  lock(ids: readonly string[]): void {
-    const { products } = this.sandbox.store;
-    for (const id of ids) {
-      products.lock(id);
-      this.locked.add(String(products.get(id)?.productNumber));
-    }
+  /** Whether a record rejects changes. */
+  isLocked(name: CollectionName, record: Fields & { readonly id: string }): boolean {
+    const { lockedRecords = 0 } = this.#options;
+    return selects(lockedRecords, { id: record.id, record }, collections[name].segment, this.#options);
   }
 
-  /** Does something in each collection. */
-  each(work: (name: CollectionName) => void): void {
-    for (const name of this.collections) work(name);
-  }
-
-  /** Changes records, each to a name that no other has unless `fields` have one. Requests see the change at once. */
+  /** Changes records, each to a label that no other has unless `fields` have one. Requests see the change at once. */
   change(
     name: CollectionName,
     ids: readonly string[],
     fields: Fields = {},
     options: StoreWriteOptions = { visibleAfterMs: 0 },
   ): void {
-    for (const id of ids) {
-      this.#changes += 1;
-      this.store(name).update(id, { name: `Changed ${this.#changes}`, ...fields }, options);
-    }
+    for (const id of ids)
+      this.store(name).update(id, { ...this.#label(name, 'Changed'), ...fields }, options);
   }
 
   insert(name: CollectionName, fields: Fields = {}): void {
-    this.#changes += 1;
-    this.store(name).insert({ name: `Added ${this.#changes}`, ...fields }, { visibleAfterMs: 0 });
+    this.store(name).insert({ ...this.#label(name, 'Added'), ...fields }, { visibleAfterMs: 0 });
   }
 
   remove(name: CollectionName, ids: readonly string[]): void {
     for (const id of ids) this.store(name).delete(id, { visibleAfterMs: 0 });
   }
 
+  #label(name: CollectionName, what: string): Fields {
+    this.#changes += 1;
+    return { [labelOf(name)]: `${what} ${this.#changes}` };
+  }
+
   #observe(name: CollectionName, when: string): void {
-    const { hiddenRecords = 0, seed = 0 } = this.#options;
+    const { hiddenRecords = 0 } = this.#options;
     const isListed = (record: Fields & { id: string }) =>
-      !selects(hiddenRecords, { id: record.id, record }, collections[name].segment, { seed });
+      !selects(hiddenRecords, { id: record.id, record }, collections[name].segment, this.#options);
     this.timeline(name).observe(this.store(name).all().filter(isListed), when);
   }
 
-  #log({ path, query, ids = [], fault }: LoggedRequest): void {
+  #log({ path, ids = [], fault }: LoggedRequest): void {
     this.requests += 1;
-    const collection = isList(path) ? collectionOf(path) : undefined;
-    const timeline = collection && this.#timelines.get(collection);
-    if (collection === undefined || timeline === undefined) return;
-    timeline.addPage({
-      request: this.requests,
-      ...(LATE.includes(fault) ? { ids } : { ids: [], fault }),
-      isLaterPage: Number(query[this.#options.pageParameter ?? '_page'] ?? 1) > 1,
-    });
+    const name = isList(path) ? collectionOf(path) : undefined;
+    const timeline = name && this.#timelines.get(name);
+    if (name === undefined || timeline === undefined) return;
+    // With a fault, the connector may not have the records.
+    timeline.addPage(this.requests, fault === undefined ? ids : []);
     if (this.#during?.after.includes(timeline.pages.length) !== true) return;
-    this.#during.change(this, collection);
-    this.#observe(collection, `after request ${this.requests}`);
+    this.#during.change(this, name);
+    this.#observe(name, `after request ${this.requests}`);
   }
 }

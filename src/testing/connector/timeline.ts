@@ -2,7 +2,7 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A state of one record. */
-export interface Version<Rec> {
+interface Version<Rec> {
   /** When it began: moments are numbers that grow with each change. */
   readonly at: number;
   /** Undefined: the record does not exist. */
@@ -11,27 +11,12 @@ export interface Version<Rec> {
   readonly when: string;
 }
 
-/** A response to a list request. */
-export interface SentPage {
-  readonly at: number;
-  /** Its number among the requests of the run. */
-  readonly request: number;
-  /** Empty if the connector did not get the response. */
-  readonly ids: readonly string[];
-  /** The fault that kept the response from the connector. */
-  readonly fault?: string | undefined;
-  /** Whether the request named a later page. */
-  readonly isLaterPage: boolean;
-}
-
 /** What the service held of one collection over time, and what a run could see of it. */
 export class Timeline<Rec extends Fields = Fields> {
   /** By id, oldest first. */
   readonly versions = new Map<string, Version<Rec>[]>();
-  /** The lists that the run requested, in order. */
-  readonly pages: SentPage[] = [];
-  /** What was observed last, as JSON. */
-  readonly #observed = new Map<string, string | undefined>();
+  /** The responses to the list requests of the run: each with its number among all requests, and with its moment. */
+  readonly pages: { readonly request: number; readonly at: number; readonly ids: readonly string[] }[] = [];
   #moment = 0;
   #runBegan = 0;
 
@@ -53,14 +38,13 @@ export class Timeline<Rec extends Fields = Fields> {
   observe(records: readonly (Rec & { readonly id: string })[], when = ''): void {
     const now = new Map(records.map((record) => [record.id, record]));
     for (const id of new Set([...this.versions.keys(), ...now.keys()])) {
-      const text = JSON.stringify(now.get(id));
-      if (text !== this.#observed.get(id)) this.set(id, now.get(id), when);
-      this.#observed.set(id, text);
+      const last = this.versions.get(id)?.at(-1)?.record;
+      if (JSON.stringify(now.get(id)) !== JSON.stringify(last)) this.set(id, now.get(id), when);
     }
   }
 
-  addPage(page: Omit<SentPage, 'at'>): void {
-    this.pages.push({ at: this.#moment, ...page });
+  addPage(request: number, ids: readonly string[]): void {
+    this.pages.push({ request, at: this.#moment, ids });
   }
 
   /** The records when the run began. */
@@ -73,13 +57,5 @@ export class Timeline<Rec extends Fields = Fields> {
     const versions = this.versions.get(id) ?? [];
     const before = versions.findLast(({ at }) => at <= this.#runBegan);
     return [before?.record, ...versions.filter(({ at }) => at > this.#runBegan).map(({ record }) => record)];
-  }
-
-  /** What changed since the run began, in order. */
-  changes(): readonly ({ readonly id: string } & Version<Rec>)[] {
-    const changes = [...this.versions].flatMap(([id, versions]) =>
-      versions.filter(({ at }) => at > this.#runBegan).map((version) => ({ id, ...version })),
-    );
-    return changes.sort((a, b) => a.at - b.at);
   }
 }

@@ -1,36 +1,37 @@
 import type { Fault } from '../faults/fault.ts';
-import type { Case, Night, ProductRow } from './case.ts';
+import { type Case, type Night, type ProductRow, QUIET } from './case.ts';
 import type { Stage } from './stage.ts';
 
-const QUIET: Night = {};
+type Rows = readonly ProductRow[];
 
-/** Runs in which the third and fourth create meet a fault, and one without faults. */
-const faultyCreates = (fault: Fault): readonly Night[] => [
-  {
-    before: ({ sandbox }) => sandbox.faults.add(fault, { method: 'POST', skip: 2, times: 2 }),
-    ends: 'either',
-  },
-  QUIET,
-];
+/** The first rows, of which the second create meets a fault. */
+const faultyCreate = (count: number, fault: Fault, times: number): Night => ({
+  before: ({ sandbox }) => sandbox.faults.add(fault, { method: 'POST', skip: 1, times }),
+  rows: (rows) => rows.slice(0, count),
+  ends: 'either',
+});
 
 /** The products of some rows, as they were last year: with fields of which no row knows. */
-const insertAll = (stage: Stage, rows: readonly ProductRow[]) => {
+const insertAll = (stage: Stage, rows: Rows) => {
   const known = { description: 'Oak, "as new"', brand: 'Kőrös', stockLocation: 'Hall  2', isWebShop: true };
   for (const row of rows) stage.insert('products', { ...known, ...row, name: `${row.name} of last year` });
 };
 
 /** A run in which every response has natural keys in capitals. */
-const inCapitals: Night = {
-  before: ({ sandbox }) => {
-    const body = (text: string) =>
-      text.replaceAll(
-        /"productNumber":"[^"]*"/g,
-        (field) => `"productNumber":${field.slice(16).toUpperCase()}`,
-      );
-    sandbox.faults.add({ kind: 'rewrite', body });
-  },
+const IN_CAPITALS: Night = {
+  before: ({ sandbox }) =>
+    sandbox.faults.add({
+      kind: 'rewrite',
+      body: (text) =>
+        text.replaceAll(/("productNumber":)("[^"]*")/g, (_, name, key) => `${name}${key.toUpperCase()}`),
+    }),
   ends: 'either',
 };
+
+/** Everything is written but what the service rejects, and the run rejects because of that. */
+const LOUDLY: Night = { ends: 'loudly', completeAnyway: () => ['products'] };
+
+const nameless = (rows: Rows) => rows.map((row, n) => (n === 4 ? { ...row, name: '' } : row));
 
 /** What happens to connectors that write products by a natural key, in the order in which one would fix them. */
 export const writingCases: readonly Case[] = [
@@ -41,17 +42,12 @@ export const writingCases: readonly Case[] = [
     nights: [{ before: (stage, rows) => insertAll(stage, rows.slice(0, 5)) }],
   },
   {
-    name: 'the same rows twice',
-    why: 'A file contains a row twice, and the next night the same file is pushed again.',
-    advice: 'Keep one row for each key, and remember or look for its product.',
-    nights: [{ rows: (rows) => [...rows, ...rows] }, QUIET],
-  },
-  {
     name: 'changed rows',
-    why: 'Prices and names change. Some prices have more digits than a floating-point number keeps.',
-    advice: 'Update what differs, keep amounts as strings, and send text as it is, in UTF-8.',
+    why: 'A file contains rows twice, and prices and names change, some prices to more digits than a floating-point number keeps.',
+    advice:
+      'Keep one row for each key, update what differs, keep amounts as strings, and send text as it is, in UTF-8.',
     nights: [
-      QUIET,
+      { rows: (rows) => [...rows, ...rows] },
       {
         rows: (rows) =>
           rows.map((row, n) =>
@@ -63,46 +59,24 @@ export const writingCases: readonly Case[] = [
     ],
   },
   {
-    name: 'responses lost after the create',
-    why: 'A connection breaks after the service has stored the product.',
-    advice: 'Send the create again under the same Idempotency-Key.',
-    nights: faultyCreates({ kind: 'lost-response', committed: true }),
-  },
-  {
-    name: 'responses lost before the create',
-    why: 'A connection breaks before the service has stored anything, which looks the same.',
-    advice: 'Send the create again under the same Idempotency-Key, or reject.',
-    nights: faultyCreates({ kind: 'lost-response', committed: false }),
-  },
-  {
-    name: 'half a 201',
-    why: 'A restart of PHP-FPM behind nginx cuts the response to a create in the middle.',
-    advice: 'The product exists: send the create again under the same Idempotency-Key, or look for it.',
-    nights: faultyCreates({ kind: 'disconnect', in: 'body' }),
+    name: 'lost responses',
+    why: 'A connection breaks before or after the service has stored the product, and a crash leaves its Idempotency-Key in progress, so that each retry gets a 409 for a day.',
+    advice:
+      'Send the create again under the same Idempotency-Key; if that stays in progress, look for the product, and create it under another key if it is not there.',
+    nights: [
+      faultyCreate(4, { kind: 'lost-response', committed: true }, 2),
+      faultyCreate(8, { kind: 'lost-response', committed: false, marker: true }, 1),
+      { rows: (rows) => rows.slice(0, 8), ends: 'either' },
+      faultyCreate(12, { kind: 'disconnect', in: 'body' }, 2),
+      QUIET,
+    ],
   },
   {
     name: 'keys that are ignored',
     why: 'Many services do not implement Idempotency-Key, and ignore the header.',
     advice: 'After a lost response look for the product, and create it only if it is not there.',
     service: { idempotency: { replay: 'ignored' } },
-    nights: faultyCreates({ kind: 'lost-response', committed: true }),
-  },
-  {
-    name: '409 in progress',
-    why: 'A crash leaves an Idempotency-Key marked as in progress, so each retry gets a 409 for a day.',
-    advice: 'Look for the product, and create it under another key if it is not there.',
-    nights: [
-      {
-        before: ({ sandbox }) =>
-          sandbox.faults.add(
-            { kind: 'lost-response', committed: false, marker: true },
-            { method: 'POST', skip: 2, times: 1 },
-          ),
-        ends: 'either',
-      },
-      { ends: 'either' },
-      QUIET,
-    ],
+    nights: [faultyCreate(12, { kind: 'lost-response', committed: true }, 2), QUIET],
   },
   {
     name: 'products deleted by others',
@@ -114,7 +88,7 @@ export const writingCases: readonly Case[] = [
     name: 'keys in another spelling',
     why: 'A service stores codes in upper case.',
     advice: 'Compare natural keys without case and white space, or remember the id of each product.',
-    nights: [inCapitals, inCapitals],
+    nights: [IN_CAPITALS, IN_CAPITALS],
   },
   {
     name: 'a service that lags',
@@ -124,18 +98,21 @@ export const writingCases: readonly Case[] = [
     nights: [{ runs: 'twice in a row', ends: 'either' }, QUIET],
   },
   {
-    name: 'locked products',
-    why: 'A product that is used in a closed year rejects changes with 403, while others can be changed.',
-    advice: 'A 403 can be about one product: write the others, and reject because of it.',
+    name: 'rejected rows',
+    why: 'A product that is used in a closed year rejects changes with 403, and a row without a name gets a 422, while others can be written.',
+    advice:
+      'A 403 or a 422 can be about one product: write the others, reject, and try again in the next run.',
+    service: {
+      requiredFields: ['name'],
+      lockedRecords: ({ productNumber }) => productNumber === 'desk-2' || productNumber === 'desk-9',
+    },
     nights: [
       {
-        before: (stage, rows) => {
-          insertAll(stage, rows);
-          stage.lock(stage.ids('products', -10, -5));
-        },
-        ends: 'loudly',
-        completeAnyway: () => ['products'],
+        ...LOUDLY,
+        before: (stage, rows) => insertAll(stage, [...rows.slice(0, 4), ...rows.slice(5)]),
+        rows: nameless,
       },
+      LOUDLY,
     ],
   },
   {

@@ -24,6 +24,8 @@ interface RecordContext {
 export interface Generator {
   /** Of a number of records that is spread over all collections. */
   readonly share: number;
+  /** The text that the cases of `connectorTests` change. @default 'name' */
+  readonly label?: string;
   /** The fields of a record. They depend on the random numbers and the context alone. */
   readonly fields: (random: SeededRandom, context: RecordContext) => Fields;
 }
@@ -61,6 +63,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   accountAddresses: {
     share: 20,
+    label: 'street',
     fields(random, context) {
       const [city, code, countryCode] = random.pick(words.CITIES);
       return {
@@ -77,6 +80,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   accountContactRelations: {
     share: 12,
+    label: 'contactName',
     fields(random, context) {
       const contactName = personName(random);
       return {
@@ -91,6 +95,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   accountContactShoppingStores: {
     share: 3,
+    label: 'storeName',
     fields(random, context) {
       const name = random.pick(words.FIRM_STEMS);
       return {
@@ -104,6 +109,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   accountCustomerProjectRates: {
     share: 4,
+    label: 'projectName',
     fields: (random, context) => ({
       accountId: context.parent('accounts'),
       projectCode: `P${random.digits(5)}`,
@@ -116,6 +122,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   accountSettings: {
     share: 8,
+    label: 'value',
     fields(random, context) {
       const [key, values] = random.pick(words.SETTINGS);
       return { accountId: context.parent('accounts'), key, value: random.pick(values) };
@@ -123,6 +130,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   bankFeedAccounts: {
     share: 2,
+    label: 'holderName',
     fields: (random, context) => ({
       bankFeedConnectionId: context.parent('bankFeedConnections'),
       iban: iban(random, random.pick(words.BANKS)[1]),
@@ -135,6 +143,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   bankFeedConnections: {
     share: 1,
+    label: 'bankName',
     fields(random) {
       const [bankName, code] = random.pick(words.BANKS);
       return {
@@ -147,6 +156,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   bankPayerMemories: {
     share: 6,
+    label: 'payerName',
     fields: (random, context) => ({
       payerName: personName(random).toUpperCase(),
       payerIban: iban(random, random.pick(words.BANKS)[1]),
@@ -168,6 +178,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   bomLines: {
     share: 9,
+    label: 'unit',
     fields: (random, context) => ({
       bomId: context.parent('boms'),
       productId: context.any('products'),
@@ -193,6 +204,7 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   budgetLines: {
     share: 6,
+    label: 'description',
     fields: (random, context) => ({
       budgetId: context.parent('budgets'),
       ledgerAccountCode: `4${random.digits(3)}`,
@@ -203,6 +215,11 @@ const GENERATORS: { readonly [Name in CollectionName]?: Generator } = {
   },
   products: { share: 9, fields: product },
 };
+
+/** The text of a record that the cases of `connectorTests` change. */
+export function labelOf(collection: CollectionName): string {
+  return GENERATORS[collection]?.label ?? 'name';
+}
 
 /** The generator of a collection. A documented field for which it has no value gets one of its kind. */
 export function generatorOf(collection: CollectionName): Generator {

@@ -20,7 +20,7 @@ import {
   toDecimal,
   toMoney,
 } from 'accounting-data-sdk';
-import { createSandbox, type Fault, faultyFetch } from 'accounting-data-sdk/testing';
+import { connectorTests, createSandbox, type Fault, faultyFetch } from 'accounting-data-sdk/testing';
 import { expectTypeOf, test } from 'vitest';
 
 const client = {} as Client;
@@ -161,4 +161,20 @@ test('conditions of a fault are an object, and rules of a faulty fetch a list', 
   faultyFetch(fetch, { fault });
   // @ts-expect-error
   faultyFetch(fetch, [() => fault]);
+});
+
+test('a connector has collections, run and records, or writes', () => {
+  const run = ({ signal }: { readonly signal: AbortSignal }) => signal.aborted;
+  const records = () => [];
+  connectorTests({ collections: ['accounts'], run, records, reset: undefined });
+  connectorTests({ writes: { run: ({ products }) => products.length } });
+  connectorTests({ collections: ['accounts'], run, records, writes: { run } });
+  // @ts-expect-error
+  connectorTests({ run, records });
+  // @ts-expect-error
+  connectorTests({ collections: ['accounts'], records });
+  // @ts-expect-error
+  connectorTests({ collections: ['acounts'], run, records });
+  // @ts-expect-error
+  connectorTests({});
 });

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import tsconfig from '../../../tsconfig.json' with { type: 'json' };
 import { root } from '../docs/code-blocks.ts';
 
-/** What the sandbox returns, the types derived from its own tables of options, and those with the names of SyncOptions. */
+/** What the sandbox returns, the types derived from tables of its own, and those with the names of SyncOptions. */
 const OTHERS = [
+  'ConnectorTestsOptions',
   'SandboxClientOptions',
   'sandboxOptions',
   'SandboxOptions',

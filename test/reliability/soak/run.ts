@@ -46,7 +46,7 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
       SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
       SOAK_ZONES: env.SOAK_ZONES ?? '365',
     }),
-  // Every case of connectorTests with every connector of this package and of the examples, and with one in Python.
+  // Every case of connectorTests with every connector of this package and of the examples.
   connectors: async () => (await vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' })) && examples(),
   // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
   faults: () =>

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { type Evidence, explain, judge } from '../../../src/testing/connector/judge-copy.ts';
-import { judgeProducts } from '../../../src/testing/connector/judge-products.ts';
+import { expect, test } from 'vitest';
+import { type Evidence, idsByKind, judgeCopy } from '../../../src/testing/connector/judge-copy.ts';
+import { judgeProducts, type WrittenEvidence } from '../../../src/testing/connector/judge-products.ts';
 import { copyOf, isSameValue } from '../../../src/testing/connector/same-value.ts';
 import { type Fields, Timeline } from '../../../src/testing/connector/timeline.ts';
 
@@ -39,14 +39,10 @@ const evidenceOf = ({ copy, heldBefore, ...others }: Given) => ({
   ...others,
 });
 
-function findings(given: Given): string[] {
-  return judge(evidenceOf(given)).map(({ kind, ids }) => `${kind} ${ids.join(' ')}`);
-}
+const findings = (given: Given) =>
+  [...idsByKind(evidenceOf(given))].map(([kind, ids]) => `${kind} ${ids.join(' ')}`);
 
-function sentences({ total = 2, ...given }: Given & { total?: number }): string[] {
-  const evidence = { ...evidenceOf(given), collection: 'accounts', total };
-  return judge(evidence).map((finding) => explain(finding, evidence));
-}
+const sentences = (given: Given, total = 2) => judgeCopy('accounts', total, evidenceOf(given));
 
 const C = { ...A, id: '3', name: 'C' };
 /** The record A was changed, deleted, or deleted and restored: during the run, or before it. */
@@ -103,56 +99,45 @@ test.each<[what: string, given: Given, ...findings: readonly string[]]>([
   expect(findings(given)).toEqual(found);
 });
 
-describe('the sentence', () => {
-  const page = { request: 1, ids: ['2'], isLaterPage: true };
-
-  test('about a missing record names the change that moved it to another page', () => {
-    const timeline = seen([[A, B], [A]]);
-    timeline.addPage(page);
-    expect(sentences({ timeline, copy: [B] })).toEqual([
-      '1 of 2 accounts is missing from the copy (id 1). No response of the run contained record 1: it moved to a page that had been requested already when record 2 was deleted in state 3.',
-    ]);
-  });
-
-  test('about a missing record counts the changes if it was not on a later page, and says if there were none', () => {
-    const timeline = seen([[A, B], [A], [NEW]]);
-    timeline.addPage({ ...page, isLaterPage: false });
-    expect(sentences({ timeline, copy: [] })[0]).toContain(
-      ' No response of the run contained record 1. During the run, record 2 was deleted in state 3, the first of 2 changes.',
-    );
-    const quiet = seen([]);
-    quiet.addPage(page);
-    expect(sentences({ timeline: quiet, copy: [B] })[0]).toContain(
-      ' No response of the run contained record 1, and nothing changed meanwhile.',
-    );
-  });
-
-  test('about a stale record names its change and the response that had the new version', () => {
-    const timeline = seen([[NEW, B]], 0);
-    expect(sentences({ timeline, copy: [A, B] })).toEqual([
-      '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2; no response of the run contained it.',
-    ]);
-    timeline.addPage({ ...page, request: 2, ids: ['1'] });
-    expect(sentences({ timeline, copy: [A, B] })[0]).toContain(
-      ' in state 2; the response to request 2 contained the new version.',
-    );
-  });
-
-  test('about a wrong value shows both', () => {
-    expect(sentences({ copy: [{ ...A, salePrice: 12.6 }, B] })).toEqual([
-      '1 of 2 accounts has a wrong value in the copy (id 1). salePrice of record 1 is 12.6 in the copy and "12.5000" in the service.',
-    ]);
-  });
-
-  test('about a record that is doubled, deleted or unknown says so', () => {
-    expect(sentences({ copy: [A, A, B] })[0]).toContain('Record 1 is in the copy 2 times.');
-    expect(sentences({ timeline: seen([[B]], 0), copy: [A, B] })[0]).toContain(
-      'Record 1 was deleted in state 2.',
-    );
-    expect(sentences({ copy: [A, B, { id: '9', name: 'C' }] })[0]).toContain(
-      'The service never had record 9.',
-    );
-  });
+test('a finding is a sentence with the ids, what happened to the first, and whether a response contained it', () => {
+  const changedBefore = seen([[NEW, B]], 0);
+  expect(sentences({ copy: [B] })).toEqual([
+    '1 of 2 accounts is missing from the copy (id 1). The run did not list the collection.',
+  ]);
+  changedBefore.addPage(2, ['2']);
+  expect(sentences({ timeline: changedBefore, copy: [] })).toEqual([
+    '2 of 2 accounts are missing from the copy (ids 1, 2). No response of the run contained record 1.',
+  ]);
+  expect(sentences({ timeline: changedBefore, copy: [A, B] })).toEqual([
+    '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2. No response of the run contained the new version.',
+  ]);
+  changedBefore.addPage(5, ['1']);
+  expect(sentences({ timeline: changedBefore, copy: [A, B] })[0]).toContain(
+    ' The response to request 5 contained the new version.',
+  );
+  expect(
+    sentences({
+      copy: [{ ...A, salePrice: 12.6 }, B, B, C],
+      timeline: seen(
+        [
+          [A, B, C],
+          [A, B],
+        ],
+        0,
+      ),
+    }),
+  ).toEqual([
+    '1 of 2 accounts has a wrong value in the copy (id 1). salePrice of record 1 is 12.6 in the copy and "12.5000" in the service.',
+    '1 of 2 accounts is in the copy more than once (id 2). Record 2 is in the copy 2 times.',
+    '1 of 2 accounts is still in the copy, but was deleted (id 3). Record 3 was deleted in state 3.',
+  ]);
+  const many = Array.from({ length: 7 }, (_, n) => ({ id: `9${n}`, name: 'X' }));
+  expect(sentences({ copy: [A, B, ...many] })).toEqual([
+    '7 of 2 accounts are in the copy, but never existed (ids 90, 91, 92, 93, 94, …). The service never had record 90.',
+  ]);
+  expect(sentences({ copy: [], heldBefore: ['1'] })).toEqual([
+    '1 of 2 accounts is missing from the copy (id 1). The copy had record 1 before the run, and the service still has it.',
+  ]);
 });
 
 test.each([
@@ -202,58 +187,65 @@ test.each([
   expect(isSameValue(sent, copied)).toBe(false);
 });
 
-describe('written products', () => {
-  const row = { productNumber: 'desk-1', name: 'Desk', salePrice: '129.0' };
-  const product = { id: '7', ...row, salePrice: '129.0000' };
-  const problems = (
-    products: Parameters<typeof judgeProducts>[0]['products'],
-    { isComplete = true, locked = new Set<string>() } = {},
-  ) => judgeProducts({ rows: [row], products, isComplete, locked });
+const row = { productNumber: 'desk-1', name: 'Desk', salePrice: '129.0' };
+const product = { id: '7', ...row, salePrice: '129.0000' };
+const old = { ...product, name: 'old', brand: 'Oak & Co', color: null };
+const other = { id: '9', productNumber: 'lamp-1', name: 'Lamp' };
+const failed = { isComplete: false };
+const existing = { before: [old, other] };
 
-  test('have no problem if each row has one with its values', () => {
-    expect(problems([product])).toEqual([]);
-    expect(problems([{ ...product, productNumber: 'DESK-1 ' }])).toEqual([]);
-  });
-
-  test('are doubled, missing, different or of no row', () => {
-    expect(problems([product, { ...product, id: '8', productNumber: 'DESK-1' }])).toEqual([
-      'There are 2 products "desk-1" (ids 7, 8).',
-    ]);
-    expect(
-      problems([
-        { ...product, name: 'old' },
-        { ...product, id: '8' },
-      ]),
-    ).toHaveLength(1);
-    expect(problems([])).toEqual(['There is no product "desk-1".']);
-    expect(problems([{ ...product, salePrice: '129.0001' }])).toEqual([
-      'salePrice of product "desk-1" is "129.0001" in the service and "129.0" in the row.',
-    ]);
-    expect(problems([product, { ...product, id: '8', productNumber: 'desk-2' }])).toEqual([
-      'No row has the product "desk-2".',
-    ]);
-  });
-
-  test('of a failed run may be missing or different, not doubled; locked ones may differ', () => {
-    expect(problems([], { isComplete: false })).toEqual([]);
-    expect(problems([{ ...product, name: 'old' }], { isComplete: false })).toEqual([]);
-    expect(problems([product, { ...product, id: '8' }], { isComplete: false })).toHaveLength(1);
-    const locked = new Set(['desk-1']);
-    expect(problems([{ ...product, name: 'old' }], { locked })).toEqual([]);
-    expect(problems([], { locked })).toEqual(['There is no product "desk-1".']);
-  });
-
-  test('keep what no row says: other fields, their id, and other products', () => {
-    const stored = { ...product, brand: 'Oak & Co', color: null, updatedAt: '2026-01-31T12:00:00Z' };
-    const other = { id: '9', productNumber: 'lamp-1', name: 'Lamp' };
-    const wrong = (products: readonly Fields[], isComplete = true) =>
-      judgeProducts({ rows: [row], before: [{ ...stored, name: 'old' }, other], products, isComplete });
-    expect(wrong([{ ...stored, color: 'red', updatedAt: '2026-02-01T12:00:00Z' }, other])).toEqual([]);
-    expect(wrong([{ ...stored, brand: null }, other], false)).toEqual([
-      'brand of product "desk-1" is null in the service. It was "Oak & Co", and the row does not have the field.',
-    ]);
-    expect(wrong([{ ...stored, id: '10' }, other])).toHaveLength(1);
-    expect(wrong([stored, { ...other, name: 'new' }], false)).toHaveLength(1);
-    expect(wrong([], false)).toEqual(['There is no product "desk-1".', 'There is no product "lamp-1".']);
-  });
+test.each<
+  [what: string, products: WrittenEvidence['products'], given: Partial<WrittenEvidence>, ...found: string[]]
+>([
+  ['have no problem if each row has one', [product], {}],
+  ['may have a key in another form', [{ ...product, productNumber: 'DESK-1 ' }], {}],
+  [
+    'are doubled, in a failed run too',
+    [product, { ...product, id: '8', productNumber: 'DESK-1' }],
+    failed,
+    'There are 2 products "desk-1" (ids 7, 8).',
+  ],
+  ['are missing', [], {}, 'There is no product "desk-1".'],
+  ['may be missing after a failed run', [], failed],
+  [
+    'need not exist for a row without a name',
+    [product],
+    { rows: [row, { ...row, productNumber: 'b', name: '' }] },
+  ],
+  [
+    'have another digit',
+    [{ ...product, salePrice: '129.0001' }],
+    {},
+    'salePrice of product "desk-1" is "129.0001" in the service and "129.0" in the row.',
+  ],
+  ['may differ after a failed run', [{ ...product, name: 'old' }], failed],
+  ['may differ if they are locked', [{ ...product, name: 'old' }], { isLocked: ({ id }) => id === '7' }],
+  [
+    'are of no row',
+    [product, { ...product, id: '8', productNumber: 'x' }],
+    {},
+    'No row has the product "x".',
+  ],
+  ['keep what no row says', [{ ...old, ...product, color: 'red', updatedAt: 'now' }, other], existing],
+  [
+    'lost a field that no row has',
+    [{ ...old, ...product, brand: null }, other],
+    { ...existing, ...failed },
+    'brand of product "desk-1" is null in the service. It was "Oak & Co", and the row does not have the field.',
+  ],
+  [
+    'are other ones than before',
+    [{ ...old, ...product, id: '10' }, other],
+    existing,
+    'id of product "desk-1" is "10" in the service. It was "7", and the row does not have the field.',
+  ],
+  [
+    'changed without a row, or are gone',
+    [{ ...other, name: 'new' }],
+    { ...existing, ...failed },
+    'There is no product "desk-1".',
+    'name of product "lamp-1" is "new" in the service. It was "Lamp", and the row does not have the field.',
+  ],
+])('products %s', (_, products, given, ...found) => {
+  expect(judgeProducts({ rows: [row], products, isComplete: true, ...given })).toEqual(found);
 });

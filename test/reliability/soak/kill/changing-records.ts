@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { judge } from '../../../../src/testing/connector/judge-copy.ts';
+import { idsByKind } from '../../../../src/testing/connector/judge-copy.ts';
 import { copyOf } from '../../../../src/testing/connector/same-value.ts';
 import { type Fields, Timeline } from '../../../../src/testing/connector/timeline.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
@@ -42,7 +42,7 @@ export class ChangingRecords {
       const copy = copyOf(
         rows.filter(({ collection }) => collection === name).map(({ body }) => body as Fields),
       );
-      return judge({ timeline, copy }).flatMap(({ kind, ids }) =>
+      return [...idsByKind({ timeline, copy })].flatMap(([kind, ids]) =>
         ids.map((id) => ({ kind, what: `${kind}: ${name} ${id}` })),
       );
     });
