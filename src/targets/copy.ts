@@ -7,6 +7,7 @@ import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
 import type { Engine, Row } from './engine.ts';
 import { failed, failureKind, outlasting } from './failures.ts';
+import { COPY } from './sql.ts';
 import { Views } from './views.ts';
 
 /** The copy of one tenant, in whatever database it is. */
@@ -15,10 +16,12 @@ export class Copy implements OpenTarget {
   readonly #tenant: string;
   readonly #context: TargetContext;
   readonly #views: Views;
-  readonly #guard: string;
-  #isAdmitted = false;
+  /** Where the company is identified. */
+  readonly #companyKey: string;
+  /** Which copy of the tenant this is; empty if there is none, or if it was forgotten while this run opened it. */
+  #copy = '';
   /** The checkpoints of the tenant, as this run has read or written them: a batch is written only if they are the same. */
-  #checkpoints: Map<string, string> | undefined;
+  #checkpoints = new Map<string, string>();
 
   private constructor(engine: Engine, tenant: string, context: TargetContext) {
     this.#engine = engine;
@@ -26,7 +29,7 @@ export class Copy implements OpenTarget {
     this.#context = context;
     this.#views = new Views(engine, context);
     // Two parts: the key of a state has three.
-    this.#guard = `company:${tenant}`;
+    this.#companyKey = `company:${tenant}`;
   }
 
   /** Opens the copy, and creates its tables if they do not exist. */
@@ -58,21 +61,33 @@ export class Copy implements OpenTarget {
       await this.#engine.script(sql.create);
       await this.#engine.query(sql.shape);
     }
-    if (isSync) await this.#views.setUp();
+    if (isSync) {
+      await this.#views.setUp();
+      await this.#engine.query(sql.beginCopy, [this.#tenant, globalThis.crypto.randomUUID()]);
+    }
+    // Before the first request: of a tenant that is forgotten from now on this run writes nothing any more.
+    await this.#readCheckpoints();
     // Its rows would have no line in the view of the status.
-    if (this.#context.purpose === 'refresh' && (await this.#ownCheckpoints()).size === 0) {
+    if (this.#context.purpose === 'refresh' && this.#checkpoints.size === 0) {
       throw new InvalidInputError('tenant', `has no copy: nothing of ${this.#tenant} was synced`);
     }
   }
 
   readonly store = {
-    get: async (key: string): Promise<string | undefined> => (await this.#ownCheckpoints()).get(key),
+    get: (key: string): string | undefined => this.#checkpoints.get(key),
   };
 
   /** Identifies this company. */
   readonly company = {
-    get: async () => (await this.#ownCheckpoints()).get(this.#guard) || undefined,
-    set: (value: string) => this.#repeat(() => this.#setCompany(value)),
+    get: async () => this.#checkpoints.get(this.#companyKey),
+    set: async (value: string) => {
+      const written = await this.#query(this.#engine.sql.setCompany, [
+        ...this.#address,
+        this.#companyKey,
+        value,
+      ]);
+      if (written.length === 0) throw this.#taken('The API key was not remembered');
+    },
   };
 
   /** Which records a full read has listed. */
@@ -91,20 +106,14 @@ export class Copy implements OpenTarget {
     const { collection, key, checkpoint, read } = batch;
     const records = copyRows(batch.records, batch.invalid);
     const rows = rowsOf(batch, records);
-    const checkpoints = await this.#ownCheckpoints();
-    const where = { tenant: this.#tenant, collection, guard: this.#guard };
-    const write = { ...where, rows, key, checkpoint, before: checkpoints.get(key), read };
+    const where = { tenant: this.#tenant, collection, copy: this.#copy };
+    const write = { ...where, rows, key, checkpoint, before: this.#checkpoints.get(key), read };
     const written = await this.#repeat(async () => {
-      await this.#prepare(collection, records);
+      await this.#show(collection, records);
       return await this.#engine.write(write);
     });
-    if (written === undefined) {
-      throw new ConcurrentRunError(
-        `Another run of ${this.#tenant} wrote the checkpoint ${key} at the same time, or the tenant was forgotten. The batch was not written. Records that both runs read may be older in the copy than at the service.`,
-        { retryable: true, hint: "Run once in mode: 'full', and one run at a time." },
-      );
-    }
-    checkpoints.set(key, checkpoint);
+    if (written === undefined) throw this.#taken(`The batch of ${collection} was not written`);
+    this.#checkpoints.set(key, checkpoint);
     if (written.replaced.length > 0) {
       const ids = written.replaced.map((id) => JSON.stringify(id)).join(', ');
       this.#context.warn(
@@ -122,6 +131,7 @@ export class Copy implements OpenTarget {
       this.#tenant,
       collection,
       JSON.stringify(ids),
+      this.#copy,
     ]);
     return removed.length;
   }
@@ -149,13 +159,13 @@ export class Copy implements OpenTarget {
     const address = [this.#tenant, collection, id];
     if (row === undefined) {
       // First, so that no page that a sync requested earlier brings it back.
-      await this.#query(sql.noteGone, [...address, this.#guard]);
-      return (await this.#query(sql.removeRecord, [...address, version])).length > 0;
+      await this.#query(sql.noteGone, [...address, this.#copy]);
+      return (await this.#query(sql.removeRecord, [...address, this.#copy, version])).length > 0;
     }
 
-    const content = [storedJson(collection, id, row.body), `${row.invalid}`, version, this.#guard];
+    const content = [storedJson(collection, id, row.body), `${row.invalid}`, version, this.#copy];
     const written = await this.#repeat(async () => {
-      await this.#prepare(collection, [row]);
+      await this.#show(collection, [row]);
       return await this.#engine.query(sql.replaceRecord, [...address, ...content]);
     });
     return written.length > 0;
@@ -176,49 +186,60 @@ export class Copy implements OpenTarget {
       return [collection, ...times, finishedAt && complete, lastError];
     });
     // Dates become text, and what is undefined null.
-    // Nothing of a tenant that was forgotten during the run.
-    const guard = this.#isAdmitted ? this.#guard : '';
-    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), guard]);
+    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), this.#copy]);
   }
 
   /** Removes everything of the tenant. Returns whether there was anything. */
   async forget(): Promise<boolean> {
-    const isKnown = (await this.#ownCheckpoints()).size > 0;
-    await this.#repeat(() => this.#engine.script(this.#engine.sql.forget(this.#tenant, this.#guard)));
-    return isKnown;
+    await this.#repeat(() => this.#engine.script(this.#engine.sql.forget(this.#tenant)));
+    return this.#checkpoints.size > 0;
   }
 
-  close(): void {
-    this.#engine.close();
+  async close(): Promise<void> {
+    try {
+      const isUnused = this.#context.purpose === 'sync' && this.#checkpoints.size === 0;
+      if (isUnused) await this.#engine.query(this.#engine.sql.endCopy, this.#address);
+    } catch {
+      // What is left is a row that the next run finds.
+    } finally {
+      this.#engine.close();
+    }
   }
 
-  /** What the first batch of a collection needs: the guard, and a view that shows its fields. */
-  async #prepare(collection: string, records: readonly { readonly body: object }[]): Promise<void> {
-    // Once, so that a run whose tenant is forgotten meanwhile does not bring the guard back.
-    if (!this.#isAdmitted) await this.#setCompany('');
+  get #address(): readonly [tenant: string, copy: string] {
+    return [this.#tenant, this.#copy];
+  }
+
+  /** Gives a collection a view that shows the fields of these records. */
+  async #show(collection: string, records: readonly { readonly body: object }[]): Promise<void> {
     await this.#views.show(
       collection,
       records.map(({ body }) => body),
     );
   }
 
-  async #setCompany(value: string): Promise<void> {
-    await this.#engine.query(this.#engine.sql.setCompany, [this.#tenant, this.#guard, value]);
-    this.#isAdmitted = true;
+  #taken(what: string): ConcurrentRunError {
+    return new ConcurrentRunError(
+      `${what}: another run of ${this.#tenant} wrote to the copy at the same time, or the tenant was forgotten. Records that both runs read may be older in the copy than at the service.`,
+      { retryable: true, hint: "Run once in mode: 'full', and one run at a time." },
+    );
   }
 
-  async #ownCheckpoints(): Promise<Map<string, string>> {
-    if (this.#checkpoints === undefined) {
-      const rows = await this.#query(this.#engine.sql.checkpoints, [this.#tenant]);
-      const entries = rows as readonly { key: string; value: string }[];
-      // Every page of this run is requested later than what was removed until now.
-      if (this.#context.purpose === 'sync' && entries.some(({ key }) => key.startsWith('gone '))) {
-        await this.#query(this.#engine.sql.clearGone, [this.#tenant]);
-      }
-      this.#checkpoints ??= new Map(entries.map(({ key, value }) => [key, value]));
-      this.#isAdmitted ||= this.#checkpoints.has(this.#guard);
+  async #readCheckpoints(): Promise<void> {
+    const { sql } = this.#engine;
+    const rows = await this.#engine.query(sql.checkpoints, [this.#tenant]);
+    this.#checkpoints = new Map(
+      (rows as readonly { key: string; value: string }[]).map(({ key, value }) => [key, value]),
+    );
+    this.#copy = this.#checkpoints.get(COPY) ?? '';
+    this.#checkpoints.delete(COPY);
+    // Every page of this run is requested later than what was removed until now.
+    if (
+      this.#context.purpose === 'sync' &&
+      [...this.#checkpoints.keys()].some((key) => key.startsWith('gone '))
+    ) {
+      await this.#engine.query(sql.clearGone, [this.#tenant]);
     }
-    return this.#checkpoints;
   }
 
   async *#pages(sql: string, values: readonly string[]): AsyncGenerator<string> {

@@ -18,7 +18,7 @@ export interface Engine {
   replaceView(view: string, select: string, mark: string): Promise<void>;
   /** What to do about a view that cannot be replaced. */
   viewAdvice(view: string, error: unknown): string;
-  /** Writes all or nothing; undefined if the checkpoint is that of another run, or the guard is gone. */
+  /** Writes all or nothing; undefined if the checkpoint is that of another run, or the copy is another one. */
   write(write: Write): Promise<Omit<Written, 'unchanged'> | undefined>;
   close(): void;
 }
@@ -32,8 +32,8 @@ export interface Write {
   readonly checkpoint: string;
   /** The checkpoint that this run knows. */
   readonly before: string | undefined;
-  /** The key of the tenant's guard, without which nothing is written. */
-  readonly guard: string;
+  /** Which copy of the tenant the run has opened: see `isCopy` in `sql.ts`. */
+  readonly copy: string;
   /** The full read that marks the rows. */
   readonly read: number | undefined;
 }

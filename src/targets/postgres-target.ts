@@ -72,7 +72,7 @@ function dialectOf(schema: string): Dialect {
     now: 'now()',
     setUp: [`CREATE SCHEMA IF NOT EXISTS "${schema}"`],
     narrow: '',
-    share: 'FOR SHARE OF g',
+    share: 'FOR SHARE',
     rows: (collection) => `"${schema}".record WHERE collection = ${collection}`,
   };
 }
@@ -137,7 +137,7 @@ class PostgresEngine implements Engine {
     const items = new Map(
       rows.map(({ id, invalid }, at) => [storable(id), [storable(id), bodies[at], `${invalid}`]] as const),
     );
-    const { key, checkpoint, before = '', guard, read = '' } = more;
+    const { key, checkpoint, before = '', copy, read = '' } = more;
     const values = [
       tenant,
       collection,
@@ -145,7 +145,7 @@ class PostgresEngine implements Engine {
       key,
       checkpoint,
       before,
-      guard,
+      copy,
       `${read}`,
     ];
     const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
@@ -166,15 +166,14 @@ function writeStatement(
   { moveCheckpoint, writeRecords, mark, goneIds }: Statements,
   dialect: Dialect,
 ): string {
-  const [tenant, collection, rows, key, checkpoint, before, guard, read] = Array.from(
-    { length: 8 },
-    (_, at) => dialect.param(at + 1),
+  const [tenant, collection, rows, key, checkpoint, before, copy, read] = Array.from({ length: 8 }, (_, at) =>
+    dialect.param(at + 1),
   ) as [string, string, string, string, string, string, string, string];
   const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved) AND item.value ->> 0 NOT IN (${goneIds})`;
   const source = { id: 'item.value ->> 0', body: 'item.value ->> 1', invalid: 'item.value ->> 2', from };
   return `
 WITH moved AS (
-  ${moveCheckpoint(tenant, key, checkpoint, before, guard)} RETURNING key
+  ${moveCheckpoint(tenant, key, checkpoint, before, copy)} RETURNING key
 ), written AS (
   ${writeRecords(source)} RETURNING id
 ), marked AS (

@@ -24,7 +24,7 @@ export interface Dialect {
   readonly setUp: readonly string[];
   /** The end of a table that consists of its primary key. */
   readonly narrow: string;
-  /** Keeps a row that a SELECT found until the transaction ends. */
+  /** Ends a SELECT whose row must stay until the transaction ends. */
   readonly share: string;
   /** What the view of records reads. */
   rows(collection: string): string;
@@ -77,6 +77,9 @@ export function statementsIn(dialect: Dialect) {
       SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
   const hasCheckpoint = (tenant: string, key: string) =>
     `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})`;
+  /** Whether the copy is the one that the run has opened: `forget` removes its row first. */
+  const isCopy = (tenant: string, copy: string) =>
+    `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${COPY_KEY} AND value = ${copy} ${dialect.share})`;
   const gone = `'gone ' || ${p(2)} || ' '`;
   // Not by NOT EXISTS: without statistics PostgreSQL compares every record with every mark.
   const unmarked = `(SELECT s.read FROM ${seen} AS s WHERE s.collection = r.collection AND s.tenant = r.tenant
@@ -129,17 +132,22 @@ export function statementsIn(dialect: Dialect) {
       WHERE collection IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(1))}) ORDER BY collection, position, name`,
     /** tenant */
     checkpoints: `SELECT key, value FROM ${checkpoint} WHERE tenant = ${p(1)}`,
-    /** tenant, key of the company, value; an empty one is only kept if there is none */
-    setCompany: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${p(2)}, ${p(3)})
-      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE excluded.value <> ''`,
+    /** tenant, the copy. Before the first request of a sync; kept if there is one. */
+    beginCopy: `INSERT INTO ${checkpoint} (tenant, key, value) VALUES (${p(1)}, ${COPY_KEY}, ${p(2)})
+      ON CONFLICT (tenant, key) DO NOTHING`,
+    /** tenant, the copy. Of a sync that wrote nothing. */
+    endCopy: `DELETE FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${COPY_KEY} AND value = ${p(2)}
+      AND NOT EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key <> ${COPY_KEY})`,
+    /** tenant, the copy, key of the company, value */
+    setCompany: `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${p(1)}, ${p(3)}, ${p(4)} WHERE ${isCopy(p(1), p(2))}
+      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value RETURNING key`,
     /**
      * Unless the checkpoint is neither the one that the run knows (`before`, empty for none) nor its own, whose response
-     * was lost; nor without the row of the company.
+     * was lost; nor if the copy is another one.
      */
-    moveCheckpoint: (tenant: string, key: string, value: string, before: string, company: string) =>
+    moveCheckpoint: (tenant: string, key: string, value: string, before: string, copy: string) =>
       `INSERT INTO ${checkpoint} AS c (tenant, key, value)
-      SELECT ${tenant}, ${key}, ${value} FROM ${checkpoint} AS g WHERE g.tenant = ${tenant} AND g.key = ${company}
-        AND (${before} = '' OR ${hasCheckpoint(tenant, key)}) ${dialect.share}
+      SELECT ${tenant}, ${key}, ${value} WHERE ${isCopy(tenant, copy)} AND (${before} = '' OR ${hasCheckpoint(tenant, key)})
       ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${value})`,
     /** tenant, collection, and what `rows` names. A row that is equal to the copy's is not written. */
     writeRecords: (rows: RowSource) =>
@@ -148,29 +156,30 @@ export function statementsIn(dialect: Dialect) {
     mark: ({ id, from }: Pick<RowSource, 'id' | 'from'>, read: string) =>
       `INSERT INTO ${seen} (tenant, collection, id, read) SELECT ${p(1)}, ${p(2)}, ${id}, CAST(${read} AS integer) ${from}
       ON CONFLICT (collection, tenant, id) DO UPDATE SET read = excluded.read`,
-    /** tenant, collection, id, body, invalid, time of the last write (empty: none), key of the company */
+    /** tenant, collection, id, body, invalid, time of the last write (empty: none), the copy */
     replaceRecord: `${putRecords(
       {
         id: p(3),
         body: p(4),
         invalid: p(5),
-        from: `WHERE ${hasCheckpoint(p(1), p(7))}
+        from: `WHERE ${isCopy(p(1), p(7))}
         AND (${p(6)} = '' OR EXISTS (SELECT 1 FROM ${record} WHERE ${ofCollection} AND id = ${p(3)}))`,
       },
       `r.synced_at = ${cast(`nullif(${p(6)}, '')`, 'time')}`,
     )} RETURNING id`,
-    /** tenant, collection, id, key of the company */
-    noteGone: `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${p(1)}, ${gone} || ${p(3)}, '' WHERE ${hasCheckpoint(p(1), p(4))}
+    /** tenant, collection, id, the copy */
+    noteGone: `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${p(1)}, ${gone} || ${p(3)}, '' WHERE ${isCopy(p(1), p(4))}
       ON CONFLICT (tenant, key) DO NOTHING`,
     /** tenant, collection. A page that was requested earlier may still list them. */
     goneIds: `SELECT substr(key, length(${gone}) + 1) AS id FROM ${checkpoint}
       WHERE tenant = ${p(1)} AND substr(key, 1, length(${gone})) = ${gone}`,
     /** tenant */
     clearGone: `DELETE FROM ${checkpoint} WHERE tenant = ${p(1)} AND substr(key, 1, 5) = 'gone '`,
-    /** tenant, collection, id, time of the last write */
-    removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${cast(p(4), 'time')} RETURNING id`,
-    /** tenant, collection, ids */
-    removeRecords: `DELETE FROM ${record} WHERE ${amongIds} RETURNING id`,
+    /** tenant, collection, id, the copy, time of the last write */
+    removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${cast(p(5), 'time')}
+      AND ${isCopy(p(1), p(4))} RETURNING id`,
+    /** tenant, collection, ids, the copy */
+    removeRecords: `DELETE FROM ${record} WHERE ${amongIds} AND ${isCopy(p(1), p(4))} RETURNING id`,
     countRecords: `SELECT count(*) AS count FROM ${record} WHERE ${amongIds}`,
     rows: `SELECT id, CAST(body AS text) AS body, CASE WHEN invalid THEN 1 ELSE 0 END AS invalid, CAST(synced_at AS text) AS version FROM ${record} WHERE ${amongIds}`,
     /** tenant, collection, the last id of the page before */
@@ -181,8 +190,7 @@ export function statementsIn(dialect: Dialect) {
     countMarks: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
       (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
     /**
-     * tenant, [collection, the values of a status] of each collection, key of the company that must be there (empty: none).
-     * Null keeps what is there.
+     * tenant, [collection, the values of a status] of each collection, the copy. Null keeps what is there.
      */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
@@ -191,18 +199,22 @@ export function statementsIn(dialect: Dialect) {
           return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
-      FROM ${dialect.items(p(2))} WHERE ${p(3)} = '' OR ${hasCheckpoint(p(1), p(3))}
+      FROM ${dialect.items(p(2))} WHERE ${isCopy(p(1), p(3))}
       ON CONFLICT (collection, tenant) DO UPDATE
       SET ${statusColumns.map((name) => `${name} = coalesce(excluded.${name}, s.${name})`).join(', ')}`,
-    /** Of a tenant. The guard first: without it no run of the tenant can write any more. */
-    forget: (tenant: string, guard: string) => [
-      `DELETE FROM ${checkpoint} WHERE tenant = ${literal(tenant)} AND key = ${literal(guard)}`,
+    /** The row of the copy first: without it no run that has opened the copy can write any more. */
+    forget: (tenant: string) => [
+      `DELETE FROM ${checkpoint} WHERE tenant = ${literal(tenant)} AND key = ${COPY_KEY}`,
       ...[checkpoint, record, seen, status].map(
         (table) => `DELETE FROM ${table} WHERE tenant = ${literal(tenant)}`,
       ),
     ],
   };
 }
+
+/** The key of the row that every write requires, with the value that the run has read: which copy of the tenant it is. */
+export const COPY = 'copy';
+const COPY_KEY = literal(COPY);
 
 /** Ids read at a time. */
 const PAGE = 10_000;

@@ -198,10 +198,10 @@ class SqliteEngine implements Engine {
   }
 
   async write({ tenant, collection, rows: all, read, ...more }: Write): ReturnType<Engine['write']> {
-    const { key, checkpoint, before = '', guard } = more;
+    const { key, checkpoint, before = '', copy } = more;
     const { move, put, mark } = this.#write;
     return this.#inTransaction(() => {
-      if (this.#run(move, tenant, key, checkpoint, before, guard) === 0) return undefined;
+      if (this.#run(move, tenant, key, checkpoint, before, copy) === 0) return undefined;
       const gone = this.#prepare(this.sql.goneIds).all(tenant, collection) as { id: string }[];
       const goneIds = new Set(gone.map(({ id }) => id));
       const rows = all.filter(({ id }) => !goneIds.has(id));

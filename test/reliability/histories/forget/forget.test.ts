@@ -1,0 +1,170 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { PGlite } from '@electric-sql/pglite';
+import { createClient, forget, isAccountingError, refresh, type SyncTarget, sync } from 'accounting-data-sdk';
+import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { afterAll, expect, test } from 'vitest';
+import { startPglite } from '../../../support/pglite.ts';
+import { SeededRandom } from '../../../support/seeded-random.ts';
+import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
+
+const collections = ['accounts', 'products', 'boms'] as const;
+
+/** A database without locks, which several runs use at the same time. */
+interface Database {
+  readonly target: SyncTarget;
+  /** What it has of a tenant: a line for each row. */
+  rowsOf(tenant: string): Promise<readonly string[]>;
+}
+
+const TABLES = ['record', 'checkpoint', 'seen', 'status'] as const;
+
+function openSqlite(): Database {
+  const database = new DatabaseSync(':memory:');
+  return {
+    target: sqliteTarget(database),
+    async rowsOf(tenant) {
+      return TABLES.flatMap((table) =>
+        database
+          .prepare(`SELECT * FROM accounting_${table} WHERE tenant = ?`)
+          .all(tenant)
+          .map((row) => `${table} ${JSON.stringify(row)}`),
+      );
+    },
+  };
+}
+
+let pglite: PGlite | undefined;
+afterAll(() => pglite?.close());
+
+async function openPostgres(): Promise<Database> {
+  pglite ??= await startPglite();
+  const database = pglite;
+  return {
+    target: postgresTarget(database),
+    async rowsOf(tenant) {
+      const rows: string[] = [];
+      for (const table of TABLES) {
+        const found = await database.query(`SELECT * FROM accounting.${table} WHERE tenant = $1`, [tenant]);
+        rows.push(...found.rows.map((row) => `${table} ${JSON.stringify(row)}`));
+      }
+      return rows;
+    },
+  };
+}
+
+/** A company of its own, with two keys. */
+function company(random: SeededRandom, name: string) {
+  const sandbox = createSandbox({
+    seed: random.int(0, 1e6),
+    pageSize: 5,
+    records: { accounts: random.int(0, 25), products: random.int(1, 25), boms: random.int(0, 5) },
+  });
+  for (const { id } of sandbox.store.accounts.all()) sandbox.store.accounts.update(id, { name });
+  for (const { id } of sandbox.store.products.all()) sandbox.store.products.update(id, { name });
+  const { full, readOnly } = sandbox.keys;
+  return { sandbox, clientOf: (isRotated: boolean) => clientOf(sandbox, isRotated ? readOnly : full) };
+}
+
+const clientOf = ({ clientOptions }: Sandbox, apiKey: string) => createClient({ ...clientOptions, apiKey });
+
+/** Takes a turn of the event loop, or only a few microtasks. */
+async function aMoment(random: SeededRandom): Promise<void> {
+  if (random.chance(0.3)) await new Promise((resolve) => setImmediate(resolve));
+  for (let turns = random.int(0, 20); turns > 0; turns--) await undefined;
+}
+
+/** What was left of the forgotten company. */
+async function play(seed: number, { target, rowsOf }: Database): Promise<readonly string[]> {
+  const random = new SeededRandom(seed * 13 + 3);
+  const tenant = `tenant-${seed}`;
+  const acme = company(random, 'acme');
+  const options = { tenant, target, collections } as const;
+  if (random.chance(0.7)) await sync(acme.clientOf(false), options);
+  const { products } = acme.sandbox.store;
+  for (const id of products.ids().slice(1)) {
+    if (random.chance(0.3)) products.update(id, { remark: 'changed' });
+    if (random.chance(0.1)) products.delete(id);
+  }
+
+  const opened = Promise.withResolvers<void>();
+  const observed: SyncTarget = {
+    async open(...args) {
+      const one = await target.open(...args);
+      opened.resolve();
+      return one;
+    },
+  };
+  const client = acme.clientOf(random.chance(0.4));
+  const run = random.chance(0.8)
+    ? sync(client, {
+        ...options,
+        target: observed,
+        mode: random.pick(['incremental', 'full']),
+        concurrency: random.int(1, 3),
+      })
+    : refresh(client.products, { tenant, target: observed, ids: products.ids() });
+  const ended = run.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  // A refresh of a copy that does not exist opens nothing.
+  await Promise.race([opened.promise, ended]);
+  const wanted = acme.sandbox.count() + random.pick([0, 0, 1, 2, 3, 5, 8, 13]);
+  const reached = new Promise<void>((resolve) => {
+    if (acme.sandbox.count() >= wanted) resolve();
+    else acme.sandbox.onRequest(() => acme.sandbox.count() >= wanted && resolve());
+  });
+  await Promise.race([reached, ended]);
+  await aMoment(random);
+  await forget({ tenant, target });
+  const left: string[] = [];
+  const bolt = random.chance(0.4) ? company(random, 'bolt') : undefined;
+  if (bolt !== undefined) {
+    await aMoment(random);
+    await sync(bolt.clientOf(false), { ...options, mode: random.pick(['incremental', 'full']) });
+  }
+  const error = await ended;
+  if (error !== undefined && !isExpected(error)) throw error;
+  const rows = await rowsOf(tenant);
+  if (bolt === undefined) return [...left, ...rows];
+  const kept = rows.filter((row) => row.startsWith('record '));
+  const { store } = bolt.sandbox;
+  const expected = store.accounts.count + store.products.count + store.boms.count;
+  if (kept.length !== expected) left.push(`${kept.length} of ${expected} records of the next company`);
+  return [...left, ...kept.filter((row) => row.includes('acme'))];
+}
+
+/** The run noticed that its copy is gone. */
+function isExpected(error: unknown): boolean {
+  if (isAccountingError(error, 'sync_failed')) return error.errors.every((one) => isExpected(one.error));
+  if (isAccountingError(error, 'invalid_input')) return error.argument === 'tenant';
+  return isAccountingError(error, 'concurrent_run') || isAccountingError(error, 'deletions_aborted');
+}
+
+test.each([
+  ['SQLite', async () => openSqlite()],
+  ['PostgreSQL', openPostgres],
+])('a run beside forget leaves nothing of a company in %s', NO_HURRY, async (_, open) => {
+  const database = await open();
+  await expectNoFindings(seedsToRun(40), (seed) => play(seed, database));
+});
+
+test('a history of forget finds what a run writes that restores the copy', async () => {
+  const database = openSqlite();
+  const forgotten = { ...database, target: restoring(database.target) };
+  const findings = [];
+  for (let seed = 0; seed < 20; seed++) findings.push(...(await play(seed, forgotten).catch(() => [])));
+  expect(findings.length).toBeGreaterThan(0);
+});
+
+/** A target whose forget removes nothing. */
+function restoring(target: SyncTarget): SyncTarget {
+  return {
+    async open(tenant, context) {
+      const opened = await target.open(tenant, context);
+      if (context.purpose === 'forget') Object.assign(opened, { forget: async () => true });
+      return opened;
+    },
+  };
+}
