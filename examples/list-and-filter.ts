@@ -13,7 +13,7 @@ console.log(`${changed} products changed since 2024`);
 const accounts = await client.accounts.list({ id: { gt: '10', lte: '20' } }).toArray({ limit: 100 });
 console.log(`accounts 11 to 20: ${accounts.map(({ id }) => id).join(' ')}`);
 
-// Leaving the loop stops the requests.
+// Breaking out of the loop stops the requests.
 for await (const page of client.budgets.list().pages()) {
   console.log(`${page.records.length} budgets; ${page.rateLimit?.remaining} requests left`);
   break;

@@ -21,18 +21,19 @@ async function vitest(folders: readonly string[], long: Readonly<Record<string, 
   return code === 0;
 }
 
-/** The tests of the examples with a process or a database for each run: `.ci/run` plays some of their cases. */
-function examples(): boolean {
-  const projects = ['pg-boss', 'cloudflare-worker'].map((name) => `--prefix examples/${name}`);
-  const commands = [
-    'npm run build',
-    'node --test examples/connector-tests/node-test/*.test.mjs',
-    ...projects.flatMap((project) => [`npm install ${project}`, `npm test ${project}`]),
-  ];
-  return commands.every(
-    (command) => spawnSync(command, { cwd: root, shell: true, stdio: 'inherit' }).status === 0,
+/** Runs commands that need the built package, to the first that fails. */
+const commands = (...lines: readonly string[]): boolean =>
+  ['npm run build', ...lines].every(
+    (line) => spawnSync(line, { cwd: root, shell: true, stdio: 'inherit' }).status === 0,
   );
-}
+
+/** The tests of the examples with a process or a worker for each run: `.ci/run` plays some of their cases. */
+const examples = () =>
+  commands(
+    'node --test examples/connector-tests/node-test/*.test.mjs',
+    'npm install --prefix examples/cloudflare-worker',
+    'npm test --prefix examples/cloudflare-worker',
+  );
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
@@ -48,6 +49,9 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
     }),
   // Every case of connectorTests with every connector of this package and of the examples.
   connectors: async () => (await vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' })) && examples(),
+  // Processes of the example pg-boss are killed while they sync COMPANIES. It needs the PostgreSQL of DATABASE_URL.
+  queue: async () =>
+    commands('npm install --prefix examples/pg-boss', 'node test/reliability/soak/queue/run.ts'),
   // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
   faults: () =>
     vitest(['reliability/faults', 'reliability/hostile'], {
