@@ -65,7 +65,7 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
     [
       `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${returned}`,
       problem.type === undefined || isConstraint(problem.type) ? '' : ` (${shortened(problem.type)})`,
-      reasonText(problem),
+      reasonText(response),
     ].join(''),
   );
   const advice =
@@ -82,9 +82,10 @@ function isConstraint(type: string): boolean {
 }
 
 /** The detail and the violations, each once: some frameworks repeat all violations in the detail. */
-function reasonText(problem: Problem): string {
+function reasonText({ problem, beginning }: ErrorResponse): string {
   const { violations } = problem;
-  const detail = problem.detail || reasonInTitle(problem);
+  const words = violations.length === 0 ? beginning : undefined;
+  const detail = problem.detail || reasonInTitle(problem) || words;
   const text = detail === undefined ? '' : oneLine(detail);
   const repeats = violations.length > 0 && violations.every(({ message }) => text.includes(oneLine(message)));
   const fits = text === shortened(text);

@@ -10,6 +10,8 @@ export interface ErrorResponse {
   readonly problem: Problem;
   /** Whether the body is a problem document, another JSON object, or anything else. @default 'problem' */
   readonly content?: ErrorContent | undefined;
+  /** How a body begins that says more than a problem document has members for, without the key. */
+  readonly beginning?: string | undefined;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */

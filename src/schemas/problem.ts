@@ -55,52 +55,22 @@ export function parseProblem(body: unknown): Problem {
   return {
     type: standard.type,
     title: standard.title ?? text(members['hydra:title']),
-    detail: standard.detail ?? reasonOf(members),
+    detail: standard.detail ?? text(members['hydra:description']),
     instance: standard.instance,
-    violations: violationsOf(members),
+    violations: (standard.violations ?? []).flatMap(violation),
     extensions: Object.fromEntries(Object.entries(members).filter(isExtension)),
   };
 }
 
-/** The reason where frameworks without problem documents have it: `{"message":"JWT Token not found"}`. */
-function reasonOf({ message, error, ...others }: Record<string, unknown>): string | undefined {
-  const inError = isObject(error) ? error.message : undefined;
-  return [others['hydra:description'], message, inError, others.error_description, error]
-    .map(text)
-    .find((reason) => reason !== undefined && reason.trim() !== '');
-}
-
-/** The violations of API Platform and Symfony, of FastAPI in `detail`, and of ASP.NET, Laravel and Rails in `errors`. */
-function violationsOf({ violations, errors, detail }: Record<string, unknown>): Violation[] {
-  const found = [violations, detail].find((member) => Array.isArray(member));
-  if (Array.isArray(found)) return found.flatMap(violation);
-  if (Array.isArray(errors)) {
-    return errors.flatMap((item) =>
-      typeof item === 'string' ? { propertyPath: '', message: item } : violation(item),
-    );
-  }
-  if (!isObject(errors)) return [];
-  return Object.entries(errors).flatMap(([propertyPath, messages]) =>
-    [messages].flat().flatMap((message) => (typeof message === 'string' ? { propertyPath, message } : [])),
-  );
-}
-
 function violation(value: unknown): Violation[] {
   if (!isObject(value)) return [];
-  // FastAPI calls it msg; Symfony's own documents call it title.
-  const message = text(value.message) ?? text(value.msg) ?? text(value.title);
+  // Symfony's own documents call it title.
+  const message = text(value.message) ?? text(value.title);
   if (message === undefined) return [];
 
   const code = text(value.code);
-  const propertyPath = text(value.propertyPath) ?? text(value.field) ?? locationOf(value.loc);
+  const propertyPath = text(value.propertyPath) ?? '';
   return [{ propertyPath, message, ...(code === undefined ? {} : { code }) }];
-}
-
-/** `items.0.price` of FastAPI's `["body", "items", 0, "price"]`. */
-function locationOf(loc: unknown): string {
-  if (!Array.isArray(loc)) return '';
-  const parts = loc.filter((part) => typeof part === 'string' || typeof part === 'number');
-  return (parts[0] === 'body' ? parts.slice(1) : parts).join('.');
 }
 
 function text(value: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import { errorTypeOf } from '../errors/api-error-of.ts';
 import { isNotFoundStatus } from '../errors/not-found-error.ts';
+import { oneLine } from '../internal/text.ts';
 import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { isObject } from '../schemas/validate.ts';
@@ -177,10 +178,15 @@ function statusFailure(received: Received, body: unknown, isWhole: boolean): Fai
   const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
   const content = isTrusted ? 'problem' : found;
   const problem = parseProblem(redact(body, sent.apiKey));
-  return new Failure('status', {
-    kind: 'status',
-    response: { ...shown, status, within, problem, content, retryAfterMs },
-  });
+  const saysAll = found === 'problem' && Object.keys(problem.extensions).length === 0;
+  const beginning = saysAll ? undefined : beginningOf(received);
+  const response = { ...shown, status, within, problem, content, beginning, retryAfterMs };
+  return new Failure('status', { kind: 'status', response });
+}
+
+/** How a body begins, for a message: the service's own words, without the key. */
+function beginningOf({ body, sent }: Received): string {
+  return oneLine(redactText(textOf(body), sent.apiKey)).slice(0, 200);
 }
 
 function redirected({ response, sent: { url, apiKey } }: Received): Failure {

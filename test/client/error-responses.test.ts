@@ -200,74 +200,24 @@ const frameworks: Readonly<Record<string, Form>> = {
     status: 401,
     body: { code: 401, message: 'JWT Token not found' },
     code: 'unauthenticated',
-    says: 'JWT Token not found',
+    says: '{"code":401,"message":"JWT Token not found"}',
   },
-  'ASP.NET': {
-    status: 400,
-    body: {
-      type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
-      title: 'One or more validation errors occurred.',
-      errors: { Name: ['The Name field is required.'] },
-    },
-    code: 'malformed_request',
-    says: 'Name: The Name field is required.',
-    violations: [{ propertyPath: 'Name', message: 'The Name field is required.' }],
-  },
-  Spring: {
-    status: 404,
-    body: { timestamp: '2026-01-31T12:00:00.000+00:00', status: 404, error: 'Not Found', path: '/products' },
-    code: 'not_found',
-    says: 'Not Found',
-  },
-  FastAPI: {
-    status: 422,
-    body: { detail: [{ loc: ['body', 'items', 0, 'price'], msg: 'field required', type: 'value_error' }] },
-    code: 'validation_failed',
-    says: 'items.0.price: field required',
-    violations: [{ propertyPath: 'items.0.price', message: 'field required' }],
-  },
-  Rails: {
-    status: 422,
-    body: { errors: ["Name can't be blank"] },
-    code: 'validation_failed',
-    says: "Name can't be blank",
-    violations: [{ propertyPath: '', message: "Name can't be blank" }],
-  },
-  Laravel: {
-    status: 422,
-    body: { message: 'The given data was invalid.', errors: { name: ['The name field is required.'] } },
-    code: 'validation_failed',
-    says: 'The given data was invalid. [name: The name field is required.]',
-    violations: [{ propertyPath: 'name' }],
-  },
-  Express: {
-    status: 400,
-    body: { error: { message: 'Unexpected token', code: 'bad_json' } },
-    code: 'malformed_request',
-    says: 'Unexpected token',
-  },
-  'an OAuth server': {
-    status: 401,
-    body: { error: 'invalid_token', error_description: 'The access token expired' },
-    code: 'unauthenticated',
-    says: 'The access token expired',
-  },
-  'a service with a field list of its own, partly invalid': {
+  'Symfony without API Platform': {
     status: 422,
     body: {
-      violations: [
-        { field: 'ean', message: 'is taken' },
-        { propertyPath: 7, message: 'is odd', code: 7 },
-        'x',
-        {},
-      ],
+      title: 'Validation Failed',
+      violations: [{ propertyPath: 'name', title: 'Blank.', type: 'urn:x' }],
     },
     code: 'validation_failed',
-    says: '[ean: is taken; is odd]',
-    violations: [
-      { propertyPath: 'ean', message: 'is taken' },
-      { propertyPath: '', message: 'is odd' },
-    ],
+    says: '[name: Blank.]',
+    violations: [{ propertyPath: 'name', message: 'Blank.' }],
+  },
+  'a service whose violations are partly invalid': {
+    status: 422,
+    body: { violations: [{ propertyPath: 7, message: 'is odd', code: 7 }, 'x', {}] },
+    code: 'validation_failed',
+    says: '[is odd]',
+    violations: [{ propertyPath: '', message: 'is odd' }],
   },
 };
 
@@ -293,12 +243,28 @@ test('members of a wrong type and all other members are extensions, as sent', as
   expect(Object.hasOwn(extensions, '__proto__')).toBe(false);
 });
 
-test('an error whose violations have locations of odd types is read without them', async () => {
-  const odd = [{ toString: 1 }, null, ['x'], 'price', 0];
-  const body = { detail: [{ loc: odd, msg: 'field required' }] };
-  expect((await errorOf(jsonResponse(body, 422))).violations).toEqual([
-    { propertyPath: 'price.0', message: 'field required' },
-  ]);
+test.each([
+  [400, 'malformed_request', '{"error":{"message":"Unexpected token","code":"bad_json"}}'],
+  [401, 'unauthenticated', '{"error":"invalid_token","error_description":"The access token expired"}'],
+  [404, 'not_found', '{"timestamp":"2026-01-31T12:00:00.000+00:00","status":404,"error":"Not Found"}'],
+  [422, 'unknown_problem', '{"detail":[{"loc":["body","price"],"msg":"field required"}]}'],
+  [422, 'unknown_problem', '{"message":"Invalid.","errors":{"name":["Required."]}}'],
+  [422, 'unknown_problem', '{"errors":["Name can\'t be blank"]}'],
+  [502, 'unknown_problem', '<html>\n<head><title>502 Bad Gateway</title></head>\n<body>nginx</body></html>'],
+  [503, 'unknown_problem', 'upstream connect error or disconnect/reset before headers'],
+  [400, 'malformed_request', '{"title":"Bad Request","status":400,"message":"page must be a number"}'],
+])('a %i in no form that is known is %s, and its message has the body: %s', async (status, code, body) => {
+  const error = await errorOf(new Response(body, { status }));
+  expect(error).toMatchObject({ code, status, detail: undefined, violations: [] });
+  expect(error.message).toContain(`${status}: ${body.replaceAll('\n', ' ')}. `);
+});
+
+test('a message has at most 200 characters of a body, without the key', async () => {
+  const apiKey = 'key/of+the=company';
+  const body = `The key "${apiKey}" (${encodeURIComponent(apiKey)}) is bad. ${'x'.repeat(300)}${apiKey}`;
+  const { message } = await errorOf(new Response(body, { status: 403 }), { apiKey });
+  expect(message).toContain(': The key "[redacted]" ([redacted]) is bad. xxx');
+  expect(message).toMatch(/[^x]x{150,160}\. /);
 });
 
 test('a 404 of a list names afterLastPage in its hint, that of a create does not', async () => {
