@@ -121,25 +121,10 @@ function shortened(text: string): string {
   return oneLine(text).slice(0, 500);
 }
 
-/** The largest integer of the columns in which many services keep ids. */
-const MAX_INT4 = 2_147_483_647;
-
-/** Whether a path such as `/accounts/99999999999` ends in an id that many services cannot store. */
-export function hasHugeId(path = ''): boolean {
-  const [, id] = /^\/[^/]+\/(\d{10,})$/.exec(path) ?? [];
-  return Number(id) > MAX_INT4;
-}
-
 /** What to do about an error that the specification does not name. */
-function unknownAdvice(
-  response: ErrorResponse,
-  { method, path, retryable, idempotencyKey }: CallFacts,
-): string {
+function unknownAdvice(response: ErrorResponse, { method, retryable, idempotencyKey }: CallFacts): string {
   const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
-  if (status === 500 && method === 'GET' && retryable === false && hasHugeId(path)) {
-    return `Check the id: many services cannot read one above ${MAX_INT4}.`;
-  }
   if (status === 415) {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;

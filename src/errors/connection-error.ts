@@ -11,9 +11,8 @@ export interface ConnectionDetails {
 }
 
 /**
- * No response arrived: DNS, connection refused or reset, TLS, a proxy that rejects. Or a file of this package could not
- * be loaded: the one that sends requests, or the one that says why a record of a response is invalid. Every other
- * response that cannot be read is an UnexpectedResponseError.
+ * No response arrived: DNS, connection refused or reset, TLS, a proxy that rejects. A response that cannot be read is an
+ * UnexpectedResponseError.
  */
 export class ConnectionError extends AccountingError {
   static override readonly brand: string = 'ConnectionError';

@@ -1,4 +1,3 @@
-import { loadOnce } from '../internal/load-once.ts';
 import { isTooDeep, MOST_LEVELS, quickCheck } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import { ShapeError } from './shape-error.ts';
@@ -50,10 +49,7 @@ export class RecordReader {
   readonly #options: RecordReaderOptions;
   #fits: ((record: Record<string, unknown>) => boolean) | undefined;
   /** Our own schema as Zod's, loaded with the first record that fails the quick check. */
-  readonly #zod = loadOnce(async () => {
-    const { schemaOf } = await import('./record-schema.ts');
-    return schemaOf(this.#checkedFields);
-  });
+  #zod: StandardSchema<{ id: string }> | undefined;
 
   constructor(options: RecordReaderOptions) {
     this.#options = options;
@@ -135,16 +131,21 @@ export class RecordReader {
     return { ...kept, id };
   }
 
+  /** The record that Zod makes of a row which failed the quick check. */
+  async #checked(row: unknown): Promise<{ id: string }> {
+    if (isTooDeep(row)) {
+      const issue = `is nested more than ${MOST_LEVELS} levels deep`;
+      throw new ShapeError('wrong_shape', [issue], { recordId: idOf(row) });
+    }
+    this.#zod ??= (await import('./record-schema.ts')).schemaOf(this.#checkedFields);
+    return validate(this.#zod, row, { row, ofCaller: false });
+  }
+
   /** The record after our own schema and the caller's; a ShapeError says why it is invalid. */
   async #explain(sent: unknown): Promise<{ id: string }> {
     const { schema } = this.#options;
     const row = withoutPrototype(sent);
-    const isRecord = isObject(row) && this.#isRecord(row);
-    if (!isRecord && isTooDeep(row)) {
-      const issue = `is nested more than ${MOST_LEVELS} levels deep`;
-      throw new ShapeError('wrong_shape', [issue], { recordId: idOf(row) });
-    }
-    const record = isRecord ? row : await validate(await this.#zod(), row, { row, ofCaller: false });
+    const record = isObject(row) && this.#isRecord(row) ? row : await this.#checked(row);
     if (schema === undefined) return record;
 
     const output = await validate(schema, record, { row, ofCaller: true });

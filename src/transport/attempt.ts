@@ -1,4 +1,3 @@
-import type { KyInstance } from 'ky';
 import type { ClientListeners } from '../events.ts';
 import { withTimeout } from '../internal/with-timeout.ts';
 import type { Call } from './call.ts';
@@ -20,7 +19,6 @@ export interface AttemptConfig extends ReadingConfig {
 
 interface AttemptContext {
   readonly config: AttemptConfig;
-  readonly ky: KyInstance;
   readonly url: string;
   /** Called when the headers of a response have arrived, before its body is read. */
   readonly onReceived: (received: Received) => void;
@@ -33,7 +31,7 @@ interface AttemptContext {
 export async function attempt<T>(
   request: ApiRequest<T>,
   call: Call,
-  { config, ky, url, onReceived }: AttemptContext,
+  { config, url, onReceived }: AttemptContext,
 ): Promise<ApiResponse<T>> {
   const { listeners } = config;
   const { method, body, idempotencyKey } = request;
@@ -62,7 +60,7 @@ export async function attempt<T>(
     });
     const requestedAt = Date.now();
     const startedAt = performance.now();
-    const response = await send({ url, method, headers, body, signal: over.signal }, ky, config.fetch);
+    const response = await send({ url, method, headers, body, signal: over.signal }, config.fetch);
     const durationMs = performance.now() - startedAt;
     const arrived = new Received(response, { url, method, apiKey }, config);
     received = arrived;

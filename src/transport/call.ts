@@ -1,5 +1,4 @@
 import type { CallOutcome } from '../errors/accounting-error.ts';
-import { hasHugeId } from '../errors/api-error-of.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -124,7 +123,6 @@ export class Call {
       outcomeBefore: this.#outcome,
       used: this.#used,
       canMergePatch: this.#canMergePatch && !this.mergesPatch,
-      hasHugeId: this.#hasHugeId,
     });
     if (step.once !== undefined) this.#used.add(step.once);
     if (step.next === 'merge_patch') this.mergesPatch = true;
@@ -180,7 +178,7 @@ export class Call {
       idempotencyKey: this.request.idempotencyKey,
       outcome: this.#outcome,
       // What would have been sent again, had attempts been left, may be sent again by the caller.
-      retryable: this.#mustNotRepeat(failure)
+      retryable: this.#mustNotRepeat
         ? false
         : step.next === 'retry' && step.once === undefined
           ? true
@@ -205,19 +203,9 @@ export class Call {
     return redactOwnText(displayPath(this.request.path), this.apiKey);
   }
 
-  /** During an outage a sync needs the record anyway. */
-  get #hasHugeId(): boolean {
+  /** Whether a service that ignores Idempotency-Key may have applied a create: sent again, it could create a second record. */
+  get #mustNotRepeat(): boolean {
     const { method, settings } = this.request;
-    return method === 'GET' && settings.maxOutageMs === 0 && hasHugeId(this.#path);
-  }
-
-  /**
-   * Whether a service that ignores Idempotency-Key may have carried out a create, so that sending it again could create
-   * a second record; or whether the service cannot read the id.
-   */
-  #mustNotRepeat({ status }: Failure): boolean {
-    const { method, settings } = this.request;
-    if (status === 500 && this.#hasHugeId) return true;
     return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#outcome);
   }
 }

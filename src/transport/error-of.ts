@@ -27,8 +27,6 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     }
     case 'time':
       return timeoutError(details, facts, limits);
-    case 'import':
-      return importError(details, facts);
     case 'throttled':
       return throttledError(details, facts, limits);
     case 'redirect': {
@@ -125,20 +123,8 @@ function timeoutError(
     const message = `${called(facts)} got no complete response ${within}.`;
     return new TimeoutError(message, { ...known, hint }, { limit });
   }
-  const [why, hint] =
-    waitingFor === 'apiKey'
-      ? ['the function given as apiKey returned no key', 'Check that function.']
-      : ['a part of this package could not be loaded', 'Try again.'];
-  const message = `${called(facts)} was not sent: ${why} ${within}.`;
-  return new TimeoutError(message, { ...known, hint }, { limit });
-}
-
-function importError({ reason }: Details<'import'>, facts: CallFacts): ConnectionError {
-  const what = facts.outcome === 'not_sent' ? 'was not sent, because' : 'got a response, but';
-  const message = `${called(facts)} ${what} a part of this package could not be loaded.`;
-  const advice = 'Try again; if it fails again, reload the page or reinstall the package.';
-  const hint = withOutcome(advice, facts);
-  return new ConnectionError(message, { ...facts, retryable: facts.retryable ?? true, hint }, { reason });
+  const message = `${called(facts)} was not sent: the function given as apiKey returned no key ${within}.`;
+  return new TimeoutError(message, { ...known, hint: 'Check that function.' }, { limit });
 }
 
 function throttledError(

@@ -50,9 +50,7 @@ export type FailureDetails =
       readonly cause?: unknown;
     }
   | { readonly kind: 'not_a_response' }
-  | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' | 'import' }
-  /** A file of this package could not be loaded: ky with the first call, or the schema that explains an invalid record. */
-  | { readonly kind: 'import'; readonly reason: string | undefined }
+  | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' }
   /** Not sent. `limit` is set if `deadlineMs` ran out while the limits of the key were unknown. */
   | {
       readonly kind: 'throttled';
@@ -108,6 +106,6 @@ export class Failure extends Error {
 }
 
 /** The time ran out before a response arrived. */
-export function timeUp(limit: Limit, waitingFor: 'response' | 'apiKey' | 'import'): Failure {
+export function timeUp(limit: Limit, waitingFor: 'response' | 'apiKey'): Failure {
   return new Failure(waitingFor === 'response' ? 'lost' : 'unsent', { kind: 'time', limit, waitingFor });
 }

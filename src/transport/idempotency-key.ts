@@ -5,14 +5,7 @@ const MAX_LENGTH = 200;
 
 /** A fresh key for one intended create: a random UUID. */
 export function newIdempotencyKey(): string {
-  const { crypto } = globalThis;
-  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
-
-  // Browsers hide randomUUID on pages that came over http.
-  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  );
-  return hex.join('');
+  return globalThis.crypto.randomUUID();
 }
 
 /**

@@ -2,7 +2,9 @@ import { type AttemptFault, Failure, type Target } from './failure.ts';
 
 /** Codes of Node, Bun and libuv for a connection that was never made. */
 const UNSENT =
-  /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/;
+  /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_MODULE_NOT_FOUND)$/;
+/** Browsers give no code to a file of this package that they cannot load. */
+const UNSENT_MESSAGE = /dynamically imported module|Importing a module script failed/;
 /** Certificates, TLS versions, and what fetch itself rejects. */
 const BLOCKED =
   /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|\w*_CERTIFICATE\w*)$/;
@@ -42,6 +44,7 @@ function classify(causes: readonly Cause[]): Classified {
       return { fault: proxyStatus >= 500 ? 'unsent' : 'blocked', reason: code, proxyStatus };
     if (code === undefined) {
       if (BLOCKED_MESSAGE.test(message)) return { fault: 'blocked', reason: message };
+      if (UNSENT_MESSAGE.test(message)) return { fault: 'unsent' };
       continue;
     }
     // On an established connection the same codes do not say what had been sent by then.

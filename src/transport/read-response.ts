@@ -5,6 +5,7 @@ import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { isObject } from '../schemas/validate.ts';
 import { type AttemptFault, type ContentProblem, Failure, type UnusableContent } from './failure.ts';
+import { networkFailure, targetOf } from './network-failure.ts';
 import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
@@ -77,7 +78,8 @@ async function readValue<T>(
     const value = await read(json);
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
   } catch (error) {
-    if (!(error instanceof ShapeError)) throw error;
+    // What says why a record is invalid is loaded when it is needed.
+    if (!(error instanceof ShapeError)) throw networkFailure(error, targetOf(received.sent.url));
     const { reason, issues, recordId, ofCaller, cause } = error;
     const isOther = recordId === undefined || reason === 'wrong_record' || statusIn(json) !== undefined;
     if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);

@@ -97,8 +97,6 @@ interface CallState {
   readonly used: ReadonlySet<OnlyOnce>;
   /** Whether the request was sent as JSON and means the same as merge-patch. */
   readonly canMergePatch: boolean;
-  /** Whether it reads a record whose id many services cannot store: they return 500 to it, each time. */
-  readonly hasHugeId: boolean;
 }
 
 /** What follows a failure, by the tables above. */
@@ -118,14 +116,13 @@ function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
 }
 
 function statusRule(response: ErrorResponse, state: CallState): NextStep {
-  const { method, outcomeBefore, used, canMergePatch, hasHugeId } = state;
+  const { method, outcomeBefore, used, canMergePatch } = state;
   const { status } = response;
   // The rate limiter and the outage know nothing of it.
   if (response.within !== undefined) return { next: 'throw' };
   if (status === 429) return { next: 'wait' };
   if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
   if (status === 415 && canMergePatch) return { next: 'merge_patch' };
-  if (status === 500 && hasHugeId) return { next: 'throw' };
   if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
   // Reading again does no harm.
   if (method === 'GET' && isOfProxy(status)) return { next: 'retry' };

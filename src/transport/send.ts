@@ -17,10 +17,12 @@ interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+let loaded: KyInstance | undefined;
+
 /** Loads ky. It makes a Request when it is loaded, which takes Node 34 ms: too long for a program that sends nothing. */
-export async function loadKy(): Promise<KyInstance> {
+async function loadKy(): Promise<KyInstance> {
   const { default: ky } = await import('ky');
-  return ky.create({
+  loaded = ky.create({
     // One loop retries: p-retry in transport.ts.
     retry: 0,
     throwHttpErrors: false,
@@ -29,16 +31,15 @@ export async function loadKy(): Promise<KyInstance> {
     // One timer limits the whole attempt, body included: see attempt.ts.
     timeout: false,
   });
+  return loaded;
 }
 
 /** Sends one request and resolves with the response as soon as its headers have arrived. Rejects with a Failure. */
-export async function send(
-  request: HttpRequest,
-  ky: KyInstance,
-  fetch: FetchFunction | undefined,
-): Promise<Response> {
+export async function send(request: HttpRequest, fetch: FetchFunction | undefined): Promise<Response> {
   const { url, method, headers, body, signal } = request;
   try {
+    const ky = loaded ?? (await loadKy());
+    signal.throwIfAborted();
     return await ky(url, {
       method,
       headers,

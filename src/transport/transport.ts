@@ -1,7 +1,5 @@
-import type { KyInstance } from 'ky';
 import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
-import { LoadError, loadOnce } from '../internal/load-once.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
@@ -27,7 +25,6 @@ import {
 import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { waitAfter429 } from './retry-policy.ts';
-import { loadKy } from './send.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
 
@@ -52,8 +49,6 @@ export class HttpTransport implements Transport {
   readonly #budget = new RetryBudget();
   readonly #limiters: Limiters;
   readonly #serviceCheck: ServiceCheck;
-  readonly #loadKy = loadOnce(loadKy);
-  #ky: KyInstance | undefined;
   /** Whether the service accepted an update only as merge-patch. */
   #mergesPatches = false;
   #rateLimit: RateLimit | undefined;
@@ -106,11 +101,9 @@ export class HttpTransport implements Transport {
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
     const { keys } = this.#config;
-    call.apiKey = keys.fixed ?? (await beforeAttempt(() => keys.ask(), call, { waitingFor: 'apiKey' }));
-    const ky = this.#ky ?? (await beforeAttempt(this.#loadKy, call, { waitingFor: 'import' }));
-    this.#ky = ky;
+    call.apiKey = keys.fixed ?? (await keyWithin(call, () => keys.ask()));
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
-    const response = await pRetry(() => this.#attempt(request, call, { ky, url }), {
+    const response = await pRetry(() => this.#attempt(request, call, url), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
@@ -136,11 +129,7 @@ export class HttpTransport implements Transport {
   }
 
   /** Enters the rate limiter and sends the request as soon as its quota allows. */
-  async #attempt<T>(
-    request: ApiRequest<T>,
-    call: Call,
-    { ky, url }: { ky: KyInstance; url: string },
-  ): Promise<ApiResponse<T>> {
+  async #attempt<T>(request: ApiRequest<T>, call: Call, url: string): Promise<ApiResponse<T>> {
     const { settings } = request;
     settings.beforeAttempt?.();
     const limitedCall: LimitedCall = {
@@ -161,15 +150,14 @@ export class HttpTransport implements Transport {
           this.#rateLimit = received.rateLimit ?? this.#rateLimit;
           permit.settle(received);
         };
-        return attempt(request, call, { config: this.#config, ky, url, onReceived });
+        return attempt(request, call, { config: this.#config, url, onReceived });
       });
     } catch (error) {
-      const failure = failureOf(error, call);
-      if (!(failure instanceof Failure)) throw failure;
-      call.failed(failure);
+      if (!(error instanceof Failure)) throw error;
+      call.failed(error);
       if (call.mergesPatch && call.received?.status === 415)
         this.#mergesPatches = call.step.next === 'merge_patch';
-      throw failure;
+      throw error;
     } finally {
       if (request.isList && call.received !== undefined) {
         this.#serviceCheck.listed(collectionOf(request), call.received.status);
@@ -185,8 +173,7 @@ export class HttpTransport implements Transport {
   /** After the first 401 of a call, its key function is called for another key. */
   async #refreshKey(call: Call): Promise<boolean> {
     try {
-      const refresh = () => this.#config.keys.replace(call.apiKey);
-      const key = await beforeAttempt(refresh, call, { waitingFor: 'apiKey', mostMs: LONGEST_REFRESH_MS });
+      const key = await keyWithin(call, () => this.#config.keys.replace(call.apiKey), LONGEST_REFRESH_MS);
       if (key !== undefined) call.apiKey = key;
       return key !== undefined;
     } catch {
@@ -264,8 +251,7 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     call.end('error');
-    const failure = failureOf(thrown, call);
-    const error = failure instanceof Failure ? call.error(failure) : failure;
+    const error = thrown instanceof Failure ? call.error(thrown) : thrown;
     if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
   }
@@ -292,15 +278,15 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** Does what must be done before an attempt. Work that never ends ends with the call's own limits. */
-function beforeAttempt<V>(
-  work: () => Promise<V>,
+/** What the caller's key function returns. One that never returns ends with the call's own limits. */
+function keyWithin<Key>(
   call: Call,
-  { waitingFor, mostMs = Number.POSITIVE_INFINITY }: { waitingFor: 'apiKey' | 'import'; mostMs?: number },
-): Promise<V> {
+  ask: () => Promise<Key>,
+  mostMs = Number.POSITIVE_INFINITY,
+): Promise<Key> {
   const { ms, limit } = call.timeLeft();
-  const onTimeout = () => timeUp(limit, waitingFor);
-  return withTimeout(work, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
+  const onTimeout = () => timeUp(limit, 'apiKey');
+  return withTimeout(ask, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
 }
 
 /** The value of a response without content; undefined if content is expected. */
@@ -312,11 +298,4 @@ async function emptyValue<T>(expected: Expected<T>): Promise<{ value: T } | unde
   } catch {
     return undefined;
   }
-}
-
-/** What was thrown, as a Failure if a module could not be loaded. */
-function failureOf(thrown: unknown, { received }: Call): unknown {
-  if (!(thrown instanceof LoadError)) return thrown;
-  const { reason } = thrown;
-  return new Failure(received === undefined ? 'unsent' : 'unreadable', { kind: 'import', reason });
 }

@@ -181,19 +181,6 @@ test.each([1, 5])('retry: false is one attempt, also of a client that allows %i'
   });
 });
 
-test.each([
-  ['9999999999', 1, false],
-  ['2147483648', 1, false],
-  ['2147483647', 5, true],
-  ['x9999999999', 5, true],
-])('a read of id %s that gets 500 is sent %i times', async (id, requests, retryable) => {
-  const fetch = scriptedFetch(of(500));
-  const error = await runToEnd(caught(scriptedClient(fetch, { rateLimiter: false }).accounts.get(id)));
-  expect(error).toMatchObject({ status: 500, retryable });
-  expect((error as Error).message.includes('Check the id')).toBe(!retryable);
-  expect(fetch.requests).toHaveLength(requests);
-});
-
 test('a timeout whose attempts all ended by timeoutMs names it, with the defaults too', async () => {
   const fetch = scriptedFetch(unresponsive);
   const client = scriptedClient(fetch, { rateLimiter: false });

@@ -29,7 +29,6 @@ function nextOf(method: (typeof METHODS)[number], status: number): string {
     outcomeBefore: 'not_sent',
     used: new Set(),
     canMergePatch: false,
-    hasHugeId: false,
   }).next;
 }
 
