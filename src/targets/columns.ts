@@ -27,6 +27,8 @@ export interface ColumnSyntax {
   readonly kinds: Readonly<Record<FieldKind, KindColumns>>;
   /** The value of a field of no kind as text. */
   text(parts: FieldParts): string;
+  /** The text of an indexed field. */
+  indexed(field: string): string;
 }
 
 /** The columns of a field of a kind. */
@@ -45,13 +47,32 @@ interface FieldParts {
   readonly json: string;
 }
 
-/** The columns of a view, in the order of the fields. A value of another type than that of its column is null there. */
-export function columnsOf(fields: Fields, syntax: ColumnSyntax): readonly Column[] {
+/** The most fields with an index: each costs time for every record that is written. */
+const MAX_INDEXED = 30;
+
+/** The fields that name another record, such as `accountId`: they are indexed, so that joins by them take no time. */
+export function indexedFields(fields: Fields): readonly string[] {
+  return [...fields]
+    .filter(([name, kind]) => /^[A-Za-z]\w{0,40}(?:Id|_id)$/.test(name) && (kind ?? 'string') === 'string')
+    .map(([name]) => name)
+    .slice(0, MAX_INDEXED);
+}
+
+/**
+ * The columns of a view, in the order of the fields. A value of another type than that of its column is null there;
+ * indexed fields are text.
+ */
+export function columnsOf(
+  fields: Fields,
+  syntax: ColumnSyntax,
+  indexed: ReadonlySet<string>,
+): readonly Column[] {
   const taken = new Set(TAKEN);
   const columns: Column[] = [];
   for (const [name, kind] of fields) {
     const parts = syntax.parts(name);
-    columns.push({ name: columnName(name, taken), expression: expressionOf(kind, parts, syntax) });
+    const expression = indexed.has(name) ? syntax.indexed(name) : expressionOf(kind, parts, syntax);
+    columns.push({ name: columnName(name, taken), expression });
     const beside = kind && syntax.kinds[kind].beside;
     if (beside === undefined) continue;
     columns.push({ name: columnName(`${name}${beside.suffix}`, taken), expression: beside.value(parts) });
@@ -88,8 +109,9 @@ const IS_AMOUNT_IN_SQLITE = `CASE WHEN head IN ('', '-') THEN length(v) - length
     AND rtrim(whole, ${DIGITS}) IN ('', '-') AND length(whole) - length(rtrim(whole, ${DIGITS})) BETWEEN 1 AND 18 END`;
 
 /**
- * DuckDB parses the definition of a view before SQLite runs it. There `->>` binds more loosely than a comparison, `GLOB`,
- * `trim` and `count(*)` do not survive, and `date` has one argument.
+ * In every SQLite since 3.31: an older one cannot open the file of a newer one whose views use `->>`. DuckDB parses the
+ * definition of a view before SQLite runs it. There `GLOB`, `trim` and `count(*)` do not survive, and `date` has one
+ * argument.
  */
 export const sqliteColumns: ColumnSyntax = {
   parts(field) {
@@ -101,7 +123,12 @@ export const sqliteColumns: ColumnSyntax = {
       return { type: member('type'), value: member('value'), json };
     }
     const path = literal(`$."${field}"`);
-    return { type: `json_type(body, ${path})`, value: `(body ->> ${path})`, json: `(body -> ${path})` };
+    return {
+      type: `json_type(body, ${path})`,
+      value: `json_extract(body, ${path})`,
+      // A list of values keeps the JSON of each: [true,null].
+      json: `substr(rtrim(json_extract(body, ${path}, '$[0]'), ',nul]'), 2)`,
+    };
   },
   types: {
     string: ['text'],
@@ -139,8 +166,14 @@ FROM (SELECT ${value} AS v)))`,
     },
   },
   text: ({ type, value, json }) =>
-    `CASE ${type} WHEN 'text' THEN ${value} WHEN 'null' THEN NULL ELSE ${json} END`,
+    `CASE WHEN ${type} IN ('true', 'false', 'integer', 'real') THEN ${json} ELSE ${value} END`,
+  indexed: (field) => identifier(indexedColumn(field)),
 };
+
+/** The generated column of a field in the table of records. */
+export function indexedColumn(field: string): string {
+  return `text_${field}`;
+}
 
 function amountIn(value: string): string {
   return `(SELECT CASE WHEN ${IS_AMOUNT_IN_SQLITE} THEN v END
@@ -178,6 +211,8 @@ export const postgresColumns: ColumnSyntax = {
     timestamp: { value: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz END` },
   },
   text: ({ value }) => value,
+  // As ids are: an index of another collation would be of no use to a join with them.
+  indexed: (field) => `(${postgresColumns.parts(field).value} COLLATE "C")`,
 };
 
 /** A name as SQL. */

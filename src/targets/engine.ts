@@ -14,6 +14,8 @@ export interface Engine {
   query(sql: string, values?: readonly string[]): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. */
   script(statements: readonly string[]): Promise<void>;
+  /** Indexes the text of fields of records. Returns those that have an index. */
+  index(fields: readonly string[]): Promise<ReadonlySet<string>>;
   /** Creates a view of a SELECT that ends with a condition, or replaces that of this name. Its definition contains `mark`. */
   replaceView(view: string, select: string, mark: string): Promise<void>;
   /** What to do about a view that cannot be replaced. */

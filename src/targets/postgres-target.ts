@@ -117,6 +117,16 @@ class PostgresEngine implements Engine {
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
   }
 
+  async index(fields: readonly string[]): Promise<ReadonlySet<string>> {
+    await this.script(
+      fields.map((field) => {
+        const text = postgresColumns.indexed(field);
+        return `CREATE INDEX IF NOT EXISTS ${identifier(`record_${field}`)} ON "${this.owner}".record (tenant, ${text}) WHERE ${text} IS NOT NULL`;
+      }),
+    );
+    return new Set(fields);
+  }
+
   async replaceView(view: string, select: string, mark: string): Promise<void> {
     // PostgreSQL keeps no SQL comments, and a COMMENT is the user's.
     await this.script([replacement(view, `${select} AND ${literal(mark)} <> ''`)]);

@@ -113,8 +113,8 @@ export function statementsIn(dialect: Dialect) {
         SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
         FROM ${record} GROUP BY collection, tenant
       ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
-    recordView: (collection: string, fields: Fields) => {
-      const columns = columnsOf(fields, dialect.columns).map(
+    recordView: (collection: string, fields: Fields, indexed: ReadonlySet<string>) => {
+      const columns = columnsOf(fields, dialect.columns, indexed).map(
         ({ name, expression }) => `${expression} AS ${identifier(name)}`,
       );
       return `SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')} FROM ${dialect.rows(literal(collection))}`;

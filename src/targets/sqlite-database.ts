@@ -58,6 +58,22 @@ export function openFile(file: string): SqliteDatabase {
   }
 }
 
+/**
+ * Closes a file so that anybody can read it: with write-ahead logging, a reader must be allowed to write. Others that have
+ * it open keep it as it is, and the last of them changes it.
+ */
+export function closeFile(database: SqliteDatabase): void {
+  try {
+    // Without statistics, a join of two collections may go through all of one for each record of the other.
+    database.exec('PRAGMA analysis_limit = 1000; PRAGMA optimize = 0x10002');
+    database.exec('PRAGMA journal_mode = DELETE');
+  } catch {
+    // Locked, or a full disk: the records are written.
+  } finally {
+    database.close();
+  }
+}
+
 /** Commits all of the work or none of it. No other connection can write until then. */
 export function inTransaction<V>(database: SqliteDatabase, work: () => V): V {
   database.exec('BEGIN IMMEDIATE');

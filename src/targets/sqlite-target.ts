@@ -5,12 +5,13 @@ import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';
-import { identifier, literal, sqliteColumns } from './columns.ts';
+import { identifier, indexedColumn, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
 import type { Engine, Write } from './engine.ts';
 import { failureKind, outlasting } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
+  closeFile,
   fileExists,
   inodeOf,
   inTransaction,
@@ -101,8 +102,7 @@ function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
     setUp: [],
     narrow: ' WITHOUT ROWID',
     share: '',
-    rows: (collection) =>
-      `(SELECT tenant, id, synced_at, body FROM ${tablePrefix}record WHERE collection = ${collection})`,
+    rows: (collection) => `(SELECT * FROM ${tablePrefix}record WHERE collection = ${collection})`,
   };
 }
 
@@ -114,7 +114,7 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
   try {
     const unlock = purpose === 'sync' || purpose === 'forget' ? lockTenant(name, tenant) : undefined;
     const close = () => {
-      database.close();
+      closeFile(database);
       unlock?.();
     };
     return { database, close, file: { name, inode: inodeOf(name) } };
@@ -182,6 +182,26 @@ class SqliteEngine implements Engine {
     this.#inTransaction(() => {
       for (const sql of statements) this.#opened.database.exec(sql);
     });
+  }
+
+  async index(fields: readonly string[]): Promise<ReadonlySet<string>> {
+    const columns = (await this.query(`SELECT name FROM pragma_table_xinfo('${this.owner}')`)) as {
+      name: string;
+    }[];
+    const names = new Set(columns.map(({ name }) => name));
+    // An index of an expression is not used by a join with a view; that of a column is.
+    for (const field of fields) {
+      const column = indexedColumn(field);
+      // Names that differ only in the case of letters are one.
+      if ([...names].some((name) => name.toLowerCase() === column.toLowerCase())) continue;
+      const text = sqliteColumns.text(sqliteColumns.parts(field));
+      await this.script([
+        `ALTER TABLE ${this.owner} ADD COLUMN ${identifier(column)} TEXT AS (${text})`,
+        `CREATE INDEX ${identifier(`${this.owner}_${column}`)} ON ${this.owner} (${identifier(column)}, tenant) WHERE ${identifier(column)} IS NOT NULL`,
+      ]);
+      names.add(column);
+    }
+    return new Set(fields.filter((field) => names.has(indexedColumn(field))));
   }
 
   async replaceView(view: string, select: string, mark: string): Promise<void> {

@@ -5,7 +5,7 @@ import { VERSION } from '../internal/version.ts';
 import { type FieldKind, fieldKinds } from '../schemas/field-kinds.ts';
 import { productServerFields } from '../schemas/product-fields.ts';
 import type { TargetContext } from '../sync/target.ts';
-import { type Fields, MAX_COLUMNS, viewName } from './columns.ts';
+import { type Fields, indexedFields, MAX_COLUMNS, viewName } from './columns.ts';
 import type { Engine } from './engine.ts';
 import { failureKind } from './failures.ts';
 
@@ -40,7 +40,7 @@ export class Views {
   /** Reads what there is, in few queries, and creates the view of the status. */
   async setUp(): Promise<void> {
     await this.#read(this.#context.collections, STATUS_VIEW);
-    await this.#replace(STATUS_VIEW, '', () => this.#engine.sql.statusView);
+    await this.#replace(STATUS_VIEW, '', async () => this.#engine.sql.statusView);
   }
 
   /** Remembers the fields of a collection, and gives its view a column for each. */
@@ -65,7 +65,10 @@ export class Views {
         `${name} of ${collection} is ${kind} in the schema of this client, but has a column of kind ${stored} in the copy: the first schema that names a field decides. Values of another type are null in the view.`,
       );
     }
-    await this.#replace(view, contentOf(fields), () => this.#engine.sql.recordView(collection, fields));
+    await this.#replace(view, contentOf(fields), async () => {
+      const indexed = await this.#engine.index(indexedFields(fields));
+      return this.#engine.sql.recordView(collection, fields, indexed);
+    });
     this.#shown.add(collection);
   }
 
@@ -117,7 +120,7 @@ export class Views {
   }
 
   /** Replaces a view unless it is as it should be. What cannot be replaced is a warning: the records matter more. */
-  async #replace(name: string, content: string, select: () => string): Promise<void> {
+  async #replace(name: string, content: string, select: () => Promise<string>): Promise<void> {
     if (this.#isCurrent(name, content)) return;
     const { sql, owner, nameAdvice } = this.#engine;
     const existing = this.#objects.get(name);
@@ -130,7 +133,7 @@ export class Views {
     }
     const [view, mark] = [sql.view(name), this.#mark(content)];
     try {
-      await this.#engine.replaceView(view, select(), mark);
+      await this.#engine.replaceView(view, await select(), mark);
     } catch (error) {
       if (failureKind(error) !== 'never') throw error;
       this.#warn(

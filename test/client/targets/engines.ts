@@ -22,6 +22,8 @@ export interface Copy {
   readonly tables: string;
   readonly views: string;
   query(sql: string): Promise<readonly Row[]>;
+  /** How a query of a large copy would be executed. */
+  planOf(sql: string): Promise<string>;
   /** The failure of a statement while the database is away. */
   readonly away: object;
   /** A target whose statements run through `before`, which may throw. */
@@ -51,6 +53,7 @@ export function openSqlite(file = temporaryFile()): Copy & { readonly file: stri
     tables: 'accounting_',
     views: '',
     query,
+    planOf: async (sql) => JSON.stringify(await query(`EXPLAIN QUERY PLAN ${sql}`)),
     reject: (id) =>
       query(
         `CREATE TRIGGER reject BEFORE INSERT ON accounting_record WHEN new.id = '${id}'
@@ -100,6 +103,14 @@ export async function openPostgres(): Promise<Copy> {
     tables: `${schema}.`,
     views: `${schema}.`,
     query: async (sql) => (await database.query<Row>(sql)).rows,
+    async planOf(sql) {
+      await database.exec(
+        'BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
+      );
+      const plan = await database.query(`EXPLAIN ${sql}`);
+      await database.exec('ROLLBACK');
+      return plan.rows.map((row) => Object.values(row as object)).join('\n');
+    },
     reject: (id) => database.query(`ALTER TABLE ${schema}.record ADD CHECK (id <> '${id}')`),
     keep: () =>
       database.exec(

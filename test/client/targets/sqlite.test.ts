@@ -5,6 +5,7 @@ import {
   type ClientOptions,
   forget,
   isAccountingError,
+  refresh,
   type SyncTarget,
   sync,
   verify,
@@ -191,6 +192,58 @@ test('the views of SQLite use nothing that DuckDB would write in another way', a
   const views = await query(`SELECT sql FROM sqlite_master WHERE type = 'view'`);
   expect(views).toHaveLength(15);
   for (const { sql } of views) expect(sql).not.toMatch(/\bGLOB\b|\btrim\(|count\(\*\)|\bdate\(/);
+});
+
+test('a file of SQLite has nothing that the SQLite of 2020 could not open', async () => {
+  const { target, query } = openSqlite();
+  await sync(clientOf(createSandbox({ records: 30 })), { tenant: 'acme', target });
+  const objects = await query('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL');
+  expect(objects.length).toBeGreaterThan(20);
+  for (const { sql } of objects) {
+    expect(sql).not.toMatch(
+      /->|\bSTRICT\b|\b(?:unixepoch|iif|concat|string_agg|json_error_position|jsonb?_each_text)\(/,
+    );
+  }
+});
+
+test.each([
+  ['a sync', (target: SyncTarget, sandbox: Sandbox) => syncAccounts(sandbox, target)],
+  [
+    'a sync that fails',
+    (target: SyncTarget) =>
+      syncAccounts(createSandbox({ records: { accounts: 9 } }), target, {}, { apiKey: 'wrong' }),
+  ],
+  [
+    'a refresh',
+    (target: SyncTarget, sandbox: Sandbox) =>
+      refresh(clientOf(sandbox).accounts, { tenant: 'acme', target, ids: ['1'] }),
+  ],
+  [
+    'a verify',
+    (target: SyncTarget, sandbox: Sandbox) => verify(clientOf(sandbox), { tenant: 'acme', target }),
+  ],
+  ['a forget', (target: SyncTarget) => forget({ tenant: 'acme', target })],
+])('%s leaves a file of SQLite that can be read without the right to write', async (_, work) => {
+  const { target, file } = openSqlite();
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  await syncAccounts(sandbox, target);
+  await Promise.allSettled([work(target, sandbox)]);
+  expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
+  // Of the file format: 1 for a rollback journal, 2 for a write-ahead log, which every reader has to write to.
+  expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1]);
+});
+
+test('a file of SQLite keeps its write-ahead log until the last of two syncs has ended', async () => {
+  const { target, file } = openSqlite();
+  const modes: number[] = [];
+  const first = await openTarget(target);
+  const other = await openTarget(target, 'bolt');
+  for (const opened of [first, other]) {
+    await opened.store.get('accounting-data-sdk:bolt:accounts');
+    await opened.close?.();
+    modes.push(readFileSync(file)[18] ?? 0);
+  }
+  expect(modes).toEqual([2, 1]);
 });
 
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {

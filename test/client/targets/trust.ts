@@ -139,13 +139,49 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
 
     test('show the fields that no schema names as text, in whatever JSON type they come', async () => {
       const copy = await open();
-      const values = ['text', 1.5, 12, true, false, null, ['a'], { a: 1 }];
+      const values = ['text', 1.5, 12, true, false, null, ['a', null], { a: 1 }, 0.30000000000000004, ''];
       await write(copy, batch(values.map((value, index) => ({ id: `${index}`, value, 'od"d': value }))));
       const rows = await copy.query(`SELECT value, "od""d" AS odd FROM ${copy.views}accounts ORDER BY id`);
       const compact = (text: unknown) => (typeof text === 'string' ? text.replaceAll(' ', '') : text);
-      const expected = ['text', '1.5', '12', 'true', 'false', null, '["a"]', '{"a":1}'];
-      expect(rows.map(({ value }) => compact(value))).toEqual(expected);
-      expect(rows.map(({ odd }) => compact(odd))).toEqual(expected);
+      const shown = ['text', '1.5', '12', 'true', 'false', null, '["a",null]', '{"a":1}'];
+      expect(rows.map(({ value }) => compact(value))).toEqual([...shown, '0.30000000000000004', '']);
+      expect(rows.map(({ odd }) => compact(odd)).slice(0, 8)).toEqual(shown);
+    });
+
+    test('show fields that name other records as text, whatever their kind and type are', async () => {
+      const copy = await open();
+      const values = ['a1', 7, null, true, { a: 1 }, ''];
+      const records = values.map((accountId, index) => {
+        return { id: `${index}`, accountId, AccountId: accountId, account_id: accountId, unitId: accountId };
+      });
+      await write(copy, batch(records, { collection: 'products' }));
+      const rows = await copy.query(`SELECT * FROM ${copy.views}products ORDER BY id`);
+      const compact = (text: unknown) => (typeof text === 'string' ? text.replaceAll(' ', '') : text);
+      for (const name of ['accountId', 'AccountId_2', 'account_id', 'unitId']) {
+        expect([name, rows.map((row) => compact(row[name]))]).toEqual([
+          name,
+          ['a1', '7', null, 'true', '{"a":1}', ''],
+        ]);
+      }
+    });
+
+    test('have an index of each field that names other records, which joins and look-ups use', async () => {
+      const copy = await open();
+      const boms = [{ id: '1', name: 'Desk' }];
+      const lines = [{ id: '1', bomId: '1', partId: '5', unitId: 'x', bomIds: '1', Id: '1' }];
+      await write(copy, batch(boms, { collection: 'boms' }), batch(lines, { collection: 'bomLines' }));
+      const plans = [
+        `SELECT l.id FROM ${copy.views}boms AS b CROSS JOIN ${copy.views}bom_lines AS l WHERE l.tenant = b.tenant AND l."bomId" = b.id`,
+        `SELECT l.id FROM ${copy.views}boms AS b LEFT JOIN ${copy.views}bom_lines AS l ON l.tenant = b.tenant AND l."bomId" = b.id`,
+        `SELECT id FROM ${copy.views}bom_lines WHERE "partId" = '5' AND tenant = 'acme'`,
+        `SELECT id FROM ${copy.views}bom_lines WHERE tenant = 'acme' AND "unitId" IN ('x', 'y')`,
+      ];
+      for (const sql of plans) {
+        expect(await copy.query(sql)).toEqual([{ id: '1' }]);
+        expect(await copy.planOf(sql)).toMatch(
+          /USING INDEX accounting_record_text_\w+Id|using "?record_\w+Id"?/,
+        );
+      }
     });
 
     test('show integers of up to 18 digits, and null for longer ones', async () => {

@@ -13,12 +13,20 @@ import { pack } from '../installed/support/pack.ts';
 import { chromiumHost } from './hosts/chromium.ts';
 import type { Host } from './hosts/host.ts';
 import { metroHost } from './hosts/metro.ts';
+import { oldSqliteHost } from './hosts/old-sqlite.ts';
 import { processHosts } from './hosts/process.ts';
 import { workerdHost } from './hosts/workerd.ts';
 import { workerdQueueHost } from './hosts/workerd-queue.ts';
 import { SANDBOX_ARGS, type Service } from './scenario.ts';
 
-const HOSTS: readonly Host[] = [...processHosts, workerdHost, workerdQueueHost, chromiumHost, metroHost];
+const HOSTS: readonly Host[] = [
+  ...processHosts,
+  workerdHost,
+  workerdQueueHost,
+  chromiumHost,
+  metroHost,
+  oldSqliteHost,
+];
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
