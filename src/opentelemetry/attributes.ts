@@ -4,15 +4,12 @@ import type { CallEvent } from '../events.ts';
 /** Names of OpenTelemetry's HTTP semantic conventions. */
 export const HTTP = {
   method: 'http.request.method',
-  resendCount: 'http.request.resend_count',
   status: 'http.response.status_code',
   errorType: 'error.type',
   address: 'server.address',
   port: 'server.port',
   scheme: 'url.scheme',
-  url: 'url.full',
   template: 'url.template',
-  requestDuration: 'http.client.request.duration',
 } as const;
 
 /** What the conventions have no name for. */

@@ -1,10 +1,8 @@
 import type { Counter, Gauge, Histogram, Meter } from '@opentelemetry/api';
-import { HTTP, OWN } from './attributes.ts';
+import { OWN } from './attributes.ts';
 
 /** Everything that is measured. */
 export interface Instruments {
-  /** Each request that was sent, up to the last byte of its response. */
-  readonly requestDuration: Histogram;
   /** Each call, with all its attempts and waits. */
   readonly callDuration: Histogram;
   /** Each wait, by its measured length. */
@@ -16,26 +14,21 @@ export interface Instruments {
   readonly checkpoints: Counter;
 }
 
-/** Bounds in seconds, those of the conventions for the duration of a request. */
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** Waits for quota and calls with retries take longer than requests. */
-const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
+/** Bounds of the histograms. Waits for quota and calls with retries take longer than requests. */
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
 /** Creates the instruments of a meter. A second call returns the same ones, so that clients may share a meter. */
 export function createInstruments(meter: Meter): Instruments {
-  const histogram = (name: string, description: string, explicitBucketBoundaries: number[]) =>
-    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
+  const histogram = (name: string, description: string) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: SECONDS } });
   return {
-    requestDuration: histogram(HTTP.requestDuration, 'Duration of HTTP client requests.', SECONDS),
     callDuration: histogram(
       'accounting.client.call.duration',
       'Duration of calls, with all their requests and waits.',
-      LONG_SECONDS,
     ),
     waitDuration: histogram(
       'accounting.client.wait.duration',
       'Duration of single waits: for the quota of the key, or before a retry.',
-      LONG_SECONDS,
     ),
     retries: meter.createCounter('accounting.client.retries', {
       description: 'Attempts that failed and were retried.',

@@ -38,9 +38,9 @@ const NAME = 'accounting-data-sdk';
  * ```ts
  * const client = createClient({ on: telemetryListeners({ attributes: { tenant: '42' } }) });
  * ```
- * Each call becomes a span, and below it each request that is sent becomes one of kind CLIENT. Every span ends with
- * its call, even if the call fails or is aborted. A `sync` or a `push` is a span around its calls, with the tenant and
- * the collections. Of a query, only the page and the bounds of ids are in a span; the key, a body or a message of the
+ * Each call becomes a span, which ends with it, even if the call fails or is aborted. A `sync` or a `push` is a span
+ * around its calls, with the tenant and the collections. Spans of single requests are those of an instrumentation of
+ * `fetch`, such as `@opentelemetry/instrumentation-undici`. Of a query, only the page and the bounds of ids are in a span; the key, a body or a message of the
  * service never is.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
@@ -56,7 +56,7 @@ export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
   };
 
   return {
-    request: (event) => callOf(event).request(event),
+    request: (event) => callOf(event).request(),
     response: (event) => callOf(event).response(event),
     retry: (event) => callOf(event).retry(event),
     wait: (event) => callOf(event).wait(event),

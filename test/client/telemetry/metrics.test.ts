@@ -10,18 +10,17 @@ const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = 
 
 afterEach(() => void vi.useRealTimers());
 
-test('telemetryListeners measures each request in seconds, by the conventions', async () => {
+test('telemetryListeners measures each call in seconds, by its template and the code of its error', async () => {
   const { sandbox, client, recorded } = measured();
   await client.products.get('1');
   await client.products.get('2');
   await expect(client.products.get('99')).rejects.toThrow();
 
-  const metric = (await recorded.metrics()).get('http.client.request.duration');
+  const metric = (await recorded.metrics()).get('accounting.client.call.duration');
   expect(metric?.descriptor).toMatchObject({ unit: 's', type: 'HISTOGRAM' });
-  const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+  const bounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
   expect(metric?.dataPoints[0]?.value).toMatchObject({ buckets: { boundaries: bounds } });
-
-  const common = {
+  const attributes = {
     tenant: '42',
     'http.request.method': 'GET',
     'server.address': new URL(sandbox.baseUrl).hostname,
@@ -29,14 +28,10 @@ test('telemetryListeners measures each request in seconds, by the conventions', 
     'url.scheme': 'https',
     'url.template': '/api/public/v1/products/{id}',
   };
-  const points = await recorded.points('http.client.request.duration');
-  expect(points).toEqual([
+  expect(await recorded.points('accounting.client.call.duration')).toEqual([
+    { attributes, value: expect.objectContaining({ count: 2 }) },
     {
-      attributes: { ...common, 'http.response.status_code': 200 },
-      value: expect.objectContaining({ count: 2 }),
-    },
-    {
-      attributes: { ...common, 'http.response.status_code': 404, 'error.type': '404' },
+      attributes: { ...attributes, 'error.type': 'not_found' },
       value: expect.objectContaining({ count: 1 }),
     },
   ]);
@@ -81,7 +76,7 @@ test('telemetryListeners measures waits as long as they really were, not as they
   expect(waits).toMatchObject([
     { attributes: { 'accounting.wait.reason': 'rate_limit' }, value: { count: 2, sum: 5, min: 2, max: 3 } },
   ]);
-  const [, callSpan] = await recorded.spans();
+  const [callSpan] = await recorded.spans();
   expect(callSpan?.events.map(({ attributes }) => attributes?.['accounting.wait.expected'])).toEqual([
     undefined,
     9,
