@@ -6,7 +6,7 @@ import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
 import type { Engine, Row } from './engine.ts';
-import { failed, failureKind, outlasting } from './failures.ts';
+import { failed, failureKind, outlasting, setUpHint } from './failures.ts';
 import { COPY } from './sql.ts';
 import { Views } from './views.ts';
 
@@ -44,7 +44,7 @@ export class Copy implements OpenTarget {
       throw new InvalidInputError(
         'target',
         `the tables of ${engine.owner} cannot be used: ${causeText(error)}`,
-        {},
+        { hint: setUpHint(error) },
         { cause: error },
       );
     }

@@ -64,6 +64,13 @@ export function failed(error: unknown): AccountingError {
   );
 }
 
+/** What to do about tables that cannot be created or used. */
+export function setUpHint(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code === '42501') return 'Grant what is missing, or run the first sync as a role that has it.';
+  return code === '0A000' ? "Create a database with ENCODING 'UTF8'." : undefined;
+}
+
 const FIRST_DELAY_MS = 20;
 const MAX_DELAY_MS = 2_000;
 

@@ -4,7 +4,7 @@ import type { SyncTarget } from '../sync/target.ts';
 import { identifier, literal, postgresColumns } from './columns.ts';
 import { Copy } from './copy.ts';
 import type { Engine, Write } from './engine.ts';
-import { type Dialect, type Statements, statementsIn } from './sql.ts';
+import { type Dialect, type Statements, statementsIn, TABLES } from './sql.ts';
 
 /**
  * A connection to PostgreSQL, or a pool: of `pg`, or PGlite. For postgres.js:
@@ -70,11 +70,21 @@ function dialectOf(schema: string): Dialect {
     items: (text) => `jsonb_array_elements(CAST(${text} AS jsonb)) WITH ORDINALITY AS item (value, position)`,
     itemText: `item.value #>> '{}'`,
     now: 'now()',
-    setUp: [`CREATE SCHEMA IF NOT EXISTS "${schema}"`],
+    setUp: [setUp(schema)],
     narrow: '',
     share: 'FOR SHARE',
     rows: (collection) => `"${schema}".record WHERE collection = ${collection}`,
   };
+}
+
+/** `CREATE SCHEMA IF NOT EXISTS` needs the right to create one even if it exists. */
+function setUp(schema: string): string {
+  return `DO ${literal(`BEGIN
+  IF getdatabaseencoding() <> 'UTF8' THEN
+    RAISE feature_not_supported USING MESSAGE = 'the database is in ' || getdatabaseencoding() || ', which cannot hold every record';
+  END IF;
+  IF to_regnamespace('"${schema}"') IS NULL THEN CREATE SCHEMA "${schema}"; END IF;
+END`)}`;
 }
 
 class PostgresEngine implements Engine {
@@ -101,8 +111,26 @@ class PostgresEngine implements Engine {
   }
 
   async query(sql: string, values: readonly string[] = []): Promise<readonly unknown[]> {
-    const result = await this.#connection.query(sql, values.map(storable));
+    try {
+      return await this.#send(sql, values.map(storable));
+    } catch (error) {
+      throw codeOf(error) === '42501' ? await this.#withRights(error) : error;
+    }
+  }
+
+  async #send(sql: string, values: string[] = []): Promise<readonly unknown[]> {
+    const result = await this.#connection.query(sql, values);
     return 'rows' in result ? result.rows : result;
+  }
+
+  /** A denied statement, with what the role lacks: PostgreSQL names the object alone. */
+  async #withRights(error: unknown): Promise<unknown> {
+    const [row] = (await this.#send(lackedRights(this.owner)).catch(() => [])) as {
+      lacked?: string | null;
+    }[];
+    if (!row?.lacked) return error;
+    const message = `${(error as Error).message}: the role ${row.lacked}`;
+    return Object.assign(new Error(message, { cause: error }), { code: codeOf(error) });
   }
 
   /**
@@ -240,6 +268,24 @@ EXCEPTION WHEN invalid_table_definition THEN
   LOOP EXECUTE line; END LOOP;
   FOREACH line IN ARRAY kept LOOP EXECUTE line; END LOOP;
 END`)}`;
+}
+
+/** What a role needs and lacks: rights on the database to create the schema, on the schema, on the tables that exist. */
+function lackedRights(schema: string): string {
+  const rights = (list: string, allowed: string) =>
+    `unnest(string_to_array('${list}', ' ')) AS lacks WHERE NOT ${allowed}`;
+  return `WITH own AS (SELECT oid FROM pg_namespace WHERE nspname = '${schema}'),
+    copied AS (SELECT oid, relname FROM pg_class WHERE relnamespace IN (SELECT oid FROM own)
+      AND relname IN (${Object.keys(TABLES).map((name) => literal(name))}))
+  SELECT format('%I lacks ', current_user) || string_agg(lacked, ', ') AS lacked FROM (
+    SELECT format('CREATE on the database %I', current_database()) AS lacked
+      WHERE NOT EXISTS (SELECT FROM own) AND NOT has_database_privilege(current_database(), 'CREATE')
+    UNION ALL SELECT lacks || ' on the schema ${schema}'
+      FROM own, ${rights('USAGE CREATE', `has_schema_privilege(oid, lacks)`)}
+      AND (lacks = 'USAGE' OR NOT EXISTS (SELECT FROM copied))
+    UNION ALL SELECT string_agg(lacks, ', ') || ' on the table ${schema}.' || relname
+      FROM copied, ${rights('SELECT INSERT UPDATE DELETE', `has_table_privilege(oid, lacks)`)} GROUP BY relname
+  ) AS rights`;
 }
 
 /** JSON without NUL and halves of surrogate pairs, which PostgreSQL does not store. */

@@ -281,6 +281,80 @@ test('a copy in PostgreSQL needs no right to create anything once the tables and
   expect(await rowsOf(`SELECT id FROM ${schema}.record ORDER BY id`)).toEqual([{ id: '1' }, { id: '2' }]);
 });
 
+test('a role that owns the schema makes the first copy without the right to create schemas', async () => {
+  const schema = newSchema();
+  await database.exec(`CREATE ROLE ${schema}_owner; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}_owner`);
+  await database.exec(`SET ROLE ${schema}_owner`);
+  onTestFinished(async () => void (await database.exec('RESET ROLE')));
+  const { copy } = await opened(schema);
+  await copy.onBatch(batch([{ id: '1', name: 'Cash', accountId: '2' }]));
+  expect(await rowsOf(`SELECT name FROM ${schema}.accounts`)).toEqual([{ name: 'Cash' }]);
+});
+
+test.each([
+  ['', 'CREATE on the database postgres'],
+  ['CREATE SCHEMA *', 'USAGE on the schema *, CREATE on the schema *'],
+  ['CREATE SCHEMA *; GRANT USAGE ON SCHEMA * TO *_role', 'CREATE on the schema *'],
+])('a copy in PostgreSQL names the role and the right that the first sync lacks: %j', async (sql, lacked) => {
+  const schema = newSchema();
+  const inSchema = (text: string) => text.replaceAll('*', schema);
+  await database.exec(`CREATE ROLE ${schema}_role`);
+  await database.exec(inSchema(sql));
+  await database.exec(`SET ROLE ${schema}_role`);
+  onTestFinished(async () => void (await database.exec('RESET ROLE')));
+  const error = await failureOf(() => opened(schema));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+  expect(`${error}`).toContain(inSchema(`permission denied`));
+  expect(`${error}`).toContain(inSchema(`: the role *_role lacks ${lacked}`));
+  expect(`${error}`).toContain('Grant what is missing');
+});
+
+test.each([
+  ['INSERT ON *.record', 'INSERT on the table *.record'],
+  ['SELECT, UPDATE ON *.checkpoint', 'SELECT, UPDATE on the table *.checkpoint'],
+  ['ALL ON *.field', 'DELETE, INSERT, SELECT, UPDATE on the table *.field'],
+])('a copy in PostgreSQL names the role and the right that a later sync lacks: %s', async (right, lacked) => {
+  const { schema, copy } = await opened();
+  const inSchema = (text: string) => text.replaceAll('*', schema);
+  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
+  await asWriter(schema, async () => {
+    await database.exec(inSchema(`RESET ROLE; REVOKE ${right} FROM *_writer; SET ROLE *_writer`));
+    const error = await failureOf(async () => {
+      const { copy: next } = await opened(schema);
+      await next.store.get('accounting-data-sdk:acme:accounts');
+      await next.onBatch(batch([{ id: '2', mood: 'new' }], { checkpoint: '{"n":2}' }));
+    });
+    expect(error).toMatchObject({ retryable: false });
+    const sorted = `${error}`.replace(
+      /lacks (.*) on the/,
+      (_, list: string) => `lacks ${list.split(', ').sort().join(', ')} on the`,
+    );
+    expect(sorted).toContain(inSchema(`the role *_writer lacks ${lacked}`));
+  });
+});
+
+test.each(['LATIN1', 'SQL_ASCII', 'WIN1252'])(
+  'a copy in PostgreSQL is not created in a database of the encoding %s',
+  async (encoding) => {
+    const schema = newSchema();
+    const connection: PostgresConnection = {
+      query: (text, values) => {
+        const sql = text.replaceAll(/decode\('([^']+)', 'base64'\)/g, (_, code: string) => {
+          const inner = Buffer.from(code, 'base64')
+            .toString()
+            .replaceAll('getdatabaseencoding()', `''${encoding}''`);
+          return `decode('${Buffer.from(inner).toString('base64')}', 'base64')`;
+        });
+        return database.query(sql, values);
+      },
+    };
+    const error = await failureOf(() => openTarget(postgresTarget(connection, { schema })));
+    expect(`${error}`).toContain(`the database is in ${encoding}, which cannot hold every record`);
+    expect(`${error}`).toContain("Create a database with ENCODING 'UTF8'.");
+    expect(await rowsOf(`SELECT to_regnamespace('${schema}') AS found`)).toEqual([{ found: null }]);
+  },
+);
+
 test('a role that may not replace a view writes the records, and each sync warns once what to run until the owner has run one', async () => {
   const schema = newSchema();
   const sandbox = createSandbox({ records: { accounts: 30 }, pageSize: 10 });
