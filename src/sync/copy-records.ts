@@ -18,8 +18,18 @@ export function isStored({ body, invalid }: CopyRow, stored: StoredRow): boolean
 }
 
 function canonicalText(value: unknown): string {
-  const text = JSON.stringify(canonicalValue(undefined, JSON.parse(JSON.stringify(value))));
-  return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g, '$1\ufffd');
+  // Before the members are sorted: their names may change too.
+  const stored: unknown = JSON.parse(JSON.stringify(value), (_, member: unknown) => {
+    if (typeof member === 'string') return storedText(member);
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).map(([name, inner]) => [storedText(name), inner]));
+  });
+  return JSON.stringify(canonicalValue(undefined, stored));
+}
+
+/** A text as a database has it that cannot store U+0000 and halves of surrogate pairs. */
+export function storedText(text: string): string {
+  return text.replaceAll(/\0|\p{Cs}/gu, '\ufffd');
 }
 
 /** Known records that are compared at most. */

@@ -8,7 +8,7 @@ import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
-import { copyRow, isStored } from './copy-records.ts';
+import { copyRow, isStored, storedText } from './copy-records.ts';
 import { lookUp } from './look-up.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
@@ -151,8 +151,8 @@ async function differencesOf(
     const stored = new Map((await target.rows(name, ids)).map((row) => [row.id, row] as const));
     for (const row of rows) {
       found.add(row.id);
-      extra.delete(row.id);
-      const before = stored.get(row.id);
+      const before = stored.get(row.id) ?? stored.get(storedText(row.id));
+      extra.delete(before?.id ?? row.id);
       if (before === undefined) missing.add(row.id);
       else if (isStored(row, before)) different.delete(row.id);
       else different.add(row.id);

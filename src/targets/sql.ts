@@ -122,9 +122,9 @@ export function statementsIn(dialect: Dialect) {
 
     /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it. */
     addFields: `INSERT INTO ${field} AS f (collection, name, position, kind)
-      SELECT ${p(1)}, item.value ->> 0, item.position + (SELECT coalesce(max(position), 0) FROM ${field} WHERE collection = ${p(1)}),
-        item.value ->> 1
-      FROM ${dialect.items(p(2))} WHERE true
+      SELECT ${p(1)}, item.value ->> 0, min(item.position) + (SELECT coalesce(max(position), 0) FROM ${field} WHERE collection = ${p(1)}),
+        max(item.value ->> 1)
+      FROM ${dialect.items(p(2))} WHERE true GROUP BY item.value ->> 0
       ON CONFLICT (collection, name) DO UPDATE SET kind = excluded.kind
       WHERE f.kind IS NULL AND excluded.kind IS NOT NULL`,
     /** collections */

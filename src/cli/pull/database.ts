@@ -244,11 +244,15 @@ function loadPg(io: CommandIo): Pg {
 }
 
 function logReport(
-  { collections, records, tenant }: SyncReport,
+  { collections, tenant }: SyncReport,
   { to, io, progress }: { readonly to: string; readonly io: CommandIo; readonly progress: PullProgress },
 ): void {
+  let written = 0;
   for (const report of collections) {
-    const { collection, status, records: count, invalid, deletions } = report;
+    const { collection, status, records, invalid, deletions } = report;
+    // Both are written.
+    const count = records + invalid;
+    written += count;
     if (status === 'forbidden') io.note(`This key may not read ${collection}.`);
     const { deleted = 0, skipped, unconfirmed = [] } = deletions ?? {};
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
@@ -272,7 +276,7 @@ function logReport(
     progress.warn(report);
   }
   progress.summarize();
-  io.note(`${counted(records, 'record')} of ${tenant} written to ${to}: complete.`);
+  io.note(`${counted(written, 'record')} of ${tenant} written to ${to}: complete.`);
 }
 
 const RESUME = 'Run the same command to resume; a collection that is read by page starts over.';

@@ -31,8 +31,9 @@ async function meaningOf(open: (fail: () => void) => SyncTarget, failure: object
 
 const inPostgres = (fail: () => void) =>
   postgresTarget({
-    query: async () => {
-      fail();
+    query: async (text) => {
+      // What the role lacks is asked once, after a denied statement.
+      if (!text.includes('has_table_privilege')) fail();
       return [];
     },
   });

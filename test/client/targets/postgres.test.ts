@@ -74,6 +74,26 @@ test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, a
   expect(await verify(client, { tenant: 'acme', target, collections })).toMatchObject({ equal: true });
 });
 
+test.each([
+  [{ name: 'a\0b' }],
+  [{ name: 'half \ud83d', deep: [['\udc00']] }],
+  [{ deep: [{ 'x\0': 1, 'x ': 2 }] }],
+  [{ 'k\0': 1, 'k ': 2 }],
+  [{ 'k\ud83d': 1, 'k\ue000': 2, k: 5 }],
+  [{ 'k\0': 1, 'k\ufffd': 2 }],
+  [{ id: 'a\0' }],
+  [{ id: 'a\ud83d', name: '\0' }],
+])('verify finds no difference in a record that PostgreSQL cannot store as it is: %j', async (fields) => {
+  const sandbox = createSandbox({ records: { accounts: 2 } });
+  sandbox.store.accounts.insert(fields as never);
+  const client = createClient({ ...sandbox.clientOptions, logger: loggerOfWarnings().logger });
+  const target = postgresTarget(database, { schema: newSchema() });
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  await sync(client, options);
+  const [found] = (await verify(client, options)).collections;
+  expect(found).toMatchObject({ records: 3, missing: [], different: [], extra: [], changedSince: [] });
+});
+
 test('a copy in PostgreSQL is not stopped by two ids that differ only in what it cannot store', async () => {
   const { schema, copy } = await opened();
   const written = await copy.onBatch(batch([{ id: 'a\0' }, { id: 'b' }, { id: 'a\ufffd', name: 'Last' }]));

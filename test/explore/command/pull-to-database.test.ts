@@ -42,6 +42,27 @@ test('pull --to writes every collection to SQLite, and then only what changed', 
   expect(database.prepare(`SELECT name FROM products WHERE id = '1'`).get()).toEqual({ name: 'Renamed' });
 });
 
+test.each([
+  ['every record', /("salePrice":)"([\d.]+)"/g, 5],
+  ['one record', /("id":"2",.*?"salePrice":)"([\d.]+)"/, 1],
+  ['no record', /nothing/, 0],
+])('pull --to and --verify count invalid records too: %s', async (_, wrong, invalid) => {
+  const { sandbox, env } = openSandbox({ records: { products: 5 } });
+  sandbox.faults.add({ kind: 'rewrite', body: (text) => text.replace(wrong, '$1$2') });
+  for (const product of sandbox.store.products.all())
+    sandbox.store.products.update(product.id, { salePrice: '7.50' });
+  const copy = ['pull', 'products', '--to', folder()('books.sqlite'), '--tenant', 'acme'];
+  const { log } = await run(env, copy);
+  expect(log).toContain('products: 5 read\n');
+  expect(log).toMatch(/^5 records of acme written to .*: complete\.$/m);
+  expect(log.includes(`${invalid} record`)).toBe(invalid > 0);
+  const verified = await run(env, [...copy, '--verify']);
+  expect([verified.code, verified.log]).toEqual([
+    0,
+    expect.stringMatching(/^5 records of acme compared .* equal/m),
+  ]);
+});
+
 test('pull --to --full names a record that it can neither find nor confirm as deleted', async () => {
   const { sandbox, env } = openSandbox({ records: { products: 30 } });
   const args = ['pull', 'products', '--to', folder()('books.sqlite'), '--tenant', 'acme'];
