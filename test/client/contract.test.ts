@@ -1,7 +1,7 @@
 import { type CollectionName, collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { allSegments } from '../sandbox/contract/suite/specification.ts';
+import { allSegments } from '../sandbox/contract/specification.ts';
 
 /** A sandbox with three records of one collection, and a client of one name for whichever collection it is. */
 function books(name: CollectionName, options: SandboxOptions = {}) {

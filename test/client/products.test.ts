@@ -3,7 +3,7 @@ import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { productFields } from '../sandbox/contract/suite/specification.ts';
+import { productFields } from '../sandbox/contract/specification.ts';
 
 test('a product is created, changed, cleared of a field and deleted', async () => {
   const sandbox = createSandbox();

@@ -2,7 +2,7 @@ import { type CollectionName, collectionNames, createClient } from 'accounting-d
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
-import { productFields } from './contract/suite/specification.ts';
+import { productFields } from './contract/specification.ts';
 
 const names = [...collectionNames];
 

@@ -99,14 +99,14 @@ describe('content of a response', () => {
 });
 
 describe('matching', () => {
-  test.each<FaultMatch>([
-    {},
-    { method: 'GET' },
-    { skip: 1 },
-    { collection: 'boms' },
-    { path: /boms/ },
-    { when: () => true },
-  ])('a fault that was added with %j lasts until it is cleared', async (match) => {
+  test.each<[what: string, match: FaultMatch]>([
+    ['nothing', {}],
+    ['a method', { method: 'GET' }],
+    ['a skip', { skip: 1 }],
+    ['a collection', { collection: 'boms' }],
+    ['a pattern', { path: /boms/ }],
+    ['a condition', { when: () => true }],
+  ])('a fault that matches %s lasts until it is cleared', async (_, match) => {
     const sandbox = createSandbox();
     sandbox.faults.add({ kind: 'status', status: 429 }, match);
     if (match.skip) expect((await call(sandbox, '/boms')).status).toBe(200);

@@ -1,14 +1,15 @@
 // Each case finds the mistakes that it is made for, and each mistake is found.
 
 import { readFileSync } from 'node:fs';
-import { connectorTests } from 'accounting-data-sdk/testing';
+import { type ConnectorRun, connectorTests } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { NO_HURRY } from '../../support/seeds.ts';
 import {
   byId,
   byPage,
   changed,
-  get,
+  getPage,
+  getUrl,
   lastChange,
   type Parts,
   type Rec,
@@ -31,199 +32,188 @@ const withNumber = (field: string): Parts => ({
 });
 const isLater = (record: Rec, known: Rec | undefined) => String(record.updatedAt) > String(known?.updatedAt);
 const onlyLater: Parts['store'] = (record, known) => (known && !isLater(record, known) ? known : record);
+const emptyIfUnreadable = (response: Response) => rowsOf(response).catch((): readonly Rec[] => []);
 
-const READERS: readonly [name: string, mistake: string, parts: Parts][] = [
-  [
-    'no records',
-    'calculates a watermark of no records',
-    changed(byPage({ since: (known) => lastChange(0)(known) ?? new Date(Number.NaN).toISOString() })),
-  ],
-  ['no records', 'takes a 404 after a full page for an error', { list: byPage() }],
-  ['changed records', 'keeps the record that it has', { store: (record, known) => known ?? record }],
-  [
-    'changed records',
-    'merges a record into the one that it has',
-    { store: (record, known) => ({ ...known, ...record }) },
-  ],
-  [
-    'changed records',
-    'takes 0, false and "" for no value',
-    {
-      store: (record, known) => {
-        const merged = Object.entries(record).map(([field, value]) => [field, value || known?.[field]]);
-        return Object.fromEntries(merged) as Rec;
-      },
-    },
-  ],
-  [
-    'odd records',
-    'rejects a field that it does not know',
-    {
-      store(record) {
-        if ('customLabel' in record) throw new Error('no column customLabel');
-        return record;
-      },
-    },
-  ],
-  ['odd records', 'expects a name', { store: (record) => ({ ...record, name: record.name.toString() }) }],
-  [
-    'odd records',
-    'expects a name that is a string',
-    { store: (record) => ({ ...record, name: (record.name ?? '').slice(0) }) },
-  ],
-  ['exact values', 'keeps the second amount of a product as a number', withNumber('saleRrpPrice')],
-  ['exact values', 'keeps the amount of an account as a number', withNumber('creditLimit')],
-  [
-    'exact values',
-    'cuts the fraction of a quantity',
-    { store: (record) => ({ ...record, stockQuantity: Math.trunc(Number(record.stockQuantity)) }) },
-  ],
-  [
-    'exact values',
-    'cuts the last digits of an amount',
-    {
-      store: (record) => ({ ...record, salePrice: String(record.salePrice).replace(/(\.\d{4})\d+$/, '$1') }),
-    },
-  ],
-  ['exact values', 'trims names', named((name) => name.trim())],
-  ['exact values', 'joins spaces', named((name) => name.replaceAll(/(?<=\S) +/g, ' '))],
-  ['exact values', 'normalizes letters', named((name) => name.normalize('NFC'))],
-  ['exact values', 'takes letters apart', named((name) => name.normalize('NFD'))],
-  ['exact values', 'drops quotes', named((name) => name.replaceAll(/['"]/g, ''))],
-  [
-    'exact values',
-    'has three bytes for a character',
-    named((name) => name.replaceAll(/\p{Emoji_Presentation}/gu, '?')),
-  ],
-  ['exact values', 'cuts names at 255 characters', named((name) => name.slice(0, 255))],
-  [
-    'exact values',
-    'knows only Latin letters',
-    named((name) => Buffer.from(name, 'latin1').toString('latin1')),
-  ],
-  ['deletions between pages', 'reads by page number', { list: byPage() }],
-  ['a list without an order', 'reads by id, and trusts that ids ascend', { list: byId() }],
-  ['a list without an order', 'reads by page number', { list: byPage() }],
-  [
-    'hidden rows',
-    'takes a short page for the last one',
-    { list: byId({ isLast: (rows) => rows.length < 5 }) },
-  ],
-  ['UUIDs', 'trusts that a bound on the id is applied', { list: byId() }],
-  [
-    'ids beyond 2^53',
-    'compares ids as numbers',
-    { list: byId({ next: (rows) => String(Number(rows.at(-1)?.id)) }) },
-  ],
-  ['late commits', 'takes the last change for its watermark', changed(byPage({ since: lastChange(0) }))],
-  [
-    'late commits',
-    'takes its own clock for its watermark',
-    changed(
-      byPage({
-        since: (known) => (known.length > 0 ? new Date(Date.now() - 300_000).toISOString() : undefined),
-      }),
-    ),
-  ],
-  [
-    'several changes in one second',
-    'asks for changes after the second of the last one',
-    changed(byPage({ since: lastChange(1_000) })),
-  ],
-  ['several changes in one second', 'replaces a record only by one that changed later', { store: onlyLater }],
-  [
-    'several changes in one second',
-    'requests a page twice, and replaces a record only by one that changed later',
-    {
-      list: async (service, name) => {
-        const all: Rec[] = [];
-        for (let page = 1; ; page += 1) {
-          const query = { _page: String(page) };
-          const rows = await rowsOf(await get(service, name, query));
-          if (rows.length === 0) return all;
-          all.push(...rows, ...(await rowsOf(await get(service, name, query))));
-        }
-      },
-      store: onlyLater,
-    },
-  ],
-  ['local times', 'writes the bound in UTC', changed(byPage({ since: lastChange(-300_000) }))],
-  ['a quota', 'takes a 429 for an error', { list: byPage() }],
-  [
-    'a quota',
-    'repeats a request at once after a 429',
-    {
-      list: async (service, name, known) => {
-        const patient = async (response: Response): Promise<readonly Rec[]> =>
-          response.status === 429 ? patient(await fetch(response.url, init(service))) : rowsOf(response);
-        return await byPage({ read: patient })(service, name, known);
-      },
-    },
-  ],
-  [
-    'interrupted responses',
-    'takes an error for the end of the list',
-    { list: byPage({ read: async (response) => await rowsOf(response).catch(() => []) }) },
-  ],
-  [
-    'interrupted responses',
-    'takes half a body for an empty one',
-    {
-      list: byPage({
-        read: async (response) =>
-          response.ok ? await rowsOf(response).catch(() => []) : await rowsOf(response),
-      }),
-    },
-  ],
-  ['deleted records', 'never deletes', { isGone: async () => false }],
-  ['deleted records', 'never brings back what was deleted', { forgetsDeleted: false }],
-  ['records that are not listed', 'deletes what is not listed', { isGone: async () => true }],
-  [
-    'records that are not listed',
-    'takes any error of a GET for a deletion',
-    {
-      isGone: async ({ baseUrl, apiKey }, name, id) => {
-        const response = await fetch(`${baseUrl}/api/public/v1/${name}/${id}`, {
-          headers: { 'X-AUTH-TOKEN': apiKey },
-        });
-        return !response.ok;
-      },
-    },
-  ],
-  [
-    'records that are not listed',
-    'takes a 404 for the end of a list',
-    { list: byPage({ read: async (response) => (response.status === 404 ? [] : await rowsOf(response)) }) },
-  ],
-  [
-    'records that are not listed',
-    'reports success with a revoked key',
-    { isFailure: ({ code }) => code !== 'unauthenticated' },
-  ],
-  ['one forbidden collection', 'ends at the first collection that fails', { endsAtFirstFailure: true }],
-  [
-    'one forbidden collection',
-    'reports success although a collection is forbidden',
-    { isFailure: ({ code }) => code !== 'scope_required' },
-  ],
-  ['killed and started again', 'empties its copy first', { emptiesFirst: true }],
-];
+/** Lists by page, each page twice. */
+const twice: Parts['list'] = async (service, name) => {
+  const all: Rec[] = [];
+  for (let page = 1; ; page += 1) {
+    const [rows, again] = [await getPage(service, name, page), await getPage(service, name, page)];
+    if (rows.length === 0) return all;
+    all.push(...rows, ...again);
+  }
+};
 
-const init = ({ apiKey, signal }: Parameters<typeof get>[0]) => ({
-  headers: { 'X-AUTH-TOKEN': apiKey },
-  signal,
-});
+/** Lists by page, and repeats a request at once after a 429. */
+const impatient: Parts['list'] = async (service, name, known) => {
+  const read = async (response: Response): Promise<readonly Rec[]> =>
+    response.status === 429 ? read(await getUrl(service, response.url)) : rowsOf(response);
+  return await byPage({ read })(service, name, known);
+};
 
-/** Writes a watermark with each page, and continues after it in the next run. */
+/** By case: how its message begins, and the mistakes that it is made for. */
+const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<string, Parts>>]>> = {
+  'no records': [
+    /^The run rejected: (Invalid time value|.*404)/,
+    {
+      'calculates a watermark of no records': changed(
+        byPage({ since: (known) => lastChange(0)(known) ?? new Date(Number.NaN).toISOString() }),
+      ),
+      'takes a 404 after a full page for an error': { list: byPage() },
+    },
+  ],
+  'changed records': [
+    /^\d+ of 23 accounts (is stale|are stale|has a wrong value|have a wrong value)/,
+    {
+      'keeps the record that it has': { store: (record, known) => known ?? record },
+      'merges a record into the one that it has': { store: (record, known) => ({ ...known, ...record }) },
+      'takes 0, false and "" for no value': {
+        store: (record, known) =>
+          Object.fromEntries(
+            Object.entries(record).map(([field, value]) => [field, value || (known?.[field] ?? value)]),
+          ) as Rec,
+      },
+    },
+  ],
+  'odd records': [
+    /^The run rejected: (no column|Cannot read|.* is not a function)/,
+    {
+      'rejects a field that it does not know': {
+        store(record) {
+          if ('customLabel' in record) throw new Error('no column customLabel');
+          return record;
+        },
+      },
+      'expects a name': { store: (record) => ({ ...record, name: record.name.toString() }) },
+      'expects a name that is a string': {
+        store: (record) => ({ ...record, name: (record.name ?? '').slice(0) }),
+      },
+    },
+  ],
+  'exact values': [
+    /^\d of 23 (accounts|products) (has|have) a wrong value/,
+    {
+      'keeps the second amount of a product as a number': withNumber('saleRrpPrice'),
+      'keeps the amount of an account as a number': withNumber('creditLimit'),
+      'cuts the fraction of a quantity': {
+        store: (record) => ({ ...record, stockQuantity: Math.trunc(Number(record.stockQuantity)) }),
+      },
+      'cuts the last digits of an amount': {
+        store: (record) => ({
+          ...record,
+          salePrice: String(record.salePrice).replace(/(\.\d{4})\d+$/, '$1'),
+        }),
+      },
+      'trims names': named((name) => name.trim()),
+      'joins spaces': named((name) => name.replaceAll(/(?<=\S) +/g, ' ')),
+      'normalizes letters': named((name) => name.normalize('NFC')),
+      'takes letters apart': named((name) => name.normalize('NFD')),
+      'drops quotes': named((name) => name.replaceAll(/['"]/g, '')),
+      'has three bytes for a character': named((name) => name.replaceAll(/\p{Emoji_Presentation}/gu, '?')),
+      'cuts names at 255 characters': named((name) => name.slice(0, 255)),
+      'knows only Latin letters': named((name) => Buffer.from(name, 'latin1').toString('latin1')),
+    },
+  ],
+  'deletions between pages': [
+    /^\d of 20 accounts (is|are) missing/,
+    { 'reads by page number': { list: byPage() } },
+  ],
+  'a list without an order': [
+    /^\d+ of 2\d accounts (is|are) missing/,
+    { 'trusts that ids ascend': { list: byId() }, 'reads by page number': { list: byPage() } },
+  ],
+  'hidden rows': [
+    /^\d+ of 23 accounts are missing/,
+    { 'takes a short page for the last one': { list: byId({ isLast: (rows) => rows.length < 5 }) } },
+  ],
+  UUIDs: [/^18 of 23 accounts are missing/, { 'trusts that a bound on the id is applied': { list: byId() } }],
+  'ids beyond 2^53': [
+    /^\d+ of 13 accounts (is|are) missing/,
+    { 'compares ids as numbers': { list: byId({ next: (rows) => String(Number(rows.at(-1)?.id)) }) } },
+  ],
+  'late commits': [
+    /^2 of 23 accounts are stale/,
+    {
+      'takes the last change for its watermark': changed(byPage({ since: lastChange(0) })),
+      'takes its own clock for its watermark': changed(
+        byPage({
+          since: (known) => (known.length > 0 ? new Date(Date.now() - 300_000).toISOString() : undefined),
+        }),
+      ),
+    },
+  ],
+  'several changes in one second': [
+    /^1 of 23 accounts is stale/,
+    {
+      'asks for changes after the second of the last one': changed(byPage({ since: lastChange(1_000) })),
+      'replaces a record only by one that changed later': { store: onlyLater },
+      'does so, and requests each page twice': { list: twice, store: onlyLater },
+    },
+  ],
+  'local times': [
+    /^\d of 23 accounts are stale/,
+    { 'writes the bound in UTC': changed(byPage({ since: lastChange(-300_000) })) },
+  ],
+  'a quota': [
+    /^The (run rejected: 429|connector got 30 responses with status 429)/,
+    {
+      'takes a 429 for an error': { list: byPage() },
+      'repeats a request at once after a 429': { list: impatient },
+    },
+  ],
+  'interrupted responses': [
+    /^\d of 23 (accounts|products) (is|are) stale/,
+    {
+      'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) },
+      'takes half a body for an empty one': {
+        list: byPage({ read: (response) => (response.ok ? emptyIfUnreadable : rowsOf)(response) }),
+      },
+    },
+  ],
+  'deleted records': [
+    /^\d of \d+ accounts (are still in|is missing from) the copy/,
+    {
+      'never deletes': { isGone: async () => false },
+      'never brings back what was deleted': { forgetsDeleted: false },
+    },
+  ],
+  'records that are not listed': [
+    /^(\d+ of 23 accounts are missing|The run reported success)/,
+    {
+      'deletes what is not listed': { isGone: async () => true },
+      'takes any error of a GET for a deletion': {
+        isGone: async (service, name, id) =>
+          !(await getUrl(service, `${service.baseUrl}/api/public/v1/${name}/${id}`)).ok,
+      },
+      'takes a 404 for the end of a list': {
+        list: byPage({ read: async (response) => (response.status === 404 ? [] : await rowsOf(response)) }),
+      },
+      'reports success with a revoked key': { isFailure: ({ code }) => code !== 'unauthenticated' },
+    },
+  ],
+  'one forbidden collection': [
+    /^(3 of 23 products are stale|The run reported success)/,
+    {
+      'ends at the first collection that fails': { endsAtFirstFailure: true },
+      'reports success although a collection is forbidden': {
+        isFailure: ({ code }) => code !== 'scope_required',
+      },
+    },
+  ],
+  'killed and started again': [
+    /^\d+ of 23 accounts are missing/,
+    { 'empties its copy first': { emptiesFirst: true } },
+  ],
+};
+
+/** Saves the watermark of a run when it begins. */
 function savingTooEarly() {
   let watermark: string | undefined;
   const { reset, ...connector } = reader(
     changed(async (service, name) => {
-      const since = watermark === undefined ? {} : { updatedSince: watermark };
-      const first = await get(service, name, { _page: '1', ...since });
-      watermark = new Date(Date.parse(first.headers.get('date') ?? '') - 300_000).toISOString();
-      const rest = await byPage({ since: () => since.updatedSince })(service, name, []);
-      return rest;
+      const since = watermark;
+      watermark = new Date().toISOString();
+      return await byPage({ since: () => since })(service, name, []);
     }),
   );
   return {
@@ -244,7 +234,7 @@ function insertingTwice() {
       rows = [];
     },
     records: () => rows,
-    async run(service: Parameters<typeof get>[0]) {
+    async run(service: ConnectorRun) {
       const known = new Set(rows.map(({ id }) => id));
       const records = await byPage()(service, 'accounts', []);
       rows.push(...records.filter(({ id }) => !known.has(id)));
@@ -337,7 +327,7 @@ const WRITERS: readonly [
     {},
     /There are 2 products "desk-1"/,
   ],
-  ['a service that lags', 'looks first and remembers nothing', {}, /There are 2 products "desk-1"/],
+  ['a service that lags', 'looks first and remembers nothing', {}, /There are 2 products "desk-/],
   [
     'rejected rows',
     'reports success although rows were rejected',
@@ -360,16 +350,24 @@ const WRITERS: readonly [
 
 // At once: most of the time of a connector is waits.
 describe.concurrent('a case', NO_HURRY, () => {
-  test.each(READERS)('`%s` fails for a connector that %s', async (name, _, parts) => {
+  const readers = Object.entries(READERS).flatMap(([name, [found, mistakes]]) =>
+    Object.entries(mistakes).map(([mistake, parts]) => [name, mistake, found, parts] as const),
+  );
+  test.each(readers)('`%s` fails for a connector that %s', async (name, _, found, parts) => {
     const message = await messageOf(name, { ...reader(parts), service: { clock: steppingClock() } });
-    expect(message).toContain(`${name}: `);
+    expect(message?.slice(`${name}: `.length)).toMatch(found);
   });
 
   test.each([
-    ['killed and started again', 'saves its watermark before its records', savingTooEarly()],
-    ['two runs at once', 'inserts what it did not find when it began', insertingTwice()],
-  ] as const)('`%s` fails for a connector that %s', async (name, _, connector) => {
-    expect(await messageOf(name, connector)).toContain(`${name}: `);
+    [
+      'killed and started again',
+      'saves its watermark before its records',
+      savingTooEarly,
+      / missing from the copy/,
+    ],
+    ['two runs at once', 'inserts what it did not find when it began', insertingTwice, / more than once/],
+  ] as const)('`%s` fails for a connector that %s', async (name, _, connector, found) => {
+    expect(await messageOf(name, connector())).toMatch(found);
   });
 
   test.each(WRITERS)('`%s` fails for a connector that %s', async (name, _, parts, expected) => {
@@ -389,8 +387,8 @@ describe.concurrent('a case', NO_HURRY, () => {
 const guide = readFileSync(new URL('../../../src/guides/connector-tests.md', import.meta.url), 'utf8');
 
 test('every case is made for a mistake, and is in the table of the guide', () => {
-  const made = [...READERS, ...WRITERS].map(([name]) => name);
-  const others = ['killed and started again', 'two runs at once', 'writes killed and started again'];
+  const made = [...Object.keys(READERS), ...WRITERS.map(([name]) => name)];
+  const others = ['two runs at once', 'writes killed and started again'];
   expect(NAMES.filter((name) => !made.includes(name) && !others.includes(name))).toEqual([]);
   const rows = [...guide.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].map(([, name]) => name);
   expect(rows).toEqual(['case', ...NAMES]);

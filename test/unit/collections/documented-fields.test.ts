@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { type FieldKind, type FieldKindFacts, fieldKinds } from '../../../src/schemas/field-kinds.ts';
-import { documentedFields } from '../../sandbox/contract/suite/specification.ts';
+import { documentedFields } from '../../sandbox/contract/specification.ts';
 
 test.each(Object.values(collections))(
   'the table of collections has the fields that the specification documents for $segment',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const specification = readFileSync(new URL('../specification.md', import.meta.url), 'utf8');
+const specification = readFileSync(new URL('./specification.md', import.meta.url), 'utf8');
 
 /** The text below a heading, up to the next heading. */
 function section(heading: string): string {

@@ -1,33 +1,12 @@
 import assert from 'node:assert/strict';
 import { collectionNames } from 'accounting-data-sdk';
-import {
-  createSandbox,
-  type Sandbox,
-  type SandboxKeys,
-  type SandboxOptions,
-} from 'accounting-data-sdk/testing';
-import { type CallResponse, call, createProduct, type Json, type Sent } from '../../support/call.ts';
-
-/** Checks one statement of the specification against a service. */
-export interface Check {
-  /** The section of the specification and the statement. */
-  readonly name: string;
-  /** Throws if the service behaves differently. */
-  readonly run: (client: ContractClient) => Promise<void>;
-}
-
-/** Creates the checks of a section. */
-export function checksOf(section: string) {
-  return (title: string, run: Check['run']): Check => ({ name: `${section}: ${title}`, run });
-}
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { type CallResponse, call, createProduct, type Json, type Sent } from '../support/call.ts';
 
 /** A record: what every resource has is an id. */
 export type ServiceRecord = Json & { readonly id: string };
 
-export type Query = Readonly<Record<string, string>>;
-
-/** An id that no record has. */
-export const UNKNOWN_ID = '2147483646';
+type Query = Readonly<Record<string, string>>;
 
 /** Every collection has two full pages and five records. */
 const RECORDS = Object.fromEntries(collectionNames.map((name) => [name, 65]));
@@ -35,31 +14,26 @@ const RECORDS = Object.fromEntries(collectionNames.map((name) => [name, 65]));
 /** Sends requests to a sandbox of its own, whose clock stands still, so that no check depends on the machine. */
 export class ContractClient {
   readonly sandbox: Sandbox;
-  readonly keys: SandboxKeys;
   readonly #options: SandboxOptions;
 
   constructor(options: SandboxOptions = {}) {
     const common = { clock: '2026-01-31T12:00:00Z', timestampsEverywhere: true };
     this.sandbox = createSandbox({ records: RECORDS, otherRecords: RECORDS, ...common, ...options });
-    this.keys = this.sandbox.keys;
     this.#options = options;
   }
 
-  /** A client of a service like this one whose quota is five calls a minute. */
-  limited(): ContractClient {
-    const kind = typeof this.#options.rateLimit === 'object' ? this.#options.rateLimit.kind : undefined;
-    return new ContractClient({ ...this.#options, rateLimit: { limit: 5, windowMs: 60_000, kind } });
+  get keys() {
+    return this.sandbox.keys;
   }
 
-  /** Sends requests until the quota is used up; returns the 429. */
-  async exhaust(
-    send: (client: ContractClient) => Promise<CallResponse> = () => this.list('accounts'),
-  ): Promise<CallResponse> {
-    for (let sent = 0; sent < 50; sent += 1) {
-      const response = await send(this);
-      if (response.status === 429) return response.expectProblem(429, 'rate_limited');
-    }
-    assert.fail('50 requests and no 429');
+  /** A service like this one, after its quota of five calls a minute has been used up; and the 429 that followed. */
+  async exhausted(
+    send = (client: ContractClient) => client.list('accounts'),
+  ): Promise<{ readonly client: ContractClient; readonly rejected: CallResponse }> {
+    const kind = typeof this.#options.rateLimit === 'object' ? this.#options.rateLimit.kind : undefined;
+    const client = new ContractClient({ ...this.#options, rateLimit: { limit: 5, windowMs: 60_000, kind } });
+    for (let sent = 0; sent < 5; sent += 1) assert.notEqual((await send(client)).status, 429);
+    return { client, rejected: (await send(client)).expectProblem(429, 'rate_limited') };
   }
 
   send(path: string, sent: Sent = {}): Promise<CallResponse> {
@@ -88,7 +62,7 @@ export class ContractClient {
   /** The first page of a collection, which must not be empty. */
   async some(segment: string, sent: Sent = {}): Promise<readonly [ServiceRecord, ...ServiceRecord[]]> {
     const [first, ...others] = recordsOf(await this.list(segment, {}, sent));
-    if (first === undefined) assert.fail(`no records in ${segment}`);
+    assert.ok(first, `no records in ${segment}`);
     return [first, ...others];
   }
 
@@ -118,8 +92,3 @@ function recordsOf(response: CallResponse): readonly ServiceRecord[] {
   for (const { id } of list) assert.equal(typeof id, 'string', `${call}: id is a string`);
   return list as ServiceRecord[];
 }
-
-/** Whether a value is an ISO 8601 timestamp. */
-export const isIso8601 = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.test(value);
