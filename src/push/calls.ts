@@ -1,6 +1,6 @@
 // The calls of one push: the wait for a service that is down, and which writes are not sent because of earlier ones.
 
-import { isAccountingError, isApiError } from '../errors/guards.ts';
+import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { type LookUp, type Read, runSource, type WriteSource } from '../reading/source.ts';
@@ -55,6 +55,16 @@ export class Calls {
   async lookUp(id: string): Promise<LookUp<AnyProduct>> {
     const { maxOutageMs } = this.#options;
     return await this.#run((options) => this.#lenient.lookUp(id, { ...options, maxOutageMs }));
+  }
+
+  /** The same, but an error of this product alone is returned. */
+  async lookUpAlone(id: string): Promise<LookUp<AnyProduct> | AnyAccountingError> {
+    try {
+      return await this.lookUp(id);
+    } catch (error) {
+      if (this.stopsPush(error)) throw error;
+      return error as AnyAccountingError;
+    }
   }
 
   /** What every write of a kind has met, so that no further one is sent; undefined if one may succeed. */

@@ -7,6 +7,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
+import type { KnownRecord } from '../reading/company.ts';
 import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
@@ -25,6 +26,8 @@ interface Open {
 
 const STATE_VERSION = 1;
 const PARTS = '0123456789abcdef';
+/** Products that show which company the state belongs to. */
+const MOST_KNOWN = 5;
 /** Ids in the entry of the creates: it is written once for every hundred creates, and a larger one takes too long. */
 const MAX_MADE = 5_000;
 
@@ -44,6 +47,9 @@ export class PushMemory {
   readonly #made = new Map<string, string>();
   /** Digests of the API keys that wrote: see `reading/company.ts`. */
   company: string | undefined;
+  /** When these products were created, by id: they show which company another key belongs to. */
+  #known: ReadonlyMap<string, unknown> = new Map();
+  readonly #seen = new Map<string, unknown>();
   /** The content of the entry that the store has. */
   #stored = '';
   /** The ids of each part that was read. */
@@ -63,6 +69,7 @@ export class PushMemory {
     const head = await this.#read(storeKey);
     this.#lastBy = head?.by;
     this.company = typeof head?.company === 'string' ? head.company : undefined;
+    this.#known = new Map(isObject(head?.known) ? Object.entries(head.known) : []);
     const all = head?.open ?? {};
     if (!isObject(all) || !Object.values(all).every(isOpen)) throw damagedValue(storeKey);
     this.#others = Object.entries(all).filter(([name]) => name !== keyName);
@@ -101,6 +108,28 @@ export class PushMemory {
     }
   }
 
+  /** The products that an earlier run has seen. */
+  async *knownProducts(
+    lookUp: (id: string) => ReturnType<KnownRecord['lookUp']>,
+  ): AsyncGenerator<KnownRecord> {
+    for (const [id, createdAt] of this.#known)
+      yield { collection: 'products', id, createdAt, lookUp: () => lookUp(id) };
+  }
+
+  /** A product that exists, as it was sent. */
+  see(id: string, row: unknown): void {
+    const createdAt = (isObject(row) ? row.createdAt : undefined) ?? null;
+    const isEnough = createdAt === null ? this.#seen.size > 0 : this.#seen.size >= MOST_KNOWN;
+    if (!isEnough || this.#known.has(id)) this.#seen.set(id, createdAt);
+  }
+
+  /** The known products that still exist, and others in place of the rest. */
+  #stillKnown(): Readonly<Record<string, unknown>> {
+    if (this.#seen.size === 0) return Object.fromEntries(this.#known);
+    const ids = new Set([...this.#known.keys(), ...this.#seen.keys()].filter((id) => this.#seen.has(id)));
+    return Object.fromEntries([...ids].slice(0, MOST_KNOWN).map((id) => [id, this.#seen.get(id)]));
+  }
+
   /** For each of these ids, the keys whose product had it when it was last pushed. */
   async keysOf(ids: Iterable<string>): Promise<ReadonlyMap<string, readonly string[]>> {
     const keys = new Map<string, string[]>();
@@ -136,7 +165,7 @@ export class PushMemory {
     const isEmpty = this.#sent.size + this.#made.size === 0;
     const { keyName } = this.#options;
     const open = Object.fromEntries([...this.#others, ...(isEmpty ? [] : [[keyName, own]])]);
-    return JSON.stringify({ company: this.company, open });
+    return JSON.stringify({ company: this.company, known: this.#stillKnown(), open });
   }
 
   async #saveHead(): Promise<void> {

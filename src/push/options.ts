@@ -130,10 +130,10 @@ const ownOptions = {
    */
   incompleteList: option(is.oneOf('fail', 'create'), 'fail'),
   /**
-   * Accepts an API key even if the products that the store remembers do not show that it belongs to the same company. With
-   * a key that is new to the store, up to five remembered products are requested by their ids: one that still has its
-   * natural key shows that the company is the same. If none has, the push rejects with `invalid_input`. Pass `true` once
-   * for a new key of the same company. Default: false.
+   * Accepts an API key even if the products that the store remembers do not prove that it belongs to the same company.
+   * With a key that is new to the store, up to five of them are requested: one that was created at the same moment
+   * proves it. One that was created at another moment, or none at all, and the push rejects with `invalid_input`. Pass
+   * `true` once for a new key of the same company. Default: false.
    */
   sameCompany: option(is.flag, false),
   /** Reports what would be written, and writes nothing. Default: false. */

@@ -2,7 +2,7 @@
 
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
-import { admitKey, type CompanyMatch } from '../reading/company.ts';
+import { admitKey } from '../reading/company.ts';
 import { type RecordIn, runSource } from '../reading/source.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf } from '../schemas/record.ts';
@@ -93,26 +93,8 @@ async function run(
   const admitted = await admitKey(memory.company, {
     ...options,
     digestOf: (salt) => runSource(products).keyDigest(salt),
-    compare: () => compareCompany({ rows, calls, options }),
+    known: () => memory.knownProducts((id) => calls.lookUpAlone(id)),
   });
   memory.company = admitted ?? memory.company;
   await new Rounds({ products, options, results, rows, memory, calls }).run();
-}
-
-/** Remembered products that are requested to find out whether the store was written for this company. */
-const MOST_COMPARED = 5;
-
-async function compareCompany({
-  rows,
-  calls,
-  options,
-}: Pick<Work, 'rows' | 'calls' | 'options'>): Promise<CompanyMatch> {
-  let compared = 0;
-  for (const { key, state } of rows.byKey.values()) {
-    if (state.is !== 'made') continue;
-    const found = await calls.lookUp(state.id);
-    if (found.record !== undefined && options.keyOf(found) === key) return 'same';
-    if (++compared === MOST_COMPARED) break;
-  }
-  return compared === 0 ? 'nothing_known' : 'none_same';
 }

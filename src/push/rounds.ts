@@ -136,12 +136,13 @@ export class Rounds {
 
   /** Reads the existing products, and plans. */
   async #read(existing: ResolvedPushOptions['existing']): Promise<Plan> {
-    const { options, results, rows } = this.#work;
+    const { memory, options, results, rows } = this.#work;
     const missing = new MissingProducts(options, rows);
     this.#match = new Match(options, rows, missing);
     results.begin('read');
     for await (const page of existingProducts(this.#work, existing)) {
       this.#match.add(page);
+      for (const [index, { id }] of page.records.entries()) memory.see(id, page.sent[index]);
       results.advance(page.records.length);
     }
     await this.#lookUp([...this.#open]);
@@ -170,14 +171,12 @@ export class Rounds {
   }
 
   async #lookUpOne(row: PushRow): Promise<void> {
-    try {
-      const found = await this.#work.calls.lookUp((row.state as Made).id);
-      if (found.record !== undefined) return this.#match.addProduct(found);
-      row.lookUp = 'missing';
-    } catch (thrown) {
-      row.error = this.#errorOf(thrown);
+    const found = await this.#work.calls.lookUpAlone((row.state as Made).id);
+    if (found instanceof Error) {
+      row.error = found;
       row.lookUp = 'failed';
-    }
+    } else if (found.record === undefined) row.lookUp = 'missing';
+    else this.#match.addProduct(found);
   }
 
   /** The error of one row. Throws what ends the push. */
@@ -323,6 +322,7 @@ export class Rounds {
     const next = afterCreate(state, { end: 'created', id });
     memory.set(row, next.state);
     if (next.step === 'created') {
+      memory.see(id, created.row);
       if (this.#hasChangedKey(row, created)) return;
       this.#settle(row, { action: 'created', id, notStored: this.#notStored(created, draft) });
       return;

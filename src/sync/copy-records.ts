@@ -1,9 +1,9 @@
-import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
-import type { CompanyMatch } from '../reading/company.ts';
+import type { KnownRecord } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import type { LookUp, RunSource } from '../reading/source.ts';
 import { canonicalValue } from '../schemas/field-kinds.ts';
+import { lookUp } from './look-up.ts';
 import type { OpenTarget, StoredRow } from './target.ts';
 
 /** What a copy keeps of one record that was requested; undefined if it does not exist. */
@@ -32,47 +32,24 @@ export function storedText(text: string): string {
   return text.replaceAll(/\0|\p{Cs}/gu, '\ufffd');
 }
 
-/** Known records that are compared at most. */
-const MOST_COMPARED = 5;
-/** Records of a collection among which those with timestamps are looked for. */
+/** Records of a collection among which those with `createdAt` are looked for. */
 const SAMPLE = 50;
 
-type Source = RunSource<{ id: string }>;
-
-/**
- * Compares known records with those of the service: products first, and only records with a timestamp, because companies
- * that were created from one template have equal records otherwise.
- */
-export async function compareCompany(
+/** Records of a copy that can prove which company an API key belongs to: products first, because they have `createdAt`. */
+export async function* knownRecords(
   target: OpenTarget,
-  sources: Readonly<Record<string, Source>>,
+  sources: Readonly<Record<string, RunSource<{ id: string }>>>,
   settings: ReadSettings,
-): Promise<CompanyMatch> {
-  const names = Object.keys(sources).toSorted((a, b) => Number(b === 'products') - Number(a === 'products'));
-  let match: CompanyMatch = 'nothing_known';
-  let compared = 0;
-  for (const name of names) {
-    const known = await sampleOf(target, name);
-    if (known.length > 0) match = 'none_same';
-    for (const stored of known.filter(hasTimestamp)) {
-      if (compared === MOST_COMPARED) return match;
-      const found = await (sources[name] as Source)
-        .lookUp(stored.id, settings)
-        .catch((error: unknown) => deniedOr(error));
-      if (found === 'unauthenticated') return 'unknown';
-      if (found === 'forbidden') break;
-      compared += 1;
-      const row = copyRow(found);
-      if (row !== undefined && isStored(row, stored)) return 'same';
+): AsyncGenerator<KnownRecord, void, undefined> {
+  const ordered = Object.entries(sources).toSorted(
+    ([a], [b]) => Number(b === 'products') - Number(a === 'products'),
+  );
+  for (const [collection, source] of ordered) {
+    for (const { id, body } of await sampleOf(target, collection)) {
+      const { createdAt } = body as { createdAt?: unknown };
+      yield { collection, id, createdAt, lookUp: () => lookUp(source, id, settings) };
     }
   }
-  return match;
-}
-
-function deniedOr(error: unknown): 'unauthenticated' | 'forbidden' {
-  if (isAccountingError(error, 'unauthenticated')) return 'unauthenticated';
-  if (isForbidden(error)) return 'forbidden';
-  throw error;
 }
 
 async function sampleOf(target: OpenTarget, collection: string): Promise<readonly StoredRow[]> {
@@ -81,9 +58,4 @@ async function sampleOf(target: OpenTarget, collection: string): Promise<readonl
     if (ids.push(id) === SAMPLE) break;
   }
   return ids.length === 0 ? [] : ((await target.rows?.(collection, ids)) ?? []);
-}
-
-function hasTimestamp({ body }: StoredRow): boolean {
-  const { createdAt, updatedAt } = body as { createdAt?: unknown; updatedAt?: unknown };
-  return typeof createdAt === 'string' || typeof updatedAt === 'string';
 }

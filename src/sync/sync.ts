@@ -105,9 +105,9 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;
   /**
-   * Accepts an API key even if the records of the copy do not show that it belongs to the same company. Pass `true` once.
-   * Without it, a key that is new to the copy must read at least one of up to five known records as the copy has it;
-   * otherwise nothing is written. Default: false.
+   * Accepts an API key even if the records of the copy do not prove that it belongs to the same company. Pass `true` once.
+   * Without it, up to five known records are requested with a key that is new to the copy: one that was created at the
+   * same moment proves it. One that was created at another moment, or none at all, and nothing is written. Default: false.
    */
   sameCompany?: boolean | undefined;
   store?: undefined;

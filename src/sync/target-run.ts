@@ -8,7 +8,7 @@ import { admitKey } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { runSource, type SyncSource } from '../reading/source.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
-import { compareCompany } from './copy-records.ts';
+import { knownRecords } from './copy-records.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
 
 type Sources = Readonly<Record<string, SyncSource<{ id: string }>>>;
@@ -116,7 +116,7 @@ export async function guardCompany(
     tenant,
     sameCompany,
     digestOf: (salt) => first.keyDigest(salt),
-    compare: () => compareCompany(opened, all, { ...settings, keepInvalid: true }),
+    known: () => knownRecords(opened, all, { ...settings, keepInvalid: true }),
   });
   return async () => {
     if (admitted !== undefined) await company.set(admitted);

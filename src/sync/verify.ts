@@ -1,7 +1,7 @@
 import { isForbidden } from '../errors/guards.ts';
 import { checkObject, resolved } from '../input/checks.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
-import { is, type OptionInputs, optional, required } from '../internal/options.ts';
+import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
@@ -13,7 +13,7 @@ import { lookUp } from './look-up.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
 import type { SyncTarget } from './target.ts';
-import { type TargetWith, withTarget } from './target-run.ts';
+import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
 
 const verifyOptions = {
   ...readOptions,
@@ -24,12 +24,14 @@ const verifyOptions = {
   /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `localIds`. */
   target: required(is.withMethods<SyncTarget>('open')),
   collections: optional(is.strings),
+  /** See the same option of {@link sync}. Nothing is remembered. */
+  sameCompany: option(is.flag, false),
 };
 
 /** Options of {@link verify}. */
 export interface VerifyOptions<Names extends string = string>
   extends Pick<RunOptions, keyof ReadOptions | 'tenant' | 'prefix' | 'lookbackMs' | 'signal'>,
-    Pick<OptionInputs<typeof verifyOptions>, 'target'> {
+    Pick<OptionInputs<typeof verifyOptions>, 'target' | 'sameCompany'> {
   /** The collections to compare, by the names of the client's properties. Default: every collection of the client. */
   collections?: readonly Names[] | undefined;
 }
@@ -82,7 +84,7 @@ export interface VerifyReport {
  * `changedSince`. Run it while no sync of the tenant runs.
  *
  * @throws What a list throws, such as ForbiddenError for a collection that the copy has and the key may not read, or if
- * it may read none; InvalidInputError if there is no copy; CheckpointError if the copy cannot be read; the signal's own reason.
+ * it may read none; InvalidInputError if there is no copy, or for the API key of another company; CheckpointError if the copy cannot be read; the signal's own reason.
  */
 export async function verify<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
@@ -92,11 +94,12 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   const own = resolved(verifyOptions, options, { of: 'verify' });
   const sources = client as Readonly<Record<string, SyncSource<{ id: string }>>>;
   const names = namesOf(sources, own.collections);
-  const { tenant, target, prefix, lookbackMs, signal } = own;
+  const { tenant, target, prefix, lookbackMs, sameCompany, signal } = own;
   const settings = { ...readSettings(own), signal, keepInvalid: true };
   const startedAt = new Date();
   const run = { purpose: 'verify', target, tenant, names, sources, read: settings } as const;
   return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened) => {
+    await guardCompany(opened, sources, { tenant, sameCompany, settings });
     const collections: CollectionDifferences[] = [];
     const forbidden: string[] = [];
     for (const name of names) {

@@ -70,7 +70,15 @@ export async function pullIntoDatabase(
     const target = warning(database.target, io);
     const collections = name && [name];
     if (flags.verify) {
-      const options = { tenant, target, collections, pagination, maxOutageMs, signal: io.signal };
+      const options = {
+        tenant,
+        target,
+        sameCompany: flags.sameCompany,
+        collections,
+        pagination,
+        maxOutageMs,
+        signal: io.signal,
+      };
       return printDifferences(await verify(client, options), flags, io);
     }
     const report = await sync(client, {

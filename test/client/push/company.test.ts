@@ -1,5 +1,7 @@
 import {
+  type ClientOptions,
   createClient,
+  type FetchFunction,
   memoryStore,
   type Product,
   type ProductDraft,
@@ -7,19 +9,30 @@ import {
   type PushOptions,
   push,
 } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered } from '../../support/push.ts';
 
 const rows = numbered(6, { name: 'x' });
 
-/** A service with two companies, and pushes into them with one store. */
-function setUp() {
-  const sandbox = createSandbox();
+/**
+ * A service with two companies that were made from one template, an hour apart: their products have the same ids, numbers
+ * and names. Pushes into both with one store.
+ */
+function setUp(existing = rows) {
+  const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
+  for (const row of existing) sandbox.store.products.insert({ ...row });
+  sandbox.clock.advance(3_600_000);
+  for (const product of sandbox.store.products.all())
+    sandbox.otherStore.products.insert({ ...product, createdAt: undefined });
   const store = memoryStore();
-  const run = (apiKey: string, options: Partial<PushOptions<Product, ProductDraft, ProductPatch>> = {}) =>
-    push(createClient({ ...sandbox.clientOptions, apiKey }).products, {
+  const run = (
+    apiKey: string,
+    options: Partial<PushOptions<Product, ProductDraft, ProductPatch>> = {},
+    clientOptions: ClientOptions = {},
+  ) =>
+    push(createClient({ ...sandbox.clientOptions, ...clientOptions, apiKey }).products, {
       tenant: 'acme',
       rows,
       key: 'productNumber',
@@ -27,30 +40,51 @@ function setUp() {
       visibleAfterMs: 0,
       ...options,
     });
-  return { sandbox, run };
+  return { sandbox, store, run };
 }
 
-test('a push with the API key of another company writes nothing, and names the tenant', async () => {
-  const { sandbox, run } = setUp();
+/** How many products were requested by their ids. */
+const lookUps = ({ count }: Sandbox) => count(({ path }) => /\/products\/\d+$/.test(path));
+
+test.each([
+  ['the rows of the state', rows],
+  ['one new row', [{ productNumber: 'NEW' }]],
+  ['rows with other prices', numbered(6, { salePrice: '5' })],
+  ['no rows', []],
+])('a push of %s with the API key of another company writes and remembers nothing', async (_, pushed) => {
+  const { sandbox, store, run } = setUp();
   await run(sandbox.keys.full);
-  // The other company has products with the same ids.
-  for (const { productNumber } of rows)
-    sandbox.otherStore.products.insert({ productNumber: `other ${productNumber}` });
+  const stored = store.get('accounting-data-sdk:acme:products-push');
   sandbox.clearLogs();
-  for (const options of [{}, { dryRun: true }, { existing: { products: () => [], asOf: '2026-01-01' } }]) {
-    const error = await caught(run(sandbox.keys.otherCompany, options));
+  for (const options of [{}, { dryRun: true }, { key: 'name' as const }]) {
+    const error = await caught(run(sandbox.keys.otherCompany, { rows: pushed, ...options }));
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
     expect((error as Error).message).toContain('acme was written with another API key');
+    expect((error as Error).message).toContain('products 1 was created at another time');
   }
   expect(sandbox.journal).toEqual([]);
-  expect((await run(sandbox.keys.otherCompany, { sameCompany: true })).counts.created).toBe(6);
+  expect(store.get('accounting-data-sdk:acme:products-push')).toBe(stored);
+  const accepted = run(sandbox.keys.otherCompany, { rows: pushed, sameCompany: true });
+  expect((await accepted).counts.failed).toBe(0);
+  // Once is enough.
+  expect((await run(sandbox.keys.otherCompany, { rows: pushed })).counts).toMatchObject({
+    created: 0,
+    updated: 0,
+  });
 });
 
-test('a push accepts a new API key of the same company, and remembers it', async () => {
+test('a push knows the products that it created, if there were none before', async () => {
+  const { sandbox, run } = setUp([]);
+  await run(sandbox.keys.full, { rows: rows.slice(0, 2) });
+  sandbox.otherStore.products.insert({ productNumber: 'P-0' });
+  expect(await caught(run(sandbox.keys.otherCompany))).toMatchObject({ argument: 'tenant' });
+});
+
+test('a push accepts a rotated API key of the same company, whatever became of its products', async () => {
   const { sandbox, run } = setUp();
   await run(sandbox.keys.full);
   sandbox.store.products.delete('1');
-  sandbox.store.products.update('2', { productNumber: 'renumbered' });
+  sandbox.store.products.update('2', { productNumber: 'renumbered', name: 'y', salePrice: '9' });
   sandbox.clearLogs();
   expect((await run(sandbox.keys.productsOnly)).counts).toMatchObject({
     created: 1,
@@ -61,7 +95,79 @@ test('a push accepts a new API key of the same company, and remembers it', async
   expect((await run(sandbox.keys.productsOnly)).counts).toMatchObject({ unchanged: 6 });
   // Neither key is compared again.
   expect((await run(sandbox.keys.full)).counts).toMatchObject({ unchanged: 6 });
-  expect(sandbox.count(({ path }) => /\/products\/\d+$/.test(path))).toBe(0);
+  expect(lookUps(sandbox)).toBe(0);
+});
+
+test('a push accepts a rotated API key while the service writes timestamps in another form', async () => {
+  const { sandbox, run } = setUp();
+  await run(sandbox.keys.full);
+  for (const form of ['2026-01-31T13:00:00+01:00', '2026-01-31T12:00:00.000Z', '2026-01-31T07:00:00-0500']) {
+    const fetch: FetchFunction = async (url, init) => {
+      const response = await sandbox.fetch(url, init);
+      const text = (await response.text()).replaceAll(
+        '"createdAt":"2026-01-31T12:00:00Z"',
+        `"createdAt":"${form}"`,
+      );
+      return new Response(text, response);
+    };
+    expect((await run(sandbox.issueKey(), {}, { fetch })).counts).toMatchObject({ unchanged: 6 });
+  }
+});
+
+test.each([
+  ['is a 403', { status: 403, body: '{"title":"archived"}' }],
+  ['is a 405', { status: 405, body: '{"title":"locked"}' }],
+  ['is a 422', { status: 422, body: '{"title":"locked"}' }],
+  ['is a 204', { status: 204, body: null }],
+  ['is no record', { status: 200, body: 'null' }],
+  ['is a list', { status: 200, body: '[]' }],
+  ['is another record', { status: 200, body: '{"id":"77","createdAt":"2026-01-31T12:00:00Z"}' }],
+  ['has no id', { status: 200, body: '{"createdAt":"2020-01-01T00:00:00Z"}' }],
+])('a push accepts a rotated API key although the response for one known product %s', async (_, odd) => {
+  const { sandbox, run } = setUp();
+  await run(sandbox.keys.full);
+  const fetch: FetchFunction = async (url, init) => {
+    const response = await sandbox.fetch(url, init);
+    if (!/products\/1$/.test(`${url}`)) return response;
+    const headers = { 'content-type': 'application/problem+json' };
+    return new Response(odd.body, { status: odd.status, headers });
+  };
+  expect((await run(sandbox.issueKey(), {}, { fetch })).counts).toMatchObject({ unchanged: 6 });
+});
+
+test.each([
+  [
+    'all known products were deleted',
+    ({ store }: Sandbox) => store.products.all().map(({ id }) => store.products.delete(id)),
+    /were not found/,
+  ],
+  ['the service has never sent createdAt', () => undefined, /no record with createdAt/],
+])('a push asks for sameCompany if %s', async (_, change, why) => {
+  const { sandbox, run } = setUp();
+  const isSent = why.source.includes('found');
+  const fetch: FetchFunction = async (url, init) => {
+    const response = await sandbox.fetch(url, init);
+    if (isSent) return response;
+    return new Response((await response.text()).replaceAll('"createdAt":', '"made":'), response);
+  };
+  const pushed = { rows: rows.slice(0, 3) };
+  await run(sandbox.keys.full, pushed, { fetch });
+  change(sandbox);
+  const error = await caught(run(sandbox.keys.productsOnly, pushed, { fetch }));
+  expect(error).toMatchObject({ argument: 'tenant', message: expect.stringMatching(why) });
+  const { counts } = await run(sandbox.keys.productsOnly, { ...pushed, sameCompany: true }, { fetch });
+  expect(counts.failed).toBe(0);
+});
+
+test('a push requests at most five known products, and replaces those that are gone', async () => {
+  const { sandbox, run } = setUp(numbered(12, { name: 'x' }));
+  await run(sandbox.keys.full);
+  for (const id of ['1', '2', '3', '4']) sandbox.store.products.delete(id);
+  await run(sandbox.keys.full, { rows: [] });
+  for (const id of ['5', '6', '7', '8']) sandbox.store.products.delete(id);
+  sandbox.clearLogs();
+  expect((await run(sandbox.keys.productsOnly, { rows: [] })).counts.failed).toBe(0);
+  expect(lookUps(sandbox)).toBe(5);
 });
 
 test('a push remembers the last ten API keys', async () => {
@@ -71,15 +177,34 @@ test('a push remembers the last ten API keys', async () => {
   const compared = async (key: string) => {
     sandbox.clearLogs();
     await run(key);
-    return sandbox.count(({ path }) => /\/products\/\d+$/.test(path)) > 0;
+    return lookUps(sandbox) > 0;
   };
   expect(await compared(keys.at(-1) ?? '')).toBe(false);
   expect(await compared(keys[1] ?? '')).toBe(false);
   expect(await compared(keys[0] ?? '')).toBe(true);
 });
 
-test('a push with a store that remembers no product accepts any API key', async () => {
+test('a push with a state that knows no product, or no API key, accepts any key and remembers it', async () => {
+  const empty = setUp([]);
+  await empty.run(empty.sandbox.keys.full, { rows: [] });
+  expect((await empty.run(empty.sandbox.keys.otherCompany)).counts.created).toBe(6);
+
+  const { sandbox, store, run } = setUp();
+  await run(sandbox.keys.full);
+  const head = JSON.parse(store.get('accounting-data-sdk:acme:products-push') as string);
+  store.set('accounting-data-sdk:acme:products-push', JSON.stringify({ ...head, company: undefined }));
+  expect((await run(sandbox.keys.otherCompany)).counts.failed).toBe(0);
+  expect(await caught(run(sandbox.keys.full))).toMatchObject({ argument: 'tenant' });
+});
+
+test('a push does not remember an API key that may read nothing', async () => {
   const { sandbox, run } = setUp();
-  await run(sandbox.keys.full, { rows: [] });
-  expect((await run(sandbox.keys.otherCompany)).counts.created).toBe(6);
+  await run(sandbox.keys.full);
+  expect(await caught(run(sandbox.keys.revoked))).toMatchObject({
+    code: 'push_failed',
+    cause: { code: 'unauthenticated' },
+  });
+  sandbox.clearLogs();
+  await run(sandbox.keys.full);
+  expect(lookUps(sandbox)).toBe(0);
 });

@@ -685,7 +685,7 @@ describe('the guard of a copy', () => {
       await sync(rotated, options(copy));
       return sandbox.requests.filter(({ path }) => /products\/\d/.test(path)).length;
     };
-    expect(await requests()).toBe(2);
+    expect(await requests()).toBe(5);
     expect(await requests()).toBe(0);
     const [row] = await copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
     expect((JSON.parse(`${row?.value}`) as { keys: string[] }).keys).toHaveLength(2);
