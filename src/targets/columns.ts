@@ -33,6 +33,8 @@ export interface ColumnSyntax {
 
 /** The columns of a field of a kind. */
 interface KindColumns {
+  /** The types of JSON that it has, if they are others than that of the kind. */
+  readonly json?: readonly JsonType[];
   /** The value, if it is of the kind's JSON type. */
   value(parts: FieldParts): string;
   /** A second column, if the value loses something. */
@@ -82,9 +84,31 @@ export function columnsOf(
 
 function expressionOf(kind: FieldKind | undefined, parts: FieldParts, syntax: ColumnSyntax): string {
   if (kind === undefined) return syntax.text(parts);
-  const types = syntax.types[fieldKinds[kind].json].map((type) => literal(type)).join(', ');
-  const value = syntax.kinds[kind].value(parts);
-  return `CASE WHEN ${parts.type} IN (${types}) THEN ${value} END`;
+  const { json = [fieldKinds[kind].json], value } = syntax.kinds[kind];
+  const types = json.flatMap((type) => syntax.types[type]).map((type) => literal(type));
+  return `CASE WHEN ${parts.type} IN (${types.join(', ')}) THEN ${value(parts)} END`;
+}
+
+/** Timestamps that a collection may have whatever its documentation says. */
+const TIMESTAMP_FIELDS = ['createdAt', 'updatedAt'];
+
+/** Whether a timestamp of a record is neither null nor a moment. */
+export function hasUnreadableDate(syntax: ColumnSyntax): string {
+  const unreadable = TIMESTAMP_FIELDS.map((name) => {
+    const parts = syntax.parts(name);
+    return `${parts.type} <> 'null' AND ${expressionOf('timestamp', parts, syntax)} IS NULL`;
+  });
+  return `(${unreadable.join(' OR ')}) IS TRUE`;
+}
+
+/** A day and a time with its offset, or seconds or milliseconds since 1970. That the day exists, the database knows. */
+const MOMENT =
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:[Zz]|[+-]\d\d(?::?\d\d)?)$|^\d{9,13}$/;
+
+/** The first value of a record's timestamps that is neither null nor a moment. */
+export function unreadableDateIn(record: object, name: string): unknown {
+  const value = (record as Readonly<Record<string, unknown>>)[name] ?? undefined;
+  return value === undefined || MOMENT.test(String(value)) ? undefined : value;
 }
 
 /** A name that no other column has. Databases compare names without the case of ASCII letters. */
@@ -153,16 +177,24 @@ export const sqliteColumns: ColumnSyntax = {
         value: ({ type, value }) => `CASE WHEN ${type} = 'text' THEN ${amountIn(value)} END`,
       },
     },
-    // `+0 days` turns a day that the month does not have into one of the next month.
     timestamp: {
+      json: ['string', 'integer'],
+      // `zone` is what SQLite reads, `middle` what stands between minutes and offset. `+0 days` turns a day that the month
+      // does not have into one of the next month.
       value: ({ value }) => `(SELECT CASE
-  WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*', v) AND v >= '0001'
+  WHEN rtrim(v, ${DIGITS}) = '' AND length(v) BETWEEN 9 AND 13
+    THEN strftime('%Y-%m-%dT%H:%M:%fZ', v / CASE WHEN length(v) > 11 THEN 1000.0 ELSE 1 END, 'unixepoch')
+  WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]*', v) AND v >= '0001'
     AND strftime('%Y-%m-%d', substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
-    AND (fraction = '' OR glob('.[0-9]*', fraction) AND length(fraction) <= 10 AND rtrim(fraction, ${DIGITS}) = '.')
-  THEN strftime('%Y-%m-%dT%H:%M:%fZ', v) END
-FROM (SELECT v, CASE WHEN glob('*Z', v) THEN substr(v, 20, length(v) - 20)
-  WHEN glob('*[+-][0-1][0-9]:[0-5][0-9]', v) THEN substr(v, 20, length(v) - 25) END AS fraction
-FROM (SELECT ${value} AS v)))`,
+    AND (middle = '' OR glob(':[0-5][0-9]', middle) OR glob(':[0-5][0-9].[0-9]*', middle)
+      AND length(middle) <= 13 AND rtrim(middle, ${DIGITS}) = substr(middle, 1, 4))
+  THEN strftime('%Y-%m-%dT%H:%M:%fZ', substr(v, 1, 10) || 'T' || substr(v, 12, 5) || middle || zone) END
+FROM (SELECT v, zone, substr(v, 17, length(v) - 16 - cut - (substr(v, -cut - 1, 1) = ' ')) AS middle
+FROM (SELECT v, CASE cut WHEN 1 THEN 'Z' WHEN 3 THEN substr(v, -3) || ':00' WHEN 5 THEN substr(v, -5, 3) || ':' || substr(v, -2)
+  ELSE substr(v, -6) END AS zone, cut
+FROM (SELECT v, CASE WHEN glob('*[Zz]', v) THEN 1 WHEN glob('*[+-][0-1][0-9]:[0-5][0-9]', v) THEN 6
+  WHEN glob('*[+-][0-1][0-9][0-5][0-9]', v) THEN 5 WHEN glob('*[+-][0-1][0-9]', v) THEN 3 END AS cut
+FROM (SELECT ${value} AS v)))))`,
     },
   },
   text: ({ type, value, json }) =>
@@ -186,8 +218,9 @@ const INTEGER = '^-?[0-9]{1,18}$';
 /** Days that exist: 31 days, 30 days, February, and its 29th in leap years. */
 const DAY =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29';
-const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])';
-const TIMESTAMP = `^(?!0000)(${DAY})T${TIME}$`;
+const TIME =
+  '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)? ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
+const TIMESTAMP = `^(?!0000)(${DAY})[Tt ]${TIME}$`;
 
 export const postgresColumns: ColumnSyntax = {
   parts(field) {
@@ -208,7 +241,11 @@ export const postgresColumns: ColumnSyntax = {
     number: { value: ({ value }) => `${value}::numeric` },
     array: { value: ({ json }) => json },
     money: { value: ({ value }) => `CASE WHEN ${value} ~ '${AMOUNT}' THEN ${value}::numeric END` },
-    timestamp: { value: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz END` },
+    timestamp: {
+      json: ['string', 'integer'],
+      value: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz
+  WHEN ${value} ~ '^[0-9]{9,13}$' THEN to_timestamp(${value}::numeric / CASE WHEN length(${value}) > 11 THEN 1000 ELSE 1 END) END`,
+    },
   },
   text: ({ value }) => value,
   // As ids are: an index of another collation would be of no use to a join with them.

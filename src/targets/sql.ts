@@ -1,4 +1,11 @@
-import { type ColumnSyntax, columnsOf, type Fields, identifier, literal } from './columns.ts';
+import {
+  type ColumnSyntax,
+  columnsOf,
+  type Fields,
+  hasUnreadableDate,
+  identifier,
+  literal,
+} from './columns.ts';
 
 /** The types of columns that the databases call by other names. */
 export type ColumnType = 'text' | 'json' | 'flag' | 'time';
@@ -37,7 +44,8 @@ const STATUS_COLUMNS =
 /** The tables of a copy: their columns, of which those with `?` can be null, and their primary keys. */
 export const TABLES = {
   record: {
-    columns: 'tenant text, collection text, id text, body json, invalid flag, synced_at time',
+    columns:
+      'tenant text, collection text, id text, body json, invalid flag, unreadable_date flag, synced_at time',
     key: 'collection, tenant, id',
   },
   // Beside the records, because an update of a record would copy its whole body.
@@ -71,10 +79,12 @@ export function statementsIn(dialect: Dialect) {
   const ids = (after: string, condition: string) =>
     `SELECT id FROM ${record} AS r WHERE ${ofCollection} AND id > ${after} ${condition} ORDER BY id LIMIT ${PAGE}`;
   const putRecords = ({ id, body, invalid, from }: RowSource, condition: string) =>
-    `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, synced_at)
-      SELECT ${p(1)}, ${p(2)}, ${id}, ${cast(body, 'json')}, ${cast(invalid, 'flag')}, ${now} ${from}
+    `INSERT INTO ${record} AS r (tenant, collection, id, body, invalid, unreadable_date, synced_at)
+      SELECT ${p(1)}, ${p(2)}, id, body, invalid, ${hasUnreadableDate(dialect.columns)}, ${now}
+      FROM (SELECT ${id} AS id, ${cast(body, 'json')} AS body, ${cast(invalid, 'flag')} AS invalid ${from}) AS x WHERE true
       ON CONFLICT (collection, tenant, id) DO UPDATE
-      SET body = excluded.body, invalid = excluded.invalid, synced_at = excluded.synced_at WHERE ${condition}`;
+      SET body = excluded.body, invalid = excluded.invalid, unreadable_date = excluded.unreadable_date,
+        synced_at = excluded.synced_at WHERE ${condition}`;
   const hasCheckpoint = (tenant: string, key: string) =>
     `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})`;
   /** Whether the copy is the one that the run has opened: `forget` removes its row first. */
@@ -108,9 +118,10 @@ export function statementsIn(dialect: Dialect) {
       .join(', ')}`,
     view: dialect.view,
     statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
-      ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, complete, nullif(last_error, '') AS last_error
+      ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, coalesce(c.unreadable_dates, 0) AS unreadable_dates, complete, nullif(last_error, '') AS last_error
       FROM ${status} AS s LEFT JOIN (
-        SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid
+        SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid,
+          sum(CASE WHEN unreadable_date THEN 1 ELSE 0 END) AS unreadable_dates
         FROM ${record} GROUP BY collection, tenant
       ) AS c ON c.tenant = s.tenant AND c.collection = s.collection`,
     recordView: (collection: string, fields: Fields, indexed: ReadonlySet<string>) => {

@@ -5,7 +5,7 @@ import { VERSION } from '../internal/version.ts';
 import { type FieldKind, fieldKinds } from '../schemas/field-kinds.ts';
 import { productServerFields } from '../schemas/product-fields.ts';
 import type { TargetContext } from '../sync/target.ts';
-import { type Fields, indexedFields, MAX_COLUMNS, viewName } from './columns.ts';
+import { type Fields, indexedFields, MAX_COLUMNS, unreadableDateIn, viewName } from './columns.ts';
 import type { Engine } from './engine.ts';
 import { failureKind } from './failures.ts';
 
@@ -31,6 +31,8 @@ export class Views {
   /** The collections whose views are as they should be, or cannot be for now. */
   readonly #shown = new Set<string>();
   readonly #warnings = new Set<string>();
+  /** The timestamps of collections that were warned of. */
+  readonly #dated = new Set<string>();
 
   constructor(engine: Engine, context: TargetContext) {
     this.#engine = engine;
@@ -48,6 +50,7 @@ export class Views {
     const declared = this.#declared(collection);
     const known = this.#fields.get(collection) ?? (await this.#readOne(collection));
     const added = newFields(known, declared, records);
+    this.#warnOfDates(collection, records);
     if (added.size === 0 && this.#shown.has(collection)) return;
 
     if (added.size > 0) {
@@ -70,6 +73,20 @@ export class Views {
       return this.#engine.sql.recordView(collection, fields, indexed);
     });
     this.#shown.add(collection);
+  }
+
+  /** Names one value of each timestamp that is no moment in some records. */
+  #warnOfDates(collection: string, records: readonly object[]): void {
+    for (const name of Object.keys(productServerFields)) {
+      const value = records
+        .map((record) => unreadableDateIn(record, name))
+        .find((found) => found !== undefined);
+      if (value === undefined || this.#dated.has(`${collection} ${name}`)) continue;
+      this.#dated.add(`${collection} ${name}`);
+      this.#warn(
+        `${name} of ${collection} is no moment in some records, such as ${JSON.stringify(value)}: a date and a time need an offset. It is null in the view, and sync_status counts these records in unreadable_dates.`,
+      );
+    }
   }
 
   /** The fields that documentation and schema name. */

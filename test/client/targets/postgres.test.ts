@@ -468,7 +468,7 @@ test('a copy in PostgreSQL can have a table of records in partitions', async () 
   await rowsOf(`CREATE SCHEMA ${schema}`);
   await rowsOf(
     `CREATE TABLE ${schema}.record (tenant text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL,
-      id text COLLATE "C" NOT NULL, body jsonb NOT NULL, invalid boolean NOT NULL, synced_at timestamptz NOT NULL,
+      id text COLLATE "C" NOT NULL, body jsonb NOT NULL, invalid boolean NOT NULL, unreadable_date boolean NOT NULL, synced_at timestamptz NOT NULL,
       PRIMARY KEY (collection, tenant, id)) PARTITION BY HASH (tenant)`,
   );
   for (const part of [0, 1]) {

@@ -11,6 +11,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-dat
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
 import { batch, type Copy, copied, openedAt, openTarget, write } from './engines.ts';
 import {
   clientOf,
@@ -26,12 +27,26 @@ import {
 } from './set-up.ts';
 
 /** Timestamps, and how a view shows them in UTC. */
-const TIMESTAMPS: readonly (readonly [string, string | null])[] = [
+const TIMESTAMPS: readonly (readonly [unknown, string | null])[] = [
   ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
   ['2026-01-31T12:00:00.5+02:00', '2026-01-31T10:00:00.500Z'],
   ['2024-02-29T23:59:59.123456-14:00', '2024-03-01T13:59:59.123Z'],
   ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
   ['1000-01-01T00:00:00Z', '1000-01-01T00:00:00.000Z'],
+  ['2026-01-31T12:00:00+0000', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31T12:00:00+0100', '2026-01-31T11:00:00.000Z'],
+  ['2026-01-31T12:00:00-1230', '2026-02-01T00:30:00.000Z'],
+  ['2026-01-31T11:00Z', '2026-01-31T11:00:00.000Z'],
+  ['2026-01-31T11:00+05:30', '2026-01-31T05:30:00.000Z'],
+  ['2026-01-31T12:00:00.123+0000', '2026-01-31T12:00:00.123Z'],
+  ['2026-01-31t12:00:00z', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31 12:00:00Z', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31 12:00:00+02', '2026-01-31T10:00:00.000Z'],
+  ['2026-01-31 12:00:00.5 +0200', '2026-01-31T10:00:00.500Z'],
+  ['2026-01-31T12:00:00 Z', '2026-01-31T12:00:00.000Z'],
+  [1769860800, '2026-01-31T12:00:00.000Z'],
+  ['1769860800', '2026-01-31T12:00:00.000Z'],
+  [1769860800123, '2026-01-31T12:00:00.123Z'],
   ...[
     '2026-02-30T12:00:00Z',
     '2023-02-29T12:00:00Z',
@@ -47,12 +62,23 @@ const TIMESTAMPS: readonly (readonly [string, string | null])[] = [
     '2026-01-31T12:00:60Z',
     '2026-01-31T12:00:00',
     '2026-01-31T12:00:00+15:00',
-    '2026-01-31T12:00:00+0100',
     '2026-01-31T12:00:00.Z',
+    '2026-01-31 00:07:07',
+    '2026-01-31T12:00:00 +1500',
+    '2026-01-31T12:00:00+1',
+    '2026-01-31T12:00:00+24:00',
+    '2026-01-31T12:0Z',
+    '2026-01-31T12:00:0Z',
+    '2026-01-31T12Z',
+    '2026-01-31T12:00:00  Z',
+    '17698608001230',
+    12345,
+    1769860800.5,
+    -1769860800,
+    true,
     '2026-01-31T12:00:00.1234567890Z',
     '2026-01-31T12:00:00Zx',
     ' 2026-01-31T12:00:00Z',
-    '2026-01-31T12:00:00 Z',
     '2026-01-31',
     'Z',
     '',
@@ -123,7 +149,45 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         `SELECT id, "updatedAt" FROM ${copy.views}accounts WHERE "updatedAt" IS NULL OR "updatedAt" >= '0001-01-01'`,
       );
       const shown = Object.fromEntries(rows.map(({ id, updatedAt }) => [id, utc(updatedAt)]));
-      expect(shown).toEqual(Object.fromEntries(TIMESTAMPS.map(([, expected], id) => [id, expected])));
+      const moments = TIMESTAMPS.flatMap(([, expected], id) =>
+        expected === null ? [] : [[`${id}`, expected]],
+      );
+      expect(shown).toEqual({
+        ...Object.fromEntries(TIMESTAMPS.map((_, id) => [`${id}`, null])),
+        ...Object.fromEntries(moments),
+      });
+      const [flagged] = await copy.query(
+        `SELECT count(id) AS n FROM ${copy.tables}record WHERE unreadable_date AND collection = 'accounts'`,
+      );
+      expect(Number(flagged?.n)).toBe(TIMESTAMPS.length - moments.length);
+    });
+
+    test('count the records with a date that is no moment, and each sync warns of one', async () => {
+      const { logger, warnings } = loggerOfWarnings();
+      const sandbox = createSandbox({
+        records: { accounts: 30, products: 3 },
+        pageSize: 10,
+        timestampsEverywhere: true,
+      });
+      const copy = await open();
+      const body = (text: string) =>
+        text.replaceAll(/("id":"(?:[2-5]|25)",.*?"updatedAt":")([^"T]*)T([^"]*?)(?:\.\d+)?Z"/g, '$1$2 $3"');
+      sandbox.faults.add({ kind: 'rewrite', body }, { collection: 'accounts' });
+      await run(sandbox, copy, {}, { logger });
+      expect(
+        [await statusOf(copy), await statusOf(copy, 'products')].map((row) => Number(row.unreadable_dates)),
+      ).toEqual([5, 0]);
+      const dates = warnings.filter((text) => text.includes('is no moment'));
+      expect(dates).toEqual([
+        expect.stringMatching(
+          /updatedAt of accounts is no moment in some records, such as "\S+ [\d:]+": .*unreadable_dates/,
+        ),
+      ]);
+      sandbox.faults.clear();
+      sandbox.store.accounts.update('3', { name: 'Readable' });
+      await run(sandbox, copy, { mode: 'full' }, { logger });
+      expect(Number((await statusOf(copy)).unreadable_dates)).toBe(0);
+      expect(warnings.filter((text) => text.includes('is no moment'))).toHaveLength(1);
     });
 
     test('compare, sort and add amounts as numbers, and show null for anything else', async () => {
@@ -249,6 +313,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
         'full_read_at',
         'deletions_checked_at',
         'invalid',
+        'unreadable_dates',
         'complete',
         'last_error',
       ]);
