@@ -1,4 +1,5 @@
 import { type AnyAccountingError, isAccountingError } from 'accounting-data-sdk';
+import { isError } from '../internal/realm.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Io } from './io.ts';
 
@@ -164,7 +165,7 @@ export function failureOf(error: unknown): CommandFailure | undefined {
     });
   }
   // Errors of the file system name the call that failed.
-  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return undefined;
+  if (!(isError(error) && 'syscall' in error && 'code' in error)) return undefined;
   return new CommandFailure(oneLine(error.message), {
     exitCode: EXIT.file,
     advice: 'Check the path, the permissions and the free space.',

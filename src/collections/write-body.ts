@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
+import { isPromise } from '../internal/realm.ts';
 import { checks, problemOf } from '../schemas/field-kinds.ts';
 import { describeIssues, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { FieldSchemas } from '../schemas/zod-fields.ts';
@@ -72,9 +73,9 @@ function checkField(
 /** A body that the caller's own schema rejects would fail each later read of the record. */
 function checkBySchema(schema: StandardSchema<unknown> | undefined, argument: string, value: unknown): void {
   const result = schema?.['~standard'].validate(value);
-  if (result instanceof Promise) {
+  if (isPromise(result)) {
     // An asynchronous check is left to the service and to the next read.
-    result.catch(() => {});
+    result.then(undefined, () => {});
     return;
   }
   if (result?.issues === undefined) return;

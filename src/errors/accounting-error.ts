@@ -1,3 +1,4 @@
+import { isError } from '../internal/realm.ts';
 import { oneLine, sentence } from '../internal/text.ts';
 
 /** What the service may have done with the whole call, all its attempts together. */
@@ -140,7 +141,7 @@ type PrintedCause = string | { name: string; message: string; code?: string | nu
 
 /** A cause for logs and JSON: name, message and code, and those of its own cause; four levels at most. */
 export function printedCause(cause: unknown, depth = 1): PrintedCause {
-  if (!(cause instanceof Error))
+  if (!isError(cause))
     return typeof cause === 'string' ? cause : `a thrown ${cause === null ? 'null' : typeof cause}`;
 
   const { name, message, code } = cause as Error & { code?: unknown };

@@ -1,3 +1,4 @@
+import { isError } from '../internal/realm.ts';
 import type { CollectionReport, SyncReport } from '../reports/sync-report.ts';
 import { AccountingError, printedCause, reasonOf } from './accounting-error.ts';
 
@@ -142,7 +143,7 @@ function someOf(names: readonly string[]): string {
 
 /** What logs are searched for: the code of an error, or the name of one that has no code. */
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'error';
+  if (!isError(error)) return 'error';
   const { code, name } = error as Error & { code?: unknown };
   return typeof code === 'string' && /^\w{1,50}$/.test(code) ? code : name;
 }

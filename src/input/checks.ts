@@ -9,6 +9,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from '../internal/options.ts';
+import { isDate } from '../internal/realm.ts';
 import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
@@ -80,9 +81,9 @@ export function checkText(text: unknown, argument: string): string {
 
 /** A moment, as ISO 8601. With another form of the year a service may not read it as a date. */
 export function checkTimestamp(value: string | Date, argument: string): string {
-  const ms = value instanceof Date ? value.getTime() : Date.parse(value);
+  const ms = isDate(value) ? value.getTime() : Date.parse(value);
   const isText = typeof value === 'string' && isTimestamp(value);
-  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || value instanceof Date)) {
+  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || isDate(value))) {
     throw new InvalidInputError(
       argument,
       'must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',

@@ -1,3 +1,5 @@
+import { isPromise } from './realm.ts';
+
 /** Calls a listener of the caller's. What it throws never affects the call; `onFailure` may report it. */
 export function notify<V>(
   listener: ((value: V) => unknown) | undefined,
@@ -7,7 +9,7 @@ export function notify<V>(
   try {
     const result = listener?.(value);
     // An async listener is not awaited, but its failure must not become an unhandled rejection.
-    if (result instanceof Promise) result.catch(onFailure);
+    if (isPromise(result)) result.then(undefined, onFailure);
   } catch (error) {
     onFailure(error);
   }

@@ -1,3 +1,5 @@
+import { isError } from './realm.ts';
+
 /** A lone surrogate has no UTF-8 form: encoders throw on it or replace it, so that the text would not survive. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
@@ -36,7 +38,7 @@ const MAX_CAUSE_LENGTH = 300;
 
 /** What was thrown, for a message: such as `TypeError: fetch failed`; empty if it is neither an error nor a string. */
 export function causeText(thrown: unknown): string {
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : thrown;
+  const text = isError(thrown) ? `${thrown.name}: ${thrown.message}` : thrown;
   return typeof text === 'string' ? oneLine(text).slice(0, MAX_CAUSE_LENGTH) : '';
 }
 

@@ -18,7 +18,7 @@ import type { CompleteStore } from '../reading/store.ts';
  * ```
  */
 export function fileStore(directory: string | URL): CompleteStore {
-  const folder = directory instanceof URL ? fileURLToPath(directory) : directory;
+  const folder = typeof directory === 'string' ? directory : fileURLToPath(directory);
   const fileOf = (key: string) => join(folder, `${fileName(key)}.json`);
   let cleaning: Promise<void> | undefined;
   const clean = () => {

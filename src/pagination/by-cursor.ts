@@ -3,6 +3,7 @@ import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { given } from '../input/checks.ts';
 import { type Check, group, is, optional } from '../internal/options.ts';
+import { isPromise } from '../internal/realm.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
@@ -53,7 +54,7 @@ const pageQuery = { page: anything, id: optional(group(idBounds)), parameters: a
 
 /** Checks a request of a cursor: what is not sent would be requested without it, perhaps for ever. */
 function checkPageQuery(query: unknown, name: string): PageQuery {
-  if (query instanceof Promise) {
+  if (isPromise(query)) {
     awaitedLater(query);
     throw new InvalidInputError(name, 'must not be async');
   }

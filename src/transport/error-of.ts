@@ -6,7 +6,7 @@ import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { causeText, oneLine, visible } from '../internal/text.ts';
+import { oneLine, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
 import type { ContentProblem, Failure, FailureDetails, UnusableContent } from './failure.ts';
 import { isTransient } from './retry-policy.ts';
@@ -21,7 +21,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'network':
       return connectionError(failure, details, facts);
     case 'not_a_response': {
-      const message = `${called(facts)} got no response: the function given as fetch did not return a Response of the Fetch standard.`;
+      const message = `${called(facts)} got no response: ${details.by} did not return a Response of the Fetch standard.`;
       const hint = withOutcome('Correct that function.', facts);
       return new ConnectionError(message, { ...facts, retryable: false, hint });
     }
@@ -65,26 +65,37 @@ function connectionError({ fault }: Failure, details: Details<'network'>, facts:
   const message = `${called(facts)} got no response (${whatBroke(details)}).`;
   const known = {
     ...facts,
-    retryable: facts.retryable ?? fault !== 'blocked',
+    retryable: facts.retryable ?? (fault === 'unsent' || fault === 'lost'),
     hint: connectionAdvice(fault, details, facts),
   };
   return new ConnectionError(message, known, { reason, proxyStatus, cause, ...target });
 }
 
 /** Such as "ECONNREFUSED 127.0.0.1:8080". */
-function whatBroke({ reason, proxyStatus, cause, target }: Details<'network'>): string {
+function whatBroke({ reason, proxyStatus, thrown, target }: Details<'network'>): string {
   const where = `${target.host}:${target.port}`;
   if (proxyStatus !== undefined) return `the proxy rejected the connection to ${where} with ${proxyStatus}`;
-  const thrown = causeText(cause);
-  if (reason === undefined && thrown !== '') return `the function given as fetch threw ${thrown}; ${where}`;
-  return `${reason ?? 'connection to'} ${where}`;
+  return thrown === undefined ? `${reason ?? 'connection to'} ${where}` : `${thrown}; ${where}`;
 }
+
+/** What Chromium, Firefox and Safari say of every failure. */
+const OF_BROWSERS = /threw TypeError: (?:Failed to fetch|NetworkError when attempting|Load failed)/;
 
 function connectionAdvice(
   fault: Failure['fault'],
-  { proxyStatus, reason }: Details<'network'>,
+  { proxyStatus, reason, thrown = '' }: Details<'network'>,
   facts: CallFacts,
 ): string {
+  if (fault === 'not_a_response') {
+    const advice =
+      'The headers of the response are larger than this runtime reads: raise its limit (in Node --max-http-header-size).';
+    return withOutcome(advice, facts);
+  }
+  if (fault === 'lost' && OF_BROWSERS.test(thrown)) {
+    const advice =
+      'A browser does not say why: check the network, and whether the service allows this page (CORS).';
+    return withOutcome(advice, facts);
+  }
   if (fault === 'lost') {
     const broke = reason === undefined ? '' : 'The connection broke. ';
     return `${broke}${outcomeAdvice(facts) ?? 'Try again.'}`;
@@ -97,6 +108,9 @@ function connectionAdvice(
   if (proxyStatus !== undefined) {
     return 'Nothing was sent: ask the operator of the proxy, or exclude the host with NO_PROXY.';
   }
+  if (reason === 'too many subrequests') return 'Nothing was sent: send fewer requests in one invocation.';
+  if (reason === 'content security policy')
+    return 'Nothing was sent: add the service to connect-src of the page.';
   if (fault === 'blocked') return 'Nothing was sent: check the scheme, port and certificate of baseUrl.';
   return /^(?:ENOTFOUND|EAI_)/.test(reason ?? '')
     ? 'Nothing was sent: check the host name in baseUrl and the DNS. If they are right, try again later.'

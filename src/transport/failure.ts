@@ -10,7 +10,7 @@ export type AttemptFault =
   | 'blocked'
   /** Reset, closed, timed out or stalled before a status was seen. */
   | 'lost'
-  /** The caller's own `fetch` returned something other than a Response. */
+  /** `fetch` returned something other than a Response, or a response whose headers are too large to read. */
   | 'not_a_response'
   /** A 2xx whose body ended early, stalled, or is not JSON. */
   | 'cut'
@@ -47,9 +47,11 @@ export type FailureDetails =
       readonly reason?: string | undefined;
       /** The status with which a proxy rejected the connection. */
       readonly proxyStatus?: number | undefined;
+      /** What was thrown, without the key: set if `reason` does not say it. */
+      readonly thrown?: string | undefined;
       readonly cause?: unknown;
     }
-  | { readonly kind: 'not_a_response' }
+  | { readonly kind: 'not_a_response'; readonly by: string }
   | { readonly kind: 'time'; readonly limit: Limit; readonly waitingFor: 'response' | 'apiKey' }
   /** Not sent. `limit` is set if `deadlineMs` ran out while the limits of the key were unknown. */
   | {

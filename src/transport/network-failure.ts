@@ -1,32 +1,73 @@
-import { type AttemptFault, Failure, type Target } from './failure.ts';
+import { isError } from '../internal/realm.ts';
+import { causeText } from '../internal/text.ts';
+import { type AttemptFault, Failure } from './failure.ts';
+import { copyCause } from './redact.ts';
 
-/** Codes of Node, Bun and libuv for a connection that was never made. */
+/** Codes of Node, Bun and libuv for a connection that was never made, and what TEXTS says of others. */
 const UNSENT =
-  /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_MODULE_NOT_FOUND)$/;
-/** Browsers give no code to a file of this package that they cannot load. */
-const UNSENT_MESSAGE = /dynamically imported module|Importing a module script failed/;
+  /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_MODULE_NOT_FOUND|not connected|not loaded)$/;
 /** Certificates, TLS versions, and what fetch itself rejects. */
 const BLOCKED =
-  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|\w*_CERTIFICATE\w*)$/;
+  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|\w*_CERTIFICATE\w*|bad port|unknown scheme|too many subrequests|content security policy)$/;
 /** A TLS connection that broke while it was in use, as one whose records arrive damaged. */
 const BROKEN_TLS = /BAD_RECORD_MAC|DECRYPT|UNEXPECTED_EOF|SHUTDOWN/;
-/** undici gives these two no code. */
-const BLOCKED_MESSAGE = /^(?:bad port|unknown scheme)$/;
+/** The headers of a response are larger than the runtime reads. */
+const TOO_LARGE = /^(?:UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/;
+
+/** What runtimes say that have no codes, and Node's code for the same: undici, Deno, Workers, browsers. The first one counts. */
+const TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
+  [/^bad port$|^Fetch failed: Requests to port \d+ are blocked/, 'bad port'],
+  [/^unknown scheme$|^Url scheme '.*' not supported/, 'unknown scheme'],
+  [/\bdns error\b|failed to lookup address/, 'ENOTFOUND'],
+  [/Connection refused/, 'ECONNREFUSED'],
+  [/No route to host/, 'EHOSTUNREACH'],
+  [/Network is unreachable/, 'ENETUNREACH'],
+  [/invalid peer certificate/, 'CERT_INVALID'],
+  [/received corrupt message|received fatal alert/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  [/\(Connect\)/, 'not connected'],
+  [/Connection reset|connection closed before message completed|Network connection lost/, 'ECONNRESET'],
+  [/Too many subrequests/i, 'too many subrequests'],
+  [/Content Security Policy/i, 'content security policy'],
+  [/dynamically imported module|Importing a module script failed/, 'not loaded'],
+];
 
 /** undici's words for a proxy that rejects CONNECT, or a request that it was to forward. */
 const PROXY_REJECTION =
   /^Proxy response \((\d{3})\) !== 200 when HTTP Tunneling$|^Proxy Authentication Required \((407)\)$/;
 
-/** What a rejected `fetch` means. Its messages are not passed on: some quote the URL or a header value. */
-export function networkFailure(error: unknown, target: Target, cause?: unknown): Failure {
-  const { fault, reason, proxyStatus } = classify(causesOf(error));
-  return new Failure(fault, { kind: 'network', target, reason, proxyStatus, cause });
+interface Thrown {
+  readonly url: string;
+  /** Removed from the words of the error. */
+  readonly apiKey: string;
+  /** Whether the caller's own `fetch` threw. */
+  readonly ofCaller?: boolean;
 }
 
-/** Where a request goes. */
-export function targetOf(url: string): Target {
+/** What a rejected `fetch` means. */
+export function networkFailure(error: unknown, { url, apiKey, ofCaller = false }: Thrown): Failure {
+  const { fault, reason, proxyStatus } = classify(causesOf(error));
   const { hostname, port, protocol } = new URL(url);
-  return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  const target = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  const cause = copyCause(error, apiKey);
+  const words = reason === undefined ? wordsOf(cause) : '';
+  const by = ofCaller ? 'the function given as fetch' : 'fetch';
+  const thrown = words === '' ? undefined : `${by} threw ${words}`;
+  // A cause of the runtime's own says no more, and may quote the query.
+  return new Failure(fault, {
+    kind: 'network',
+    target,
+    reason,
+    proxyStatus,
+    thrown,
+    cause: ofCaller ? cause : undefined,
+  });
+}
+
+/** The innermost error says the most. Without URLs, whose query may hold the company's data. */
+function wordsOf(cause: unknown): string {
+  let innermost = cause;
+  while (isError(innermost) && isError(innermost.cause)) innermost = innermost.cause;
+  return causeText(innermost).replaceAll(/\bhttps?:\/\/[^\s"')]+/g, 'the URL');
 }
 
 interface Classified {
@@ -42,16 +83,12 @@ function classify(causes: readonly Cause[]): Classified {
     // The same request gets the same 407 or 403. A 502 or 503 of a proxy may pass.
     if (proxyStatus > 0)
       return { fault: proxyStatus >= 500 ? 'unsent' : 'blocked', reason: code, proxyStatus };
-    if (code === undefined) {
-      if (BLOCKED_MESSAGE.test(message)) return { fault: 'blocked', reason: message };
-      if (UNSENT_MESSAGE.test(message)) return { fault: 'unsent' };
-      continue;
-    }
     // On an established connection the same codes do not say what had been sent by then.
-    if (syscall === 'read' || syscall === 'write') continue;
+    if (code === undefined || syscall === 'read' || syscall === 'write') continue;
     if (UNSENT.test(code) || (syscall === 'connect' && code === 'ETIMEDOUT'))
       return { fault: 'unsent', reason: code };
     if (BLOCKED.test(code) && !BROKEN_TLS.test(code)) return { fault: 'blocked', reason: code };
+    if (TOO_LARGE.test(code)) return { fault: 'not_a_response', reason: code };
   }
   return { fault: 'lost', reason: causes.find(({ code }) => code !== undefined)?.code };
 }
@@ -64,14 +101,14 @@ interface Cause {
 
 /** The error, what caused it and, if several addresses were tried, the error of each: five levels at most. */
 function causesOf(error: unknown, depth = 0): Cause[] {
-  if (!(error instanceof Error) || depth > 5) return [];
+  if (!isError(error) || depth > 5) return [];
 
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  const { code, syscall, message, errors } = error as Error & Readonly<Record<string, unknown>>;
   // A code is a short constant; anything longer may quote what was sent.
   const constant = typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : undefined;
-  const inner = error instanceof AggregateError ? [...error.errors, error.cause] : [error.cause];
+  const inner = [...(Array.isArray(errors) ? (errors as unknown[]) : []), error.cause];
   return [
-    { code: constant, syscall, message: error.message },
+    { code: constant ?? TEXTS.find(([text]) => text.test(message))?.[1], syscall, message },
     ...inner.slice(0, 10).flatMap((cause) => causesOf(cause, depth + 1)),
   ];
 }

@@ -5,7 +5,7 @@ import { contentOf, parseProblem } from '../schemas/problem.ts';
 import { ShapeError } from '../schemas/shape-error.ts';
 import { isObject } from '../schemas/validate.ts';
 import { type AttemptFault, type ContentProblem, Failure, type UnusableContent } from './failure.ts';
-import { networkFailure, targetOf } from './network-failure.ts';
+import { networkFailure } from './network-failure.ts';
 import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
 import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
@@ -79,7 +79,7 @@ async function readValue<T>(
     return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
   } catch (error) {
     // What says why a record is invalid is loaded when it is needed.
-    if (!(error instanceof ShapeError)) throw networkFailure(error, targetOf(received.sent.url));
+    if (!(error instanceof ShapeError)) throw networkFailure(error, received.sent);
     const { reason, issues, recordId, ofCaller, cause } = error;
     const isOther = recordId === undefined || reason === 'wrong_record' || statusIn(json) !== undefined;
     if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);

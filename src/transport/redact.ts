@@ -1,3 +1,5 @@
+import { isError } from '../internal/realm.ts';
+
 const REDACTED = '[redacted]';
 
 /** A copy of a JSON value in which no string, and no name of a member, contains the secret: a service may echo it. */
@@ -70,7 +72,7 @@ export function copyCause(thrown: unknown, apiKey: string): unknown {
 export function causeOfSchema(thrown: unknown, apiKey: string): unknown {
   const forms = formsOf(apiKey);
   const texts = typeof thrown === 'string' ? [thrown] : [];
-  for (let link = thrown; link instanceof Error && texts.length < 10; link = link.cause) {
+  for (let link = thrown; isError(link) && texts.length < 10; link = link.cause) {
     texts.push(`${link.message}\n${link.stack}`);
   }
   const quotesKey = texts.some((text) => forms.some((form) => text.includes(form)));
@@ -79,7 +81,7 @@ export function causeOfSchema(thrown: unknown, apiKey: string): unknown {
 
 function copyOf(thrown: unknown, redacted: (text: string) => string, depth = 1): unknown {
   const clear = (text: string) => redacted(text).slice(0, LONGEST);
-  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? clear(thrown) : undefined;
+  if (!isError(thrown)) return typeof thrown === 'string' ? clear(thrown) : undefined;
 
   const inner = depth < 4 ? copyOf(thrown.cause, redacted, depth + 1) : undefined;
   const copy = new Error(clear(thrown.message), inner === undefined ? undefined : { cause: inner });

@@ -1,7 +1,6 @@
 import type { KyInstance } from 'ky';
 import { Failure } from './failure.ts';
-import { networkFailure, targetOf } from './network-failure.ts';
-import { copyCause } from './redact.ts';
+import { networkFailure } from './network-failure.ts';
 import type { Method } from './request.ts';
 
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
@@ -37,6 +36,7 @@ async function loadKy(): Promise<KyInstance> {
 /** Sends one request and resolves with the response as soon as its headers have arrived. Rejects with a Failure. */
 export async function send(request: HttpRequest, fetch: FetchFunction | undefined): Promise<Response> {
   const { url, method, headers, body, signal } = request;
+  const apiKey = headers['x-auth-token'] ?? '';
   try {
     const ky = loaded ?? (await loadKy());
     signal.throwIfAborted();
@@ -48,11 +48,11 @@ export async function send(request: HttpRequest, fetch: FetchFunction | undefine
       // now, so that a test double which was started after the client is not bypassed.
       fetch:
         fetch === undefined
-          ? (request) => globalThis.fetch(request, { signal })
+          ? async (request) => checked(await globalThis.fetch(request, { signal }), 'fetch')
           : () => callersFetch(fetch, request),
     });
   } catch (error) {
-    throw error instanceof Failure ? error : networkFailure(error, targetOf(url));
+    throw error instanceof Failure ? error : networkFailure(error, { url, apiKey });
   }
 }
 
@@ -77,11 +77,15 @@ async function callersFetch(
   try {
     response = await fetch(url, init);
   } catch (error) {
-    const cause = copyCause(error, headers['x-auth-token'] ?? '');
-    throw networkFailure(error, targetOf(url), cause);
+    throw networkFailure(error, { url, apiKey: headers['x-auth-token'] ?? '', ofCaller: true });
   }
-  if (!isFetchResponse(response)) throw new Failure('not_a_response', { kind: 'not_a_response' });
-  return response;
+  return checked(response, 'the function given as fetch');
+}
+
+/** A test double may return anything. */
+function checked(response: unknown, by: string): Response {
+  if (isFetchResponse(response)) return response;
+  throw new Failure('not_a_response', { kind: 'not_a_response', by });
 }
 
 /** What the transport reads of a Response. Not `instanceof`: the caller's `fetch` may have a Response class of its own. */

@@ -1,5 +1,6 @@
+import { runInNewContext } from 'node:vm';
 import { type ClientOptions, createClient } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { success } from '../support/responses.ts';
 import { newOrigin } from '../support/scripted-fetch.ts';
@@ -112,6 +113,113 @@ test.each([
   ['a code that is a number', withCode(7)],
 ])('%s is lost, without a reason', async (_, error) => {
   expect(await failureOf(error)).toMatchObject({ reason: undefined, ...KINDS.lost });
+});
+
+/** What runtimes say that have no codes: collected on Deno 2.9 and workerd, and of browsers. */
+const deno = (text: string) =>
+  new TypeError('fetch failed', { cause: new Error(`error sending request ${text}`) });
+const IN = 'for url (https://books.example.com/x?updatedSince=2026): client error (Connect): ';
+const FROM = 'from 127.0.0.1:37802 for https://books.example.com/x: client error (SendRequest): ';
+test.each([
+  [deno(`${IN}dns error: failed to lookup address information`), 'ENOTFOUND', 'unsent'],
+  [deno(`${IN}tcp connect error: Connection refused (os error 111)`), 'ECONNREFUSED', 'unsent'],
+  [deno(`${IN}tcp connect error: No route to host (os error 113)`), 'EHOSTUNREACH', 'unsent'],
+  [deno(`${IN}operation timed out`), 'not connected', 'unsent'],
+  [deno(`${IN}invalid peer certificate: UnknownIssuer`), 'CERT_INVALID', 'blocked'],
+  [deno(`${IN}received corrupt message of type X`), 'ERR_SSL_WRONG_VERSION_NUMBER', 'blocked'],
+  [deno(`${FROM}connection closed before message completed`), 'ECONNRESET', 'lost'],
+  [wrapped(new Error('Connection reset by peer (os error 104)')), 'ECONNRESET', 'lost'],
+  [new TypeError('Fetch failed: Requests to port 1 are blocked'), 'bad port', 'blocked'],
+  [new TypeError("Url scheme 'foo' not supported"), 'unknown scheme', 'blocked'],
+  [new Error('Too many subrequests by single Worker invocation.'), 'too many subrequests', 'blocked'],
+  [new Error('Network connection lost.'), 'ECONNRESET', 'lost'],
+  [
+    new TypeError('Failed to fetch. Violates the Content Security Policy'),
+    'content security policy',
+    'blocked',
+  ],
+] as const)('%s is recognised without a code: %s, %s', async (error, reason, kind) => {
+  expect(await failureOf(error)).toMatchObject({ code: 'connection_failed', reason, ...KINDS[kind] });
+});
+
+test('headers of a response that the runtime cannot read are named, and not requested again', async () => {
+  await using server = await scriptedServer((_, { socket }) => {
+    socket.end(`HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(20_000)}\r\ncontent-length: 2\r\n\r\n{}`);
+  });
+  const client = createClient({ baseUrl: server.url, apiKey: 'k' });
+  expect(await caught(client.products.create({}))).toMatchObject({
+    code: 'connection_failed',
+    reason: 'UND_ERR_HEADERS_OVERFLOW',
+    retryable: false,
+    outcome: 'unknown',
+    message: expect.stringContaining('headers of the response are larger'),
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+const KEY = 'key-of-the-company';
+const QUOTED = `request to https://books.example.com/x?updatedSince=2026 with ${KEY} failed`;
+const Foreign = runInNewContext('({ Error, TypeError, AggregateError })') as typeof globalThis;
+
+/** Anything else that `fetch` can throw or return, and what the message says of it. */
+const others: readonly (readonly [what: string, fetch: () => unknown, says: string])[] = [
+  ['throws a text', () => Promise.reject('went wrong'), 'threw went wrong'],
+  [
+    'throws a TypeError',
+    () => Promise.reject(new TypeError('Failed to fetch')),
+    'threw TypeError: Failed to fetch',
+  ],
+  [
+    'throws an error with a cause',
+    () => Promise.reject(wrapped(new Error('bad luck'))),
+    'threw Error: bad luck',
+  ],
+  [
+    'quotes the key',
+    () => Promise.reject(new Error(QUOTED)),
+    'threw Error: request to the URL with [redacted] failed',
+  ],
+  [
+    'throws an error of another realm',
+    () => Promise.reject(new Foreign.TypeError('no', { cause: new Foreign.Error('luck') })),
+    'threw Error: luck',
+  ],
+  ['returns nothing', async () => undefined, 'did not return a Response'],
+  [
+    'returns a mock',
+    async () => ({ ok: true, status: 200, json: async () => ({}), headers: new Headers() }),
+    'did not',
+  ],
+];
+
+test.each(others)(
+  'a fetch that %s is described, as the global one and as an option',
+  async (_, fetch, says) => {
+    vi.stubGlobal('fetch', fetch);
+    const ofGlobal = (await failureOf(undefined, { fetch: undefined })) as Error;
+    vi.unstubAllGlobals();
+    const ofOption = (await failureOf(undefined, { fetch: fetch as ClientOptions['fetch'] })) as Error;
+    expect(ofGlobal.message).toMatch(/\(fetch threw|: fetch did not/);
+    expect(ofOption.message).toContain('the function given as fetch');
+    for (const { message } of [ofGlobal, ofOption]) {
+      expect(message).toContain(says);
+      expect(message).not.toMatch(new RegExp(`${KEY}|updatedSince`));
+    }
+  },
+);
+
+test.each([
+  ['a refused connection', () => Object.assign(new Foreign.Error('no'), { code: 'ECONNREFUSED' }), 'unsent'],
+  [
+    'one of several addresses',
+    () => new Foreign.AggregateError([Object.assign(new Foreign.Error('no'), { code: 'ENETUNREACH' })]),
+    'unsent',
+  ],
+  ['a certificate', () => Object.assign(new Foreign.Error('no'), { code: 'CERT_HAS_EXPIRED' }), 'blocked'],
+] as const)('an error of another realm keeps its reason and outcome: %s', async (_, error, kind) => {
+  const failure = await failureOf(new Foreign.TypeError('fetch failed', { cause: error() }));
+  expect(failure).toMatchObject({ reason: expect.any(String), ...KINDS[kind] });
+  expect((failure as Error).cause).toMatchObject({ name: 'TypeError', message: 'fetch failed' });
 });
 
 test('a cause is found five levels down, and no further', async () => {

@@ -11,6 +11,7 @@ import {
 import { type Command, InvalidArgumentError } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import type { OptionTable } from '../../internal/options.ts';
+import { isError } from '../../internal/realm.ts';
 import { nearest } from '../../internal/suggestion.ts';
 import { jsonObject, wholeNumber } from '../arguments.ts';
 import { examplesText } from '../connect.ts';
@@ -231,7 +232,7 @@ function checked<T>(value: T, use: () => void): T {
     use();
     return value;
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(isError(error) ? error.message : String(error));
   }
 }
 

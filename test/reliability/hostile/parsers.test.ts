@@ -25,7 +25,7 @@ import { displayPath, parseBaseUrl, requestUrl } from '../../../src/transport/ur
 import { anyText, endsWell, tries } from '../../support/hostile.ts';
 
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
-const target = { host: 'books.example.com', port: 443 };
+const sent = { url: 'https://books.example.com/x', apiKey: 'key-of-the-company' };
 const facts = { method: 'GET', path: '/x' };
 const limits = { timeoutMs: 1_000, deadlineMs: 1_000, timeouts: 0 };
 
@@ -90,7 +90,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'parts of an Idempotency-Key': (text) => idempotencyKeyFor(text, text),
   'a failure of fetch': (text) =>
     errorOf(
-      networkFailure(Object.assign(new TypeError(text), { code: text, cause: new Error(text) }), target),
+      networkFailure(Object.assign(new TypeError(text), { code: text, cause: new Error(text) }), sent),
       facts,
       limits,
     ),

@@ -1,0 +1,19 @@
+// `instanceof` is false for a value of another realm. Jest and vitest's `vmThreads` run each test file in one of its own.
+
+const tagOf = (value: unknown): string => Object.prototype.toString.call(value);
+
+/** Whether a value is an error, such as a TypeError or a DOMException. */
+export function isError(value: unknown): value is Error {
+  const { isError } = Error as { isError?: (value: unknown) => boolean };
+  return (
+    isError?.(value) ?? (value instanceof Error || /^\[object (?:Error|DOMException)\]$/.test(tagOf(value)))
+  );
+}
+
+export function isDate(value: unknown): value is Date {
+  return value instanceof Date || tagOf(value) === '[object Date]';
+}
+
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
+}
