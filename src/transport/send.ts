@@ -1,4 +1,5 @@
 import type { KyInstance } from 'ky';
+import { isError } from '../internal/realm.ts';
 import { Failure } from './failure.ts';
 import { networkFailure } from './network-failure.ts';
 import type { Method } from './request.ts';
@@ -17,6 +18,12 @@ interface HttpRequest {
 }
 
 let loaded: KyInstance | undefined;
+
+/**
+ * No cache may answer in place of the service: Next.js caches requests of a route unless they say so. Only where the
+ * runtime knows the option: workerd with an older compatibility date throws for it.
+ */
+const uncached = (): RequestInit => ('cache' in Request.prototype ? { cache: 'no-store' } : {});
 
 /** Loads ky. It makes a Request when it is loaded, which takes Node 34 ms: too long for a program that sends nothing. */
 async function loadKy(): Promise<KyInstance> {
@@ -48,11 +55,11 @@ export async function send(request: HttpRequest, fetch: FetchFunction | undefine
       // now, so that a test double which was started after the client is not bypassed.
       fetch:
         fetch === undefined
-          ? async (request) => checked(await globalThis.fetch(request, { signal }), 'fetch')
+          ? async (request) => checked(await globalThis.fetch(request, { signal, ...uncached() }), 'fetch')
           : () => callersFetch(fetch, request),
     });
   } catch (error) {
-    throw error instanceof Failure ? error : networkFailure(error, { url, apiKey });
+    throw error instanceof Failure ? error : thrownBy(error, { url, apiKey });
   }
 }
 
@@ -69,6 +76,7 @@ async function callersFetch(
     headers,
     redirect: 'manual',
     signal,
+    ...uncached(),
     ...(body === undefined ? {} : { body }),
   } as const;
   // It may have fired while ky prepared the request, and not every `fetch` looks at it.
@@ -77,9 +85,14 @@ async function callersFetch(
   try {
     response = await fetch(url, init);
   } catch (error) {
-    throw networkFailure(error, { url, apiKey: headers['x-auth-token'] ?? '', ofCaller: true });
+    throw thrownBy(error, { url, apiKey: headers['x-auth-token'] ?? '', ofCaller: true });
   }
   return checked(response, 'the function given as fetch');
+}
+
+/** What a call fails with whose `fetch` threw: a Failure, or what Next.js throws to make a route dynamic and looks for by its `digest`. */
+function thrownBy(error: unknown, of: Parameters<typeof networkFailure>[1]): unknown {
+  return isError(error) && 'digest' in error ? error : networkFailure(error, of);
 }
 
 /** A test double may return anything. */

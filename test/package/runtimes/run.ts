@@ -13,6 +13,7 @@ import { pack } from '../installed/support/pack.ts';
 import { chromiumHost } from './hosts/chromium.ts';
 import type { Host } from './hosts/host.ts';
 import { metroHost } from './hosts/metro.ts';
+import { nextHost } from './hosts/next.ts';
 import { oldSqliteHost } from './hosts/old-sqlite.ts';
 import { processHosts } from './hosts/process.ts';
 import { workerdHost } from './hosts/workerd.ts';
@@ -25,6 +26,7 @@ const HOSTS: readonly Host[] = [
   workerdQueueHost,
   chromiumHost,
   metroHost,
+  nextHost,
   oldSqliteHost,
 ];
 const here = fileURLToPath(new URL('.', import.meta.url));

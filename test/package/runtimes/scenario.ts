@@ -18,7 +18,7 @@ export const SANDBOX_ARGS: readonly string[] = [
   '--quiet',
   '--cors',
   `--options=${JSON.stringify({ records: RECORDS, rateLimit: { limit: 20, windowMs: 1000 } })}`,
-  `--fault=${JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST' })}`,
+  `--fault=${JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST', times: 1 })}`,
   `--fault=${JSON.stringify({ kind: 'stall', collection: 'boms', times: 2 })}`,
   `--fault=${JSON.stringify({ kind: 'status', status: 200, body: '<h1>Oops</h1>', collection: 'budgets' })}`,
 ];
