@@ -71,11 +71,10 @@ export function rejectionOf({ error, isStopped, denied }: Shown, mostDenied: num
   return { error, isStop: isStopped };
 }
 
-/** A sample of the rows first, evenly spread from a random start: those that a service denies often stand together. */
+/** A sample of the rows first, a random one of each part: those that a service denies often stand together. */
 export function sampleFirst<V>(rows: readonly V[], size: number): readonly V[] {
   const step = rows.length / size;
   if (step <= 1) return rows;
-  const start = Math.random();
-  const sample = new Set(Array.from({ length: size }, (_, n) => Math.floor((n + start) * step)));
+  const sample = new Set(Array.from({ length: size }, (_, n) => Math.floor((n + Math.random()) * step)));
   return [...[...sample].map((index) => rows[index] as V), ...rows.filter((_, index) => !sample.has(index))];
 }
