@@ -18,6 +18,11 @@ interface NodeSqlite {
   };
 }
 
+/** Whether {@link lockFile} locks anything in this runtime. */
+export function canLockFiles(): boolean {
+  return builtin('node:fs') !== undefined && builtin('node:sqlite') !== undefined;
+}
+
 /**
  * Locks a file and returns what releases the lock and removes the file; undefined if it is locked already, by this
  * process or another one. The lock is that of SQLite on an empty database, so the operating system releases it with the

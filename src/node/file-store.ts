@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { canLockFiles, lockFile } from '../internal/lock-file.ts';
 import { readIfExists, replaceFile, unlessMissing } from '../internal/node/crash-safe-file.ts';
 import type { CompleteStore } from '../reading/store.ts';
 
@@ -40,6 +41,11 @@ export function fileStore(directory: string | URL): CompleteStore {
     },
     async delete(key) {
       await unlessMissing(rm(fileOf(key)));
+    },
+    async lock(key) {
+      if (!canLockFiles()) return false;
+      await mkdir(folder, { recursive: true });
+      return lockFile(`${fileOf(key)}.lock`);
     },
   };
 }

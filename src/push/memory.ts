@@ -5,16 +5,15 @@
 // for a part of the keys: one for all would be too large to write often, one for each key too many to read.
 
 import { CheckpointError } from '../errors/checkpoint-error.ts';
-import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import type { KnownRecord } from '../reading/company.ts';
 import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
-import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { type CreateState, known, type Sent } from './create.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
+import type { Hold } from './runs.ts';
 
 type MemoryOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'keyName' | 'tenant' | 'signal'>;
 
@@ -35,10 +34,8 @@ export class PushMemory {
   readonly #options: MemoryOptions;
   /** Names the service and the tenant: the entries mean nothing elsewhere. */
   readonly #scope: string;
-  /** Marks what this run wrote. */
-  readonly #by = newIdempotencyKey();
-  /** The mark of the run that wrote the entry which this one found, then its own. */
-  #lastBy: unknown;
+  /** What keeps other runs from writing. A dry run needs none. */
+  #hold: Hold | undefined;
   /** The creates of pushes by another key. */
   #others: readonly (readonly [name: string, open: unknown])[] = [];
   /** The creates whose outcome is unknown, by natural key. */
@@ -63,13 +60,19 @@ export class PushMemory {
     this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
   }
 
-  /** Reads what earlier runs left, and gives each row its state. */
-  async load(rows: Rows): Promise<void> {
-    const { keyName, storeKey } = this.#options;
-    const head = await this.#read(storeKey);
-    this.#lastBy = head?.by;
+  /** Reads which company the state belongs to. */
+  async loadCompany(): Promise<Record<string, unknown> | undefined> {
+    const head = await this.#read(this.#options.storeKey);
     this.company = typeof head?.company === 'string' ? head.company : undefined;
     this.#known = new Map(isObject(head?.known) ? Object.entries(head.known) : []);
+    return head;
+  }
+
+  /** Reads what earlier runs left, and gives each row its state. */
+  async load(rows: Rows, hold: Hold | undefined): Promise<void> {
+    const { keyName, storeKey } = this.#options;
+    this.#hold = hold;
+    const head = await this.loadCompany();
     const all = head?.open ?? {};
     if (!isObject(all) || !Object.values(all).every(isOpen)) throw damagedValue(storeKey);
     this.#others = Object.entries(all).filter(([name]) => name !== keyName);
@@ -142,19 +145,18 @@ export class PushMemory {
 
   /** Writes down the creates that are about to be sent, and that this run writes from now on. */
   async begin(): Promise<void> {
-    if (this.#made.size > MAX_MADE) {
-      await this.#checkMark();
-      await this.#saveParts();
-    }
+    if (this.#made.size > MAX_MADE) await this.#saveParts();
     await this.#saveHead();
+  }
+
+  /** Throws if another run has taken over since the last write. */
+  throwIfLost(): void {
+    this.#hold?.throwIfLost();
   }
 
   /** Writes down everything that is known. */
   async save(): Promise<void> {
-    if (this.#changed.size > 0) {
-      await this.#checkMark();
-      await this.#saveParts();
-    }
+    if (this.#changed.size > 0) await this.#saveParts();
     if (this.#content() !== this.#stored) await this.#saveHead();
   }
 
@@ -169,25 +171,15 @@ export class PushMemory {
   }
 
   async #saveHead(): Promise<void> {
-    await this.#checkMark();
+    await this.#hold?.check();
     const content = this.#content();
-    const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope, by: this.#by });
+    const head = JSON.stringify({ v: STATE_VERSION, scope: this.#scope });
     await this.#write(this.#options.storeKey, `${head.slice(0, -1)},${content.slice(1)}`);
-    this.#lastBy = this.#by;
     this.#stored = content;
   }
 
-  /** Rejects if another run wrote since this one read or wrote. */
-  async #checkMark(): Promise<void> {
-    const { storeKey } = this.#options;
-    if ((await this.#read(storeKey))?.by === this.#lastBy) return;
-    throw new ConcurrentRunError(
-      `Another push wrote the state under ${storeKey} at the same time; what was written stays written.`,
-      { retryable: true, hint: 'Run one push of a tenant at a time.' },
-    );
-  }
-
   async #saveParts(): Promise<void> {
+    await this.#hold?.check();
     for (const part of this.#changed) {
       const ids = Object.fromEntries(this.#parts.get(part) ?? []);
       await this.#write(this.#partKey(part), JSON.stringify({ v: STATE_VERSION, scope: this.#scope, ids }));

@@ -19,7 +19,7 @@ import {
 import { Results } from './results.ts';
 import { Rounds, type Work } from './rounds.ts';
 import { readRows } from './rows.ts';
-import { beginRun } from './runs.ts';
+import { beginRun, holdStore } from './runs.ts';
 
 /** The draft that a collection creates. */
 export type DraftIn<Collection> = Collection extends {
@@ -65,7 +65,7 @@ export async function push<Collection extends PushTarget<{ id: string }, never, 
 }
 
 async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promise<PushReport> {
-  const end = beginRun(`${target.baseUrl} ${resolved.tenant}`);
+  const end = beginRun(target.baseUrl, resolved.tenant);
   const results = new Results(resolved, runSource(target).callbackFailed);
   try {
     resolved.signal?.throwIfAborted();
@@ -88,13 +88,20 @@ async function run(
 ): Promise<void> {
   const rows = await readRows(options, results);
   const memory = new PushMemory(options, products.baseUrl);
-  await memory.load(rows);
+  await memory.loadCompany();
   const calls = new Calls(products, options, results);
   const admitted = await admitKey(memory.company, {
     ...options,
     digestOf: (salt) => runSource(products).keyDigest(salt),
     known: () => memory.knownProducts((id) => calls.lookUpAlone(id)),
   });
-  memory.company = admitted ?? memory.company;
-  await new Rounds({ products, options, results, rows, memory, calls }).run();
+  const hold = options.dryRun ? undefined : await holdStore({ ...options, onWait: results.wait });
+  try {
+    await memory.load(rows, hold);
+    memory.company = admitted ?? memory.company;
+    await new Rounds({ products, options, results, rows, memory, calls }).run();
+  } finally {
+    // A store that fails has been reported, or fails the next push.
+    await hold?.end().catch(() => undefined);
+  }
 }

@@ -288,6 +288,7 @@ export class Rounds {
     const unsent = new Set(rows);
     try {
       await this.#forEach(rows, async (row) => {
+        memory.throwIfLost();
         unsent.delete(row);
         await this.#createOne(row);
       });

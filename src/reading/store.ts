@@ -18,22 +18,34 @@ export interface Store {
   get(key: string): MaybePromise<string | object | null | undefined>;
   /** Writes. Rejecting and resolving to `false` both mean that it failed. */
   set?: ((key: string, value: string) => unknown) | undefined;
-  /** Not called by a sync: only the caller decides to delete a state. */
+  /** A push deletes the mark of its run. Only the caller decides to delete a state. */
   delete?: ((key: string) => unknown) | undefined;
+  /**
+   * Keeps others out until the returned function is called or the process ends. Returns `undefined` while another run
+   * holds the lock, `false` if the runtime has no locks. A `push` calls it. Without it, a push marks its run in the store
+   * and renews the mark each second.
+   */
+  lock?: ((key: string) => MaybePromise<(() => unknown) | undefined | false>) | undefined;
 }
 
-/** A store of this package, with all three methods. */
+/** A store of this package, with all its methods. */
 export type CompleteStore = { readonly [Method in keyof Required<Store>]: NonNullable<Store[Method]> };
 
 /** A store in memory, for tests and for copies that live as long as the process. */
 export function memoryStore(): CompleteStore {
   const states = new Map<string, string>();
+  const locks = new Set<string>();
   return {
     get: (key) => states.get(key),
     set: (key, value) => {
       states.set(key, value);
     },
     delete: (key) => states.delete(key),
+    lock(key) {
+      if (locks.has(key)) return undefined;
+      locks.add(key);
+      return () => locks.delete(key);
+    },
   };
 }
 
@@ -60,11 +72,25 @@ export async function writeStore(
   });
 }
 
+/** Locks a key of a store: see `lock`. */
+export async function lockStore(
+  store: Store,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<(() => unknown) | undefined | false> {
+  if (store.lock === undefined) return false;
+  return storeCall(async () => await store.lock?.(key), { key, done: 'locked', signal });
+}
+
 const CHECK_STORE = 'Check the store, then run this again.';
 
 async function storeCall<V>(
   work: () => Promise<V>,
-  { key, done, signal }: { key: string; done: 'read' | 'written'; signal: AbortSignal | undefined },
+  {
+    key,
+    done,
+    signal,
+  }: { key: string; done: 'read' | 'written' | 'locked'; signal: AbortSignal | undefined },
 ): Promise<V> {
   try {
     return await untilAborted(work(), signal);

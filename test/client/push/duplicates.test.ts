@@ -266,7 +266,9 @@ test('a push repeats the first sending of a create that a killed push stored, bu
   const options = { sandbox: { newRecords: { listedAfterMs: 45_000 } } };
   const { entries, sandbox, run } = setUpPush([], options);
   const killed = new AbortController();
-  const store = storeOver(entries, () => killed.abort(new Error('killed')));
+  const store = storeOver(entries, (_, value) => {
+    if (value.includes('"sent":{"A"')) killed.abort(new Error('killed'));
+  });
   await caught(run([A], { store, signal: killed.signal }));
   expect(posts(sandbox)).toEqual([]);
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });

@@ -9,10 +9,11 @@ useVirtualClock();
 const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
 const SCREW: ProductDraft = { articleCode: '1001', name: 'Screw' };
 const HEAD = 'accounting-data-sdk:shop:products-push';
+/** The mark of the run, in a store that cannot lock. */
+const MARK = `${HEAD}:run`;
 
-/** Another process writes the entry of the creates. */
-const writeAsAnother = (entries: Map<string, string>) =>
-  entries.set(HEAD, (entries.get(HEAD) ?? '').replace(/"by":"[^"]*"/, '"by":"another"'));
+/** Another process has taken over. */
+const takeOver = (entries: Map<string, string>) => entries.set(MARK, '{"v":1,"by":"another","renewed":0}');
 
 test('a push does not mix the ids of two natural keys in one store', async () => {
   const { run, sandbox } = setUpPush();
@@ -99,7 +100,7 @@ test('a push of one row reads its store at most five times and writes it at most
     expect(reads).toBeLessThanOrEqual(5);
     expect(writes).toBeLessThanOrEqual(3);
   }
-  expect(await counted('Table')).toEqual([2, 0]);
+  expect(await counted('Table')).toEqual([3, 0]);
 });
 
 test('each write that drops a create from the store has its id, or comes after one that has', async () => {
@@ -228,24 +229,110 @@ test.each(['throws before a call', 'throws after a write', 'is fine, and a signa
   },
 );
 
-test('two pushes of two processes that begin at any time with one store create each product once', async () => {
+/** Another process does not know the pushes of this one. */
+const asAnotherProcess = () => runsOfProcess().clear();
+
+test('a push that begins while one of another process runs sends nothing, whenever that is', async () => {
   const rows = numbered(3);
   for (let nth = 1, hasBegun = true; hasBegun; nth++) {
     const { run, sandbox } = setUpPush();
     let requests = 0;
+    let posts = 0;
     let second: Promise<unknown> | undefined;
-    sandbox.onRequest(() => {
+    sandbox.onRequest(({ method }) => {
+      posts += Number(method === 'POST');
       if (++requests !== nth) return;
-      // Another process does not know the pushes of this one.
-      runsOfProcess().clear();
-      second = run(rows).catch((error: unknown) => error);
+      asAnotherProcess();
+      second = run(rows).then(
+        ({ report }) => report.counts.unchanged,
+        (error: { code: string }) => error.code,
+      );
     });
-    await run(rows).catch((error: unknown) => expect(error).toMatchObject({ code: 'concurrent_run' }));
+    expect((await run(rows)).done).toHaveLength(3);
     hasBegun = second !== undefined;
-    await second;
-    expect((await run(rows)).report.counts.failed).toBe(0);
-    expect(sandbox.store.products.all()).toHaveLength(3);
+    // The first may end before the second has read its rows.
+    if (hasBegun) expect(['concurrent_run', 3]).toContain(await second);
+    expect([posts, sandbox.store.products.count]).toEqual([3, 3]);
   }
+});
+
+test.each([
+  [
+    'waits for an answer',
+    { confirm: () => new Promise<boolean>((ok) => setTimeout(() => ok(true), 60_000)) },
+  ],
+  ['waits for the service', { maxOutageMs: 600_000 }],
+  ['waits until creates are visible', { visibleAfterMs: 60_000 }],
+] as const)('a push keeps another process out while it %s', async (what, options) => {
+  const { run, sandbox } = setUpPush();
+  const fault = { kind: 'status', status: 503 } as const;
+  if (what.includes('service')) sandbox.faults.add(fault, { times: 12 });
+  if (what.includes('visible'))
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 5 });
+  let others = 0;
+  const timer = setTimeout(async () => {
+    asAnotherProcess();
+    others += Number(((await caught(run([DESK]))) as { code?: string }).code === 'concurrent_run');
+  }, 20_000);
+  expect((await run([DESK], options)).done).toEqual(['1001 created']);
+  clearTimeout(timer);
+  expect(others).toBe(1);
+});
+
+test('a push takes over from one whose process was killed, wherever that was', async () => {
+  const rows = numbered(3);
+  const states: Map<string, string>[] = [];
+  const entries = new Map<string, string>();
+  const store = storeOver(entries, () => void states.push(new Map(entries)));
+  const { run } = setUpPush();
+  await run(rows, { store });
+  expect(states.filter((state) => state.get(MARK)?.includes('"by"')).length).toBeGreaterThan(2);
+  for (const state of states)
+    expect((await run(rows, { store: state })).report.counts).toMatchObject({ unchanged: 3 });
+});
+
+test('a push ends with its mark, also if it rejects', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  const expectNoMark = () => expect(entries.has(MARK)).toBe(false);
+  await run([DESK]);
+  expectNoMark();
+  sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' });
+  expect(await caught(run([DESK]))).toMatchObject({ code: 'push_failed' });
+  expectNoMark();
+  sandbox.faults.clear();
+  const stopped = AbortSignal.abort(new Error('stopped'));
+  await caught(run([DESK], { signal: stopped }));
+  expectNoMark();
+  const before = [...entries];
+  await run([{ ...DESK, name: 'Table' }], { dryRun: true });
+  expect([...entries]).toEqual(before);
+});
+
+test('a push asks a store that can lock for its lock, and writes no mark', async () => {
+  const entries = new Map<string, string>();
+  const locked = new Set<string>();
+  const store = {
+    ...storeOver(entries, () => undefined),
+    lock(key: string) {
+      if (locked.has(key)) return undefined;
+      locked.add(key);
+      return () => void locked.delete(key);
+    },
+  };
+  const { run, sandbox } = setUpPush();
+  sandbox.onRequest(() => expect([...locked]).toEqual([HEAD]));
+  await run([DESK], { store });
+  expect([locked.size, entries.has(MARK)]).toEqual([0, false]);
+  locked.add(HEAD);
+  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
+  const lock = () => {
+    throw new Error('The disk is full.');
+  };
+  expect(await caught(run([DESK], { store: { ...store, lock } }))).toMatchObject({
+    cause: { code: 'checkpoint' },
+  });
+  await run([DESK], { store: { ...store, lock: () => false } });
+  expect(entries.get(MARK)).toBe('{"v":1}');
 });
 
 test('a push that stops keeps the creates of a killed push that it did not repeat', async () => {
@@ -289,7 +376,7 @@ test.each([
     const { entries, run, sandbox } = setUpPush([{ productNumber: 'old' }]);
     await run([DESK]);
     const confirm = () => {
-      writeAsAnother(entries);
+      takeOver(entries);
       return true;
     };
     const error = await caught(run([row], { confirm, ...options }));
@@ -318,7 +405,7 @@ test('a push leaves the ids of another process alone that wrote to its store mea
   sandbox.onRequest(({ method }) => {
     if (method !== 'POST') return;
     isOther = true;
-    writeAsAnother(entries);
+    takeOver(entries);
   });
   expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
   expect(written).toEqual([]);

@@ -57,6 +57,17 @@ describe('fileStore', () => {
     expect((await readdir(folder)).toSorted()).toEqual(others.toSorted());
   });
 
+  test('locks a key once at a time, for every instance, and leaves no file behind', async () => {
+    const lock = async (key: string) => (await fileStore(folder).lock(key)) as () => void;
+    const unlock = await lock('p:acme:products-push');
+    expect(await lock('p:acme:products-push')).toBeUndefined();
+    const unlockOther = await lock('p:bolt:products-push');
+    unlock();
+    unlockOther();
+    expect(await readdir(folder)).toEqual([]);
+    (await lock('p:acme:products-push'))();
+  });
+
   test.each(['a\uD800', '\uDC00\uD800'])('rejects an ill-formed key: %j', async (key) => {
     const store = fileStore(folder);
     const rejection = { code: 'invalid_input', argument: 'key' };

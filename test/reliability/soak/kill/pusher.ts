@@ -1,4 +1,5 @@
-import { createClient, push } from 'accounting-data-sdk';
+import { once } from 'node:events';
+import { createClient, isAccountingError, push } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import type { ProductRow } from 'accounting-data-sdk/testing';
 
@@ -10,6 +11,8 @@ export interface Task {
   readonly folder: string;
   readonly rows: number;
   readonly visibleAfterMs: number;
+  /** Whether it says that it is ready, and then waits for input. */
+  readonly waitsForInput?: boolean;
 }
 
 export function rowsOf({ rows }: Pick<Task, 'rows'>): ProductRow[] {
@@ -24,12 +27,21 @@ export function rowsOf({ rows }: Pick<Task, 'rows'>): ProductRow[] {
 if (process.argv[1] === import.meta.filename) {
   const task = JSON.parse(process.argv[2] ?? '') as Task;
   const { baseUrl, apiKey, folder, visibleAfterMs } = task;
-  const report = await push(createClient({ baseUrl, apiKey }).products, {
-    tenant: 'acme',
-    rows: rowsOf(task),
-    key: 'productNumber',
-    store: fileStore(folder),
-    visibleAfterMs,
-  });
-  if (report.counts.failed > 0) process.exitCode = 1;
+  if (task.waitsForInput) {
+    process.stdout.write('ready\n');
+    await once(process.stdin, 'data');
+  }
+  try {
+    const report = await push(createClient({ baseUrl, apiKey }).products, {
+      tenant: 'acme',
+      rows: rowsOf(task),
+      key: 'productNumber',
+      store: fileStore(folder),
+      visibleAfterMs,
+    });
+    if (report.counts.failed > 0) process.exitCode = 1;
+  } catch (error) {
+    if (!isAccountingError(error, 'concurrent_run')) throw error;
+    process.exitCode = 2;
+  }
 }
