@@ -161,7 +161,7 @@ export const readingCases: readonly Case[] = [
     name: 'exact values',
     why: 'Amounts have more digits than a floating-point number keeps, and people paste emoji and quotes.',
     advice:
-      'Keep amounts as strings and bind values; do not trim, cut or normalize text, nor its characters.',
+      'Keep amounts as strings, bind values, and store text as it comes: do not trim, cut or normalize it.',
     service: { moneyDigits: 'as-sent' },
     nights: [QUIET, changing(setExactValues)],
   },
@@ -206,8 +206,9 @@ export const readingCases: readonly Case[] = [
   },
   {
     name: 'late commits',
-    why: 'updatedAt is set when a transaction begins, which others see later, and by a clock that is not yours.',
-    advice: 'Start each run a few minutes before the last one, by the clock of the service: its header Date.',
+    why: 'updatedAt is set when a transaction begins, by a clock that is not yours, and others see it at its end.',
+    advice:
+      'Read from a few minutes before the last run began, by the clock of the service: its header Date.',
     service: { clockOffsetMs: -86_400_000 },
     nights: [
       {
