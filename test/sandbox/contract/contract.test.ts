@@ -456,7 +456,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     expectFields((await client.get('products', before.id)).record, cleared);
   });
 
-  test('an update moves updatedAt of one product, and a rejected one changes nothing', async () => {
+  test('an update moves updatedAt of one product, and a rejected or empty one changes nothing', async () => {
     const [kept, before] = [await client.product({ brand: 'one' }), await client.product({ brand: 'one' })];
     await client.update(before.id, { brand: 'two', isInactive: 'perhaps' });
     await client.update(before.id, { brand: 'two' }, { key: null });
@@ -466,6 +466,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     const after = (await client.update(before.id, { brand: 'two' })).record;
     expect([after.brand, after.createdAt]).toEqual(['two', before.createdAt]);
     expect(Date.parse(String(after.updatedAt))).toBeGreaterThan(Date.parse(String(before.updatedAt)));
+    await client.update(kept.id, {});
     expect((await client.get('products', kept.id)).record).toEqual(kept);
   });
 
