@@ -96,10 +96,9 @@ export interface Page<T> extends PageResponse<T> {
   /** How this page was read. `keyset` becomes `page` when an id is not an integer, or the service has no bounds on id. */
   readonly pagination: PaginationKind;
   /**
-   * Whether the read can have missed a record so far. `certain`: every response was in the order of ids, so
-   * each one proves which records exist up to its last id. `likely`: the service uses another order, so a response that
-   * the service shortened looks like a complete one; or it hides a page of records or more; or its pages are so short that
-   * they can be in the order of ids by chance. By `page` it is `likely` from the second page on, because a record that is
+   * Whether the read can have missed a record so far. By `keyset` it is `certain` if every response was in the order of ids,
+   * and `likely` if not, because a response that the service shortened by hiding records then looks like a complete one; also
+   * if the read found a page of hidden records. By `page` it is `likely` from the second page on, because a record that is
    * deleted during the read can hide another one, and `undefined` on a first page without repeated rows. With `none` it
    * is `certain`. `undefined` for a cursor of your own.
    */
@@ -111,8 +110,7 @@ export interface Page<T> extends PageResponse<T> {
    */
   readonly repeated: number;
   /**
-   * The read started again with this page, because the service turned out to use another order; or it was resumed by page.
-   * The records before this page are delivered again.
+   * The read was resumed by page, which begins again: the records before this page are delivered again.
    */
   readonly restarted: boolean;
   /** Where to resume after this page (`resumeFrom`); undefined for pagination that cannot be resumed. */

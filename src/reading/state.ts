@@ -15,8 +15,6 @@ export interface RunPosition {
   /** The number of a full read that a target marks, and how many records the copy had before it. */
   readonly read?: number | undefined;
   readonly local?: number | undefined;
-  /** The first row without an id that can be read: the run cannot end well. */
-  readonly unreadable?: string | undefined;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
@@ -65,7 +63,6 @@ const RUN: Readonly<Record<keyof RunPosition, Rule>> = {
   token: optional(isText),
   read: optional(Number.isSafeInteger),
   local: optional(Number.isSafeInteger),
-  unreadable: optional(isText),
 };
 const STATE: Readonly<Record<keyof SyncState, Rule>> = {
   scope: isText,

@@ -111,7 +111,7 @@ export class CollectionRun<T extends { id: string }> {
         this.#pause.signal?.throwIfAborted();
       }
     } while (isReadAgain);
-    const { unreadable } = this.#state.position ?? {};
+    const { unreadable } = this.#state;
     if (unreadable !== undefined) {
       // The next run reads again what this one has read.
       yield this.#batch(NOTHING, abandoned(this.#state));

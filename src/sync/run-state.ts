@@ -17,8 +17,6 @@ export interface RunPlan {
   readonly resumed: boolean;
   /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
   readonly marks?: ReadMarking | undefined;
-  /** Of an interrupted run that this one resumes: see `RunPosition`. */
-  readonly unreadable?: string | undefined;
 }
 
 /** The number of a full read, and how many records the copy had before it. */
@@ -48,6 +46,11 @@ export interface RunState {
   readonly rows: number;
   /** Whether the service's clock stood behind the last watermark. */
   readonly clockWentBack: boolean;
+  /**
+   * The first row without an id that can be read: the run cannot end well. It is not stored, because a list with such a row
+   * is read by page, and so again from its start.
+   */
+  readonly unreadable: string | undefined;
 }
 
 export interface Step {
@@ -85,6 +88,7 @@ export function begin(
     repeated: 0,
     rows: 0,
     clockWentBack: false,
+    unreadable: undefined,
   };
 }
 
@@ -103,7 +107,6 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
       token: read.pagination === 'keyset' ? run.token : undefined,
       resumed: true,
       marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
-      unreadable: run.unreadable,
     };
   }
   const last = found?.watermark;
@@ -137,16 +140,16 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Ste
   const restarted = page.restarted || startsOver;
   const watermark = position?.watermark ?? plan.watermark ?? watermarkOf(page.first);
   const { resumeToken: token, pagination, complete, repeated } = page;
-  const unreadable = position?.unreadable ?? plan.unreadable ?? firstUnreadable(page, checked.rows);
   return {
     state: {
       ...checked,
-      position: { watermark, since: plan.since, token, ...plan.marks, unreadable },
+      position: { watermark, since: plan.since, token, ...plan.marks },
       base: withOffset(base, page.rows),
       pagination,
       complete,
       repeated,
       rows: checked.rows + page.rows.length,
+      unreadable: checked.unreadable ?? firstUnreadable(page, checked.rows),
     },
     kind: page.records.length > 0 || page.invalid.length > 0 || restarted ? 'deliver' : 'pass',
     restarted,

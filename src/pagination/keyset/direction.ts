@@ -1,45 +1,15 @@
 import type { IdRange } from '../id-bounds.ts';
 import type { IdBounds } from '../page.ts';
-import type { Interval, Key } from './interval.ts';
+import { ABOVE_ALL, type Interval, type Key } from './interval.ts';
 
-/** What differs between ids that are listed upwards and downwards. Everything else works on keys, which go up. */
-interface Direction {
-  keyOf(id: bigint): Key;
-  /** The lowest and the highest id of an interval; undefined is unbounded. */
-  idsOf(interval: Interval): readonly [lowest: bigint | undefined, highest: bigint | undefined];
-  /** The caller's range of ids as an interval of keys; undefined is unbounded here. */
-  intervalOf(range: IdRange): Interval;
-  /** The operators of a bound, the preferred one first. */
-  readonly lower: readonly ['gt' | 'gte', 'gt' | 'gte'];
-  readonly upper: readonly ['lt' | 'lte', 'lt' | 'lte'];
-  /** The highest key that may be requested as a bound. */
-  keyLimit(idLimit: bigint | undefined): Key | undefined;
+export type Order = 'asc' | 'desc';
+
+export const keyOf = (id: bigint, order: Order): Key => (order === 'asc' ? id : -id);
+
+/** The caller's range of ids as an interval of keys. */
+export function intervalOf({ after, through = ABOVE_ALL }: IdRange, order: Order): Interval {
+  return order === 'asc' ? { after, through } : { after: -through - 1n, through: -after - 1n };
 }
-
-export const DIRECTIONS: Readonly<Record<'asc' | 'desc', Direction>> = {
-  asc: {
-    keyOf: (id) => id,
-    idsOf: ({ after, through }) => [after === undefined ? undefined : after + 1n, through],
-    intervalOf: ({ after, through }) => ({ after, through }),
-    lower: ['gt', 'gte'],
-    upper: ['lte', 'lt'],
-    keyLimit: (idLimit) => idLimit,
-  },
-  desc: {
-    keyOf: (id) => -id,
-    idsOf: ({ after, through }) => [
-      through === undefined ? undefined : -through,
-      after === undefined ? undefined : -after - 1n,
-    ],
-    intervalOf: ({ after, through }) => ({
-      after: through === undefined ? undefined : -through - 1n,
-      through: -after - 1n,
-    }),
-    lower: ['gte', 'gt'],
-    upper: ['lt', 'lte'],
-    keyLimit: () => undefined,
-  },
-};
 
 /** The largest ids of the types that services store ids in: int4, the exact integers of a double, int8. */
 const LARGEST_IDS = [2_147_483_647n, 2n ** 53n - 1n, 2n ** 63n - 1n];
@@ -48,16 +18,25 @@ const LARGEST_IDS = [2_147_483_647n, 2n ** 53n - 1n, 2n ** 63n - 1n];
  * The largest id that may be requested as a bound after the id `highest` was seen. A service whose id column is an int4 responds
  * with 500 to a larger one, and then the read could never get past it.
  */
-export function idLimitOf(highest: bigint): bigint | undefined {
-  return LARGEST_IDS.find((largest) => highest <= largest);
+export function idLimitOf(highest: bigint): bigint {
+  return LARGEST_IDS.find((largest) => highest <= largest) ?? ABOVE_ALL;
 }
 
 interface BoundOptions {
   /** The caller's own bounds. */
-  readonly caller?: IdBounds | undefined;
+  readonly caller: IdBounds | undefined;
+  /** What they leave: its ends need no bound. */
+  readonly all: Interval;
+  readonly order: Order;
   /** The largest id that may be requested as a bound. */
-  readonly idLimit: bigint | undefined;
+  readonly idLimit: bigint;
 }
+
+/** The operators of a bound, the preferred one first. */
+const OPERATORS = {
+  asc: { lower: ['gt', 'gte'], upper: ['lte', 'lt'] },
+  desc: { lower: ['gte', 'gt'], upper: ['lt', 'lte'] },
+} as const;
 
 /**
  * The filters that request an interval, beside the caller's own: an operator that the caller uses is left to the
@@ -65,28 +44,30 @@ interface BoundOptions {
  * which is safe because an interval lies within the caller's bounds.
  */
 export function boundsOf(
-  interval: Interval,
-  direction: Direction,
-  { caller = {}, idLimit }: BoundOptions,
+  { after, through }: Interval,
+  { caller = {}, all, order, idLimit }: BoundOptions,
 ): IdBounds | undefined {
-  const [lowest, highest] = direction.idsOf(interval);
-  const choose = <Name extends string>(
+  const [hasBegin, hasEnd] = [after !== all.after, through !== all.through];
+  const isUp = order === 'asc';
+  const [lowest, highest] = isUp ? [after + 1n, through] : [-through, -after - 1n];
+  const choose = <Name extends keyof IdBounds>(
     [preferred, other]: readonly [Name, Name],
     smaller: Name,
     ids: Record<Name, bigint>,
   ) => {
-    const isTaken =
-      caller[preferred as keyof IdBounds] !== undefined && caller[other as keyof IdBounds] === undefined;
+    const isTaken = caller[preferred] !== undefined && caller[other] === undefined;
     const free = isTaken ? other : preferred;
-    const name = idLimit !== undefined && ids[free] > idLimit ? smaller : free;
+    const name = ids[free] > idLimit ? smaller : free;
     return { [name]: String(ids[name]) };
   };
   const bounds: IdBounds = {
     // No id is below 0: a bound that excludes nothing else is not sent.
-    ...(lowest === undefined || lowest <= 0n
-      ? {}
-      : choose(direction.lower, 'gt', { gt: lowest - 1n, gte: lowest })),
-    ...(highest === undefined ? {} : choose(direction.upper, 'lte', { lt: highest + 1n, lte: highest })),
+    ...((isUp ? hasBegin : hasEnd) && lowest > 0n
+      ? choose(OPERATORS[order].lower, 'gt', { gt: lowest - 1n, gte: lowest })
+      : {}),
+    ...((isUp ? hasEnd : hasBegin)
+      ? choose(OPERATORS[order].upper, 'lte', { lte: highest, lt: highest + 1n })
+      : {}),
   };
   return Object.keys(bounds).length === 0 ? undefined : bounds;
 }

@@ -1,17 +1,27 @@
-import { isInRange } from '../id-bounds.ts';
-
 /** An id in the order of the read: the id itself upwards, its negative downwards. So every read goes up. */
 export type Key = bigint;
 
-/** The keys above `after`, up to and including `through`. Undefined: as far as the caller's bounds go. */
+/** Above every id: ids have at most 39 digits. An interval that ends there has no bound. */
+export const ABOVE_ALL = 10n ** 39n;
+
+/** The keys above `after`, up to and including `through`. */
 export interface Interval {
-  readonly after: Key | undefined;
-  readonly through: Key | undefined;
+  readonly after: Key;
+  readonly through: Key;
 }
 
-export function contains({ after, through }: Interval, key: Key): boolean {
-  return isInRange(key, { after: after ?? key - 1n, through });
-}
+export const lower = (a: Key, b: Key): Key => (a < b ? a : b);
+export const higher = (a: Key, b: Key): Key => (a > b ? a : b);
+
+export const contains = ({ after, through }: Interval, key: Key): boolean => key > after && key <= through;
+
+export const includes = (outer: Interval, { after, through }: Interval): boolean =>
+  outer.after <= after && through <= outer.through;
+
+export const isSame = (a: Interval, b: Interval): boolean => a.after === b.after && a.through === b.through;
+
+/** Whether any response shows the interval completely, because it has room for one id. */
+export const isSingleId = ({ after, through }: Interval): boolean => through === after + 1n;
 
 /** Each key once, ascending. */
 export function ascending(keys: readonly Key[]): readonly Key[] {
@@ -22,104 +32,132 @@ export function isAscending(keys: readonly Key[]): boolean {
   return keys.every((key, index) => index === 0 || key >= (keys[index - 1] ?? key));
 }
 
+/** What intervals have in common with `range`. */
+export function within<I extends Interval>(intervals: readonly I[], range: Interval): I[] {
+  return intervals
+    .map((each) => ({
+      ...each,
+      after: higher(each.after, range.after),
+      through: lower(each.through, range.through),
+    }))
+    .filter(({ after, through }) => after < through);
+}
+
+/** What intervals have outside of `range`. */
+export function without<I extends Interval>(intervals: readonly I[], range: Interval): I[] {
+  return intervals.flatMap((each) =>
+    [
+      { ...each, through: lower(each.through, range.after) },
+      { ...each, after: higher(each.after, range.through) },
+    ].filter(({ after, through }) => after < through),
+  );
+}
+
+/** Ascending intervals of which those that touch become one if `mayJoin` allows it: the second one from the begin of the first. */
+export function joined<I extends Interval>(
+  intervals: readonly I[],
+  mayJoin: (before: I, each: I) => boolean,
+): readonly I[] {
+  const all: I[] = [];
+  for (const each of intervals) {
+    const before = all.at(-1);
+    if (before?.through === each.after && mayJoin(before, each)) {
+      all.splice(-1, 1, { ...each, after: before.after });
+    } else {
+      all.push(each);
+    }
+  }
+  return all;
+}
+
 /*
- * Where to end the next interval. Nothing below decides what is delivered: a bad guess costs a request, never a row.
- *
- * The figures beside the constants are requests for 3,000 records at 30 per page, compared with a read by page. Chosen:
- * in id order 1.08 with dense ids, 1.53 with gaps, 2.36 in bursts; in no order 1.86 with gaps, 4.76 in bursts.
+ * Where to end an interval. Nothing below decides what is delivered: a bad guess costs a request, never a row.
  */
 
-/**
- * Splits of one interval after which it is halved, because the rows seen do not suffice. In no order 1 costs 1.92 with gaps
- * and 6.58 in bursts; 4 costs 1.92, and saves requests only in bursts (3.95).
- */
+/** Splits of one interval after which it is halved, because the rows seen do not suffice. */
 const HALVING_AFTER = 2;
 
-/** A full response: the service perhaps cut it. */
+/** What a full response showed of its interval. */
 interface FullResponse {
   /** Its keys, each once, ascending; at least one. */
   readonly sorted: readonly Key[];
   readonly inOrder: boolean;
-  readonly timesNarrowed: number;
+  /** How often the interval was split before. */
+  readonly splits: number;
 }
 
-/** The new end of an interval. `singleKey` is that of a single row, before which everything is requested first. */
-interface Narrowed {
-  readonly through: Key;
-  readonly singleKey: Key | undefined;
-}
-
-/** Narrows an interval to what one response is expected to hold. Undefined if it cannot be narrowed any more. */
-export function narrow(
+/** The begin of an interval whose response was full, as one or two intervals to request. What is behind them is left. */
+export function splitOf(
   { after, through }: Interval,
-  { sorted, inOrder, timesNarrowed }: FullResponse,
-): Narrowed | undefined {
-  const [first = 0n] = sorted;
-  if (sorted.length === 1) {
-    if (after !== first - 1n) return { through: first - 1n, singleKey: first };
-    return through === first ? undefined : { through: first, singleKey: undefined };
-  }
-  // In id order the response held the first rows of the interval: it is complete up to the last but one.
+  { sorted, inOrder, splits }: FullResponse,
+): readonly Interval[] {
+  const [first = after] = sorted;
+  const last = sorted.at(-1) ?? first;
   const middle = sorted[(sorted.length - 1) >> 1] ?? first;
-  if (inOrder)
-    return {
-      through: timesNarrowed > HALVING_AFTER ? middle : (sorted.at(-2) ?? first),
-      singleKey: undefined,
-    };
+  const notEmpty = (parts: readonly Interval[]) => parts.filter((part) => part.after < part.through);
+  // In id order the response held the first rows of the interval: it is complete up to the last but one.
+  if (inOrder && sorted.length > 1) {
+    return [{ after, through: splits > HALVING_AFTER ? middle : (sorted.at(-2) ?? first) }];
+  }
 
-  if (timesNarrowed < HALVING_AFTER || after === undefined) return { through: middle, singleKey: undefined };
-  // Half of the interval. If the rows lie far up together, that leaves too much below them: then further below them each time.
-  const half = (after + (through ?? middle)) / 2n;
-  const below = first - ((sorted.at(-1) ?? first) - first + 1n) * 2n ** BigInt(timesNarrowed);
-  const lower = below > half ? below : half;
-  return { through: lower > after && lower < middle ? lower : middle, singleKey: undefined };
+  // Half of the interval. If the rows lie far up together, that leaves too much below them: then further below them each
+  // time. Downwards an interval without a bound has no half.
+  if (splits >= HALVING_AFTER && after >= -ABOVE_ALL) {
+    const half = (after + lower(through, middle)) / 2n;
+    const below = first - (last - first + 1n) * 2n ** BigInt(splits);
+    const end = higher(half, below);
+    if (end > after && end < middle) {
+      // What lies between them and the rows: of a single row, which a page of one row shows alone, it is asked separately.
+      const rest = sorted.length === 1 ? first - 1n : end === below ? middle : end;
+      return notEmpty([
+        { after, through: end },
+        { after: end, through: rest },
+      ]);
+    }
+  }
+  if (sorted.length > 1) return [{ after, through: middle }];
+  return notEmpty([
+    { after, through: first - 1n },
+    { after: first - 1n, through: first },
+  ]);
 }
 
-/** A completed interval. */
-interface Completed {
-  readonly span: bigint;
-  readonly rows: number;
-  readonly pageSize: number;
-}
+/** Of random gaps, so many standard deviations are left as room for more rows than expected. */
+const ROOM = 1.3;
 
-/** The next interval is at most this many times as wide as the last one. In bursts, in no order, 2 costs 4.91 and 8 5.26. */
-const MOST_GROWTH = 4n;
-/** Wider than the ids of any type. */
-const WIDEST = 2n ** 64n;
-
-/** How wide the interval after an empty one is: as wide as may be, up to a limit, because a resume token holds it. */
-export function widthAfterEmpty(width: bigint): bigint {
-  const next = width * MOST_GROWTH;
-  return next < WIDEST ? next : WIDEST;
+/**
+ * How wide an interval is expected to fit into one response, if `gap` ids have one row on average. As many ids as fit into
+ * a page less one always do. Of wider ones, dense ids vary less than sparse ones: p of n ids vary by √(n p (1 − p)).
+ */
+export function widthOf(gap: number, pageSize: number): bigint {
+  const most = Math.max(1, pageSize - 1);
+  // At least half a page: with a width of 0, tiny pages would be read id by id.
+  const rows = Math.max(most / 2, most - ROOM * Math.sqrt(most * (1 - 1 / gap)));
+  return BigInt(Math.max(most, Math.floor(rows * gap)));
 }
 
 /**
- * How wide the next interval may be to fill four fifths of a page. In id order seven tenths cost 1.47 and 1.60 (dense, gaps),
- * nine tenths 1.15 and 1.63, a whole page 2.08 and 1.74, because a full response is requested again.
+ * The mean gaps by which an interval begins before the end of the one before it, which is still in flight. Of random gaps, 5 %
+ * (e^-3) are longer; 2 and 4 were no better.
  */
-export function nextWidth({ span, rows, pageSize }: Completed, before: bigint | undefined): bigint {
-  const most = span * MOST_GROWTH;
-  const fitting = rows === 0 ? most : (4n * span * BigInt(pageSize)) / (5n * BigInt(rows));
-  const width = fitting < most ? fitting : most;
-  // The mean of two estimates is a better one.
-  const next = before === undefined || rows === 0 ? width : (before + width + 1n) / 2n;
-  // Fewer ids than a page has rows cannot fill one.
-  const least = BigInt(pageSize - 1);
-  return next > least ? next : least > 1n ? least : 1n;
-}
-
-/**
- * The mean gaps between ids by which a guessed interval begins before the end of the one before it. Of random gaps, 5 % (e^-3) are
- * longer; 2 and 4 were no better.
- */
-const GAPS_OF_OVERLAP = 3n;
+const GAPS_OF_OVERLAP = 3;
 
 /** The same in ids: 0 if the ids are dense, at most half of an interval. */
-export function overlapOf(width: bigint, pageSize: number): bigint {
-  // Four fifths of a page of rows are expected in this width.
-  const fifths = 4n * BigInt(Math.max(1, pageSize));
-  const gaps = GAPS_OF_OVERLAP * (width * 5n - fifths);
-  const overlap = gaps <= 0n ? 0n : (gaps + fifths - 1n) / fifths;
-  const most = width / 2n;
-  return overlap < most ? overlap : most;
+export function overlapOf(gap: number, pageSize: number): bigint {
+  return lower(BigInt(Math.ceil(GAPS_OF_OVERLAP * (gap - 1))), widthOf(gap, pageSize) / 2n);
+}
+
+/** The next gap is expected to be at most this many times as wide as the last one. */
+const MOST_GROWTH = 8;
+/** Wider than the ids of any type. */
+const WIDEST = 2 ** 64;
+/** How much more an estimate counts than one response. */
+const EARLIER = 5;
+
+/** Ids per row, as the last response and those before it show. */
+export function gapAfter(before: number | undefined, span: bigint, rows: number): number {
+  const seen = Number(span) / Math.max(1, rows);
+  if (before === undefined) return Math.max(1, seen);
+  if (rows === 0) return Math.min(before * MOST_GROWTH, WIDEST);
+  return Math.max(1, (before * EARLIER + Math.min(seen, before * MOST_GROWTH)) / (EARLIER + 1));
 }

@@ -4,20 +4,31 @@ import { byPage } from '../by-page.ts';
 import { integerId, rangeOf } from '../id-bounds.ts';
 import {
   type AfterLastPage,
-  awaitedLater,
   type FetchPage,
   isAfterLastPage,
   keepRecords,
   type Page,
+  type PageQuery,
   type PageResponse,
   type Pages,
   type ReaderOptions,
   type ResumePosition,
 } from '../page.ts';
-import { ReadAhead } from './ahead.ts';
-import { DIRECTIONS } from './direction.ts';
-import { type ReadContext, reduce, requestOf, type Step } from './reduce.ts';
-import { BY_PAGE, isCertain, positionOf, type ReadState, START, stateOf } from './state.ts';
+import { keyOf } from './direction.ts';
+import { contains } from './interval.ts';
+import {
+  type Ask,
+  delivered,
+  isEnded,
+  next,
+  type Proven,
+  queryOf,
+  type ReadContext,
+  type ReadState,
+  reduce,
+  startOf,
+} from './read.ts';
+import { BY_PAGE, positionOf, stateOf } from './token.ts';
 
 interface KeysetOptions extends ReaderOptions {
   /** How the service responds to a page after the last one. */
@@ -35,165 +46,213 @@ interface KeysetOptions extends ReaderOptions {
   readonly tokenOf: (position: ResumePosition) => string;
 }
 
-/** Rows to deliver, or the first sign that the list can be read only by page. */
-type Delivery<T> =
-  | {
-      readonly kind: 'rows';
-      readonly response: PageResponse<T>;
-      readonly state: ReadState;
-      readonly restarted: boolean;
-    }
-  | { readonly kind: 'by_page'; readonly firstPage: PageResponse<T> | undefined };
-
 /**
- * Reads by intervals of ids: see `reduce.ts` for how and why. It needs integer ids: if one is not, it reads by page from
+ * Reads by intervals of ids: see `read.ts` for how and why. It needs integer ids: if one is not, it reads by page from
  * the first page on, without the rows of the range that was delivered before.
  *
- * An empty page is delivered only if it is the first one, if the read starts again, or if it is the last one and
- * `complete` has changed.
+ * An empty page is delivered only if it is the first one, or if it is the last one and `complete` has changed.
  */
 export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
-  const { signal, prefetch, limit = Number.POSITIVE_INFINITY, tokenOf } = options;
   const range = rangeOf(options.bounds);
-  const start = options.resumeFrom === undefined ? START : stateOf(options.resumeFrom);
-  if (range === undefined || start === undefined) {
-    return yield* continueByPage(fetchPage, options);
-  }
+  if (range === undefined) return yield* continueByPage(fetchPage, options);
   const context = { ...options, range, bounds: options.bounds };
-  const next = deliveries(fetchPage, options, { start, context });
+  const start = options.resumeFrom === undefined ? startOf(context) : stateOf(options.resumeFrom, context);
+  if (start === undefined) return yield* continueByPage(fetchPage, options);
 
-  let wanted = limit;
-  let ahead: Promise<Delivery<T>> | undefined;
+  const reader = new Reader(fetchPage, options, { start, context });
   let complete: Page<T>['complete'];
-  let delivered: ReadState = start;
-  while (wanted > 0) {
-    const delivery = await (ahead ?? next(wanted));
-    signal.throwIfAborted();
-    if (delivery.kind === 'by_page') {
-      const { firstPage } = delivery;
-      return yield* continueByPage(fetchPage, { ...options, limit: wanted }, { delivered, firstPage });
-    }
+  for (;;) {
+    const page = await reader.take();
+    options.signal.throwIfAborted();
+    if (page === 'by_page')
+      return yield* continueByPage(fetchPage, { ...options, limit: reader.wanted }, reader);
 
-    const { state, restarted, response } = delivery;
-    delivered = state;
-    const seen = new Set(response.ids);
-    const page =
-      seen.size === response.ids.length ? response : keepRecords(response, (id) => seen.delete(id));
-    wanted = (restarted ? limit : wanted) - page.records.length;
-    const isLast = state.phase === 'end';
-    ahead = !isLast && prefetch > 0 && wanted > 0 ? awaitedLater(next(wanted)) : undefined;
-    const completeNow = isCertain(state) ? 'certain' : 'likely';
-    if (page.records.length > 0 || page.invalid.length > 0 || restarted || completeNow !== complete) {
+    const { state } = reader;
+    const completeNow = state.inOrder && !state.mayMissRows ? 'certain' : 'likely';
+    if (page.records.length > 0 || page.invalid.length > 0 || completeNow !== complete) {
       complete = completeNow;
-      const resumeToken = tokenOf(positionOf(state));
-      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted, resumeToken };
+      const resumeToken = options.tokenOf(positionOf(state));
+      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted: false, resumeToken };
     }
-    if (isLast) return;
+    if (isEnded(state) || reader.wanted <= 0) return;
   }
 }
 
-/** The driver: sends requests until there is something to deliver. Not called after the end, nor during another call. */
-function deliveries<T>(
-  fetchPage: FetchPage<T>,
-  options: KeysetOptions,
-  { start, context }: { readonly start: ReadState; readonly context: ReadContext },
-): (wanted: number) => Promise<Delivery<T>> {
-  let state = start;
-  let latest: PageResponse<T> | undefined;
+/** The driver: sends what `next` says, and gives the responses to `reduce` as they arrive. */
+class Reader<T> {
+  state: ReadState;
+  /** The records that the caller still takes. */
+  wanted: number;
   /** The response to nothing but the caller's filters is the first page, and need not be requested again. */
-  let firstPage: PageResponse<T> | undefined;
+  firstPage: PageResponse<T> | undefined;
+  hasDelivered = false;
+  readonly #fetchPage: FetchPage<T>;
+  readonly #options: KeysetOptions;
+  readonly #context: ReadContext;
+  readonly #responses = new Map<Ask, PageResponse<T>>();
+  readonly #inFlight = new Set<Ask>();
+  /** Why requests failed, or their responses cannot be used. Thrown when what was in flight was delivered. */
+  readonly #failures = new Map<Ask, unknown>();
+  /** The latest response, for the time and the rate limit of an empty page. */
+  #latest: PageResponse<T> | undefined;
   /** Whether the bounds of this package can still turn out to be useless, because nothing was delivered by them. */
-  let isOpen = options.mayReadByPage && options.resumeFrom === undefined;
-  let isBounded = false;
-  /** A response without rows, as a 404 after the last page is one. */
-  const fetchRows: FetchPage<T> = async (query, signal) => {
-    try {
-      return await fetchPage(query, signal);
-    } catch (error) {
-      const isPage = query.page !== undefined && latest !== undefined;
-      if (!isPage || !isAfterLastPage(error, options.afterLastPage)) throw error;
-      return withoutRows(latest as PageResponse<T>);
-    }
-  };
-  const ahead = new ReadAhead(fetchRows, options, context);
+  #mayReadByPage: boolean;
+  #isByPage = false;
+  #isWaiting = false;
+  #wake: () => void = () => undefined;
 
-  return async (wanted) => {
-    let held: PageResponse<T> | undefined;
+  constructor(
+    fetchPage: FetchPage<T>,
+    options: KeysetOptions,
+    { start, context }: { readonly start: ReadState; readonly context: ReadContext },
+  ) {
+    this.#fetchPage = fetchPage;
+    this.#options = options;
+    this.#context = context;
+    this.state = start;
+    this.wanted = options.limit ?? Number.POSITIVE_INFINITY;
+    this.#mayReadByPage = options.mayReadByPage && options.resumeFrom === undefined;
+  }
+
+  /** The next rows in the order of keys. Not called during another call. */
+  async take(): Promise<PageResponse<T> | 'by_page'> {
+    this.#isWaiting = true;
     for (;;) {
-      const query = requestOf(state, context);
-      const adds = query.id !== undefined;
-      let step: Step;
-      let response: PageResponse<T>;
-      try {
-        const taken = await ahead.take(state, wanted);
-        ({ response } = taken);
-        if (query.page === 1) firstPage = response;
-        step = reduce(state, response, context, { held, asked: taken.asked });
-        if (taken.asked !== undefined) response = withoutEarlier(response, state);
-      } catch (error) {
-        const isUseless = error instanceof FilterIgnoredError || (adds && !isBounded && isRejection(error));
-        if (isOpen && isUseless) return { kind: 'by_page', firstPage };
-        throw error;
-      }
-      isBounded ||= adds;
-      if (step.deliver === 'by_page') return { kind: 'by_page', firstPage };
-      state = step.state;
-      latest = response;
-      const restarted = step.deliver === 'restart';
-      const delivered = step.deliver === 'held' ? held : restarted ? withoutRows(response) : response;
-      if (step.deliver !== 'nothing' && delivered !== undefined) {
-        isOpen = false;
-        firstPage = undefined;
-        return { kind: 'rows', response: delivered, state, restarted };
-      }
-      held = state.phase === 'second_page' ? response : undefined;
+      const page = this.#deliverable();
+      if (page !== undefined) return page;
+      this.#send();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
-  };
+  }
+
+  #deliverable(): PageResponse<T> | 'by_page' | undefined {
+    if (this.#isByPage) return 'by_page';
+    for (let step = delivered(this.state); step !== undefined; step = delivered(this.state)) {
+      ({ state: this.state } = step);
+      const { part } = step;
+      const response = this.#responses.get(part.ask);
+      this.#forget(part.ask);
+      if (response === undefined || (part.first === undefined && !isEnded(this.state))) continue;
+      const page = rowsOf(response, part, this.state);
+      this.hasDelivered = true;
+      this.firstPage = undefined;
+      this.wanted -= page.records.length;
+      this.#isWaiting = false;
+      this.#send();
+      return page;
+    }
+    if (isEnded(this.state)) return withoutRows(this.#latest as PageResponse<T>);
+    const failed = this.#failed();
+    const others = this.state.work.some(({ ask }) => ask !== undefined && !this.#failures.has(ask));
+    if (failed !== undefined && !others) throw this.#failures.get(failed);
+    return undefined;
+  }
+
+  /** The first failed request whose interval no other response has proven. After it nothing is sent. */
+  #failed(): Ask | undefined {
+    return this.state.work.find(({ ask }) => ask !== undefined && this.#failures.has(ask))?.ask;
+  }
+
+  #send(): void {
+    if (this.#isByPage || this.#failed() !== undefined) return;
+    const { prefetch } = this.#options;
+    const { pageSize } = this.state;
+    const pages = Math.ceil(this.wanted / Math.max(1, pageSize));
+    const quotaLeft = this.#latest?.rateLimit?.remaining ?? Number.POSITIVE_INFINITY;
+    const atOnce = quotaLeft < 2 * prefetch ? Math.min(prefetch, 1) : prefetch;
+    // Those whose interval other responses have proven meanwhile are in flight too.
+    const superseded = [...this.#inFlight].filter((each) => this.state.work.every(({ ask }) => ask !== each));
+    const most = Math.min(this.#isWaiting ? Math.max(atOnce, 1) : atOnce, pages) - superseded.length;
+    if (most <= 0) return;
+    const { state, asks } = next(this.state, most, this.#context);
+    this.state = state;
+    for (const ask of asks) {
+      const query = queryOf(ask, state, this.#context);
+      this.#inFlight.add(ask);
+      this.#fetchRows(ask, query)
+        .then((response) => this.#receive(ask, query, response))
+        .catch((error: unknown) => this.#fail(ask, query, error));
+    }
+  }
+
+  async #fetchRows({ page }: Ask, query: PageQuery): Promise<PageResponse<T>> {
+    try {
+      return await this.#fetchPage(query, this.#options.signal);
+    } catch (error) {
+      // A 404 after the last page is a page without rows.
+      if (page !== 2 || !isAfterLastPage(error, this.#options.afterLastPage)) throw error;
+      return withoutRows(this.#latest as PageResponse<T>);
+    }
+  }
+
+  #receive(ask: Ask, query: PageQuery, response: PageResponse<T>): void {
+    this.#inFlight.delete(ask);
+    if (query.page === 1) this.firstPage = response;
+    this.#latest = response;
+    const state = reduce(this.state, ask, response, this.#context);
+    if (state === undefined) this.#isByPage = true;
+    else this.state = state;
+    this.#responses.set(ask, response);
+    this.#forget(ask);
+    this.#send();
+    this.#wake();
+  }
+
+  /** Keeps a response as long as rows of it are to be delivered. */
+  #forget(ask: Ask): void {
+    const { proven, work } = this.state;
+    if (proven.some((part) => part.ask === ask) || work.some(({ held }) => held?.ask === ask)) return;
+    this.#responses.delete(ask);
+  }
+
+  #fail(ask: Ask, query: PageQuery, error: unknown): void {
+    this.#inFlight.delete(ask);
+    const isRejection = error instanceof ApiError && (error.status === 400 || error.status === 422);
+    const isUseless = error instanceof FilterIgnoredError || (query.id !== undefined && isRejection);
+    if (this.#mayReadByPage && !this.hasDelivered && isUseless) this.#isByPage = true;
+    else this.#failures.set(ask, error);
+    this.#wake();
+  }
 }
 
-/** Whether the service rejected the parameters of a request. */
-function isRejection(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 400 || error.status === 422);
-}
-
-/** A response without the rows that were delivered before: it may begin before the interval that was requested. */
-function withoutEarlier<T>(response: PageResponse<T>, { after, order }: ReadState): PageResponse<T> {
-  const isNew = (text: string) => {
+/** The rows of a response that lie in a proven part of it, each once. */
+function rowsOf<T>(response: PageResponse<T>, part: Proven, { order }: ReadState): PageResponse<T> {
+  const seen = new Set<string>();
+  const isIn = (text = '') => {
     const id = integerId(text);
-    return id === undefined || after === undefined || DIRECTIONS[order].keyOf(id) > after;
+    return id !== undefined && contains(part, keyOf(id, order));
   };
-  if (response.ids.every(isNew) && response.invalid.every(({ id }) => id === undefined || isNew(id)))
-    return response;
-  const invalid = response.invalid.filter(({ id }) => id === undefined || isNew(id));
-  return { ...keepRecords(response, isNew), invalid };
+  const isNew = (id: string) => isIn(id) && !seen.has(id) && seen.add(id).size > 0;
+  return { ...keepRecords(response, isNew), invalid: response.invalid.filter(({ id }) => isIn(id)) };
 }
 
 function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
   return { ...response, rows: [], records: [], ids: [], sent: [], invalid: [] };
 }
 
-/** Reads by page from the first page on, without what was delivered up to the state `delivered`. */
+/** Reads by page from the first page on, without what was delivered. */
 async function* continueByPage<T>(
   fetchPage: FetchPage<T>,
   options: KeysetOptions,
-  begun?: { readonly delivered: ReadState; readonly firstPage: PageResponse<T> | undefined },
+  begun?: Pick<Reader<T>, 'state' | 'hasDelivered' | 'firstPage'>,
 ): Pages<T> {
   yield* byPage(
     fetchPage,
     { ...options, start: 1 },
     {
       firstPage: begun?.firstPage,
-      isDelivered: begun && isDeliveredBy(begun.delivered),
+      isDelivered: begun?.hasDelivered === true ? isDeliveredBy(begun.state) : undefined,
       restarted: begun === undefined && options.resumeFrom !== undefined,
       resumeToken: options.tokenOf(BY_PAGE),
     },
   );
 }
 
-function isDeliveredBy({ after, order }: ReadState): ((id: string) => boolean) | undefined {
-  if (after === undefined) return undefined;
+function isDeliveredBy({ after, order }: ReadState): (id: string) => boolean {
   return (text) => {
     const id = integerId(text);
-    return id !== undefined && DIRECTIONS[order].keyOf(id) <= after;
+    return id !== undefined && keyOf(id, order) <= after;
   };
 }

@@ -119,7 +119,7 @@ test('a push reads a list by page once, although such a read is only likely to b
 });
 
 // Seeds with which keyset pagination alone misses a product.
-test.each([27, 57])(
+test.each([1, 3])(
   'a push reads a list with hidden rows again by page, and creates no product a second time (seed %i)',
   async (seed) => {
     const { run, client } = setUpPush(products(100), {

@@ -7,7 +7,7 @@ import { writeBody } from '../../../src/collections/write-body.ts';
 import { apiErrorOf, lastSegment } from '../../../src/errors/api-error-of.ts';
 import { checkId, checkText } from '../../../src/input/checks.ts';
 import { integerId, rangeOf } from '../../../src/pagination/id-bounds.ts';
-import { stateOf } from '../../../src/pagination/keyset/state.ts';
+import { stateOf } from '../../../src/pagination/keyset/token.ts';
 import { decodeResumeToken } from '../../../src/pagination/resume-token.ts';
 import { decodeState, stateKey } from '../../../src/reading/state.ts';
 import { checkStart } from '../../../src/reading/watermark.ts';
@@ -27,6 +27,7 @@ import { anyText, endsWell, tries } from '../../support/hostile.ts';
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
 const sent = { url: 'https://books.example.com/x', apiKey: 'key-of-the-company' };
 const facts = { method: 'GET', path: '/x' };
+const read = { ...facts, attempts: 1, outcome: 'applied' } as const;
 const limits = { timeoutMs: 1_000, deadlineMs: 1_000, timeouts: 0 };
 
 const responseOf = (type: string, detail: string) => ({
@@ -58,18 +59,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a resume token of any content': (text) =>
     decodeResumeToken(Buffer.from(text).toString('base64url'), scope),
   'a position': (text) =>
-    stateOf({
-      pagination: 'keyset',
-      order: 'asc',
-      inOrder: true,
-      shortPages: false,
-      mayMissRows: false,
-      id: text,
-      idLimit: text,
-      mostRows: 1,
-      width: text,
-      rows: 1,
-    }),
+    stateOf(
+      { pagination: 'keyset', order: 'asc', inOrder: true, after: text, highest: text, idLimit: text },
+      { bounds: undefined, range: { after: -1n, through: undefined }, onlyChanges: false, facts: read },
+    ),
   'a checkpoint': (text) => decodeState(text, 'k'),
   'a checkpoint of any content': (text) =>
     decodeState(

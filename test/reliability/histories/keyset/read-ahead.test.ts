@@ -57,10 +57,10 @@ async function read({ ids, deleted, pages }: Collection, prefetch: number): Prom
 const sleep = (ms: number) => new Promise<void>((resolve) => globalThis.setTimeout(resolve, ms));
 
 test.each([
-  [{ ids: 'dense', deleted: 0, pages: 60 }, 0.33, 1.45],
-  [{ ids: 'dense', deleted: 0.3, pages: 60 }, 0.4, 1.65],
-  [{ ids: 'sparse', deleted: 0, pages: 60 }, 0.55, 2],
-  [{ ids: 'bursts', deleted: 0, pages: 60 }, 0.75, 2.9],
+  [{ ids: 'dense', deleted: 0, pages: 60 }, 0.37, 1.15],
+  [{ ids: 'dense', deleted: 0.3, pages: 60 }, 0.4, 1.5],
+  [{ ids: 'sparse', deleted: 0, pages: 60 }, 0.5, 1.9],
+  [{ ids: 'bursts', deleted: 0, pages: 60 }, 1.02, 2.4],
 ] as const)(
   'keyset with prefetch: 4 reads %j in at most %d of the time of one after another, with %d times the requests of pages',
   async (collection, time, requests) => {

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
+import { type Learned, type ReadState, startOf } from '../../../src/pagination/keyset/read.ts';
+import { positionOf, stateOf } from '../../../src/pagination/keyset/token.ts';
+
+const context = {
+  bounds: undefined,
+  range: { after: -1n, through: undefined },
+  onlyChanges: false,
+  facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
+} as const;
+
+const learned: Learned = {
+  order: 'asc',
+  inOrder: true,
+  mayMissRows: true,
+  boundsApply: true,
+  gap: 1.5,
+  highest: 41n,
+  idLimit: 2_147_483_647n,
+};
+
+const again = (state: ReadState) => stateOf(JSON.parse(JSON.stringify(positionOf(state))), context);
+
+test.each<[string, Partial<Learned>, bigint | undefined]>([
+  ['in the middle of a collection', {}, 17n],
+  ['of a read from the highest id down', { order: 'desc', highest: -17n }, -17n],
+  ['at the start', { boundsApply: false, gap: undefined, highest: undefined }, undefined],
+  ['beyond every type of ids', { idLimit: 10n ** 39n }, 10n ** 38n],
+  ['in another order', { inOrder: false }, 17n],
+])('a position %s is read back as it was, without what may have changed', (_, changed, after) => {
+  const start = startOf(context, { ...learned, ...changed }, after);
+  expect(again({ ...start, pageSize: 30, depth: 4, fruitless: 7, missing: [3n] })).toEqual(start);
+});
+
+test('a read that has ended is resumed behind its last row, because others may have been written', () => {
+  const ended = { ...startOf(context, learned), after: 10n ** 39n, work: [], proven: [] };
+  expect(again(ended)?.after).toBe(41n);
+});
+
+const INVALID = {
+  pagination: ['pages', undefined],
+  order: ['up', undefined],
+  inOrder: ['true', false, 1],
+  after: [17.5, '1.5', '', '1'.repeat(61), null],
+  idLimit: ['a', undefined],
+  gap: ['1', 0, Number.NaN],
+};
+
+test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  'a position with %s %j is rejected',
+  (name, value) => {
+    const position = positionOf(startOf(context, learned, 17n));
+    expect(() => stateOf({ ...position, [name]: value }, context)).toThrow(CheckpointError);
+  },
+);
