@@ -77,7 +77,10 @@ export function listSource(
         return { ...value, invalid, rateLimit, ...time, first };
       };
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
-      const reading = { signal, prefetch, limit, facts, bounds: query.id };
+      const onlyChanges = query.updatedSince !== undefined;
+      // Changes are usually few.
+      const ahead = onlyChanges ? Math.min(prefetch, 1) : prefetch;
+      const reading = { signal, prefetch: ahead, limit, facts, bounds: query.id };
       const onRepeat = () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN);
       const byNumber = { ...reading, afterLastPage: pages.afterLastPage, onRepeat };
       // Intervals of ids have an order of their own.
@@ -90,7 +93,7 @@ export function listSource(
           ...byNumber,
           resumeFrom,
           mayReadByPage,
-          onlyChanges: query.updatedSince !== undefined,
+          onlyChanges,
           tokenOf: (position) => encodeResumeToken(scope, position),
         });
       }

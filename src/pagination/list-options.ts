@@ -27,7 +27,7 @@ export const paginationOptions = {
   pagination: optional(paginationKind),
   /**
    * Pages requested ahead while you work on the last one. 4 is good for a read of everything. A cursor takes at most 1, and
-   * so does `keyset` in a list of changes. Default: 1.
+   * so does a list of changes. Default: 1.
    */
   prefetch: option(is.integerFrom(0), 1),
   /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */

@@ -78,7 +78,7 @@ async function* listed(
   }
   if (!isIncomplete) return;
   let isFirst = true;
-  for await (const page of pages(reading, query, { pagination: 'page' })) {
+  for await (const page of pages(reading, query, { pagination: 'page', prefetch: 1 })) {
     yield { ...page, restarted: isFirst || page.restarted, repeatedAgain: page.repeated };
     isFirst = false;
   }

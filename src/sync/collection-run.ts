@@ -3,7 +3,7 @@ import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts'
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
-import { fullReadAhead, type ReadSettings } from '../reading/list-options.ts';
+import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
 import type { CollectionReport, DeletionReport } from '../reports/sync-report.ts';
@@ -204,8 +204,7 @@ export class CollectionRun<T extends { id: string }> {
   /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */
   async *#pages(start: RunState): AsyncGenerator<Page<T>, void> {
     const { since, token } = start.plan;
-    const ahead = since === undefined ? fullReadAhead(this.#settings) : {};
-    const settings = { ...this.#settings, ...ahead, resumeFrom: token };
+    const settings = { ...this.#settings, resumeFrom: token };
     try {
       yield* this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
     } catch (error) {

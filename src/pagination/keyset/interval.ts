@@ -25,6 +25,7 @@ export const isSingleId = ({ after, through }: Interval): boolean => through ===
 
 /** Each key once, ascending. */
 export function ascending(keys: readonly Key[]): readonly Key[] {
+  if (keys.every((key, index) => index === 0 || key > (keys[index - 1] ?? key))) return keys;
   return [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
 }
 

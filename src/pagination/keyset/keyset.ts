@@ -134,7 +134,7 @@ class Reader<T> {
       const { part } = step;
       const response = this.#responses.get(part.ask);
       this.#forget(part.ask);
-      if (response === undefined || (part.first === undefined && !isEnded(this.state))) continue;
+      if (response === undefined || (part.keys.length === 0 && !isEnded(this.state))) continue;
       const page = rowsOf(response, part, this.state);
       this.hasDelivered = true;
       this.firstPage = undefined;
@@ -219,6 +219,7 @@ class Reader<T> {
 
 /** The rows of a response that lie in a proven part of it, each once. */
 function rowsOf<T>(response: PageResponse<T>, part: Proven, { order }: ReadState): PageResponse<T> {
+  if (part.keys.length === response.rows.length) return response;
   const seen = new Set<string>();
   const isIn = (text = '') => {
     const id = integerId(text);

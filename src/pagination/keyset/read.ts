@@ -97,8 +97,8 @@ const IDLE = { ask: undefined, splits: 0, seen: [], held: undefined } as const;
 export interface Proven extends Interval {
   /** The request whose response proves it. */
   readonly ask: Ask;
-  /** Its first row, if any. */
-  readonly first: Key | undefined;
+  /** Its rows, each once, ascending. */
+  readonly keys: readonly Key[];
 }
 
 /** What a resume token holds beside the position. */
@@ -108,7 +108,7 @@ export interface Learned {
   readonly inOrder: boolean;
   /** A page of hidden rows was found: there may be others. */
   readonly mayMissRows: boolean;
-  /** An interval had rows: the service understands the bounds. */
+  /** A request with a bound had rows: the service understands bounds. */
   readonly boundsApply: boolean;
   /** Ids per row. */
   readonly gap: number | undefined;
@@ -153,7 +153,7 @@ export function startOf(context: ReadContext, learned: Learned = NOTHING_LEARNED
     ...learned,
     pageSize: 0,
     isNearEnd: true,
-    depth: Number.POSITIVE_INFINITY,
+    depth: 1,
     fruitless: 0,
     missing: [],
     after: rest.after,
@@ -188,8 +188,7 @@ export function next(
 ): { readonly state: ReadState; readonly asks: readonly Ask[] } {
   const depth = Math.min(state.depth, most);
   const inFlight = [...new Set(state.work.flatMap(({ ask }) => ask ?? []))];
-  const isAlone = !state.boundsApply || context.onlyChanges;
-  let room = Math.min(depth, isAlone ? 1 : most) - inFlight.length - state.proven.length;
+  let room = depth - inFlight.length - state.proven.length;
   const isAwaited = inFlight.length < most && state.proven[0]?.after !== state.after;
   const asks: Ask[] = [];
   const work: Work[] = [];
@@ -222,9 +221,7 @@ function askFor(item: Work, before: Work | undefined, state: ReadState, context:
   const all = callersInterval(order, context);
   if (highest === undefined && isSame(item, all)) return { after, through, page: 1 };
   if (item.splits > 0 || gap === undefined) return { after, through };
-  // In another order rows that were seen behind it are probably not the last ones; changes are few in any order.
-  const isBehindAll = inOrder || context.onlyChanges || highest === undefined || after >= highest;
-  if (through === all.through && isNearEnd && isBehindAll) return { after, through };
+  if (through === all.through && isNearEnd) return { after, through };
 
   // The last row of an interval in flight is rarely its last id: begin a little before its end.
   const overlaps = inOrder && before?.through === after && before.ask !== undefined && before.splits === 0;
@@ -233,7 +230,7 @@ function askFor(item: Work, before: Work | undefined, state: ReadState, context:
   if (end >= through) {
     // Up to a row that was seen: the response then ends with it, so that nothing is left in between.
     const following = inOrder ? state.proven.find((each) => each.after === through) : undefined;
-    return { after: from, through: following?.first ?? through };
+    return { after: from, through: following?.keys[0] ?? through };
   }
   if (order === 'desc' || end <= idLimit) return { after: from, through: end };
   return { after: from, through: after < idLimit ? idLimit : through };
@@ -269,6 +266,7 @@ export function reduce(
     pageSize: ask.page === 2 ? before.pageSize : Math.max(before.pageSize, rows),
     highest: last === undefined ? before.highest : higher(before.highest ?? last, last),
     idLimit: ids.reduce((limit, id) => (id > limit ? idLimitOf(id) : limit), before.idLimit),
+    boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, callersInterval(before.order, context))),
     fruitless: before.fruitless + 1,
   };
   if (state.fruitless >= MAX_FRUITLESS || sorted.some((key) => state.missing.includes(key)))
@@ -290,9 +288,7 @@ export function reduce(
     return beginAgain(state, item.seen, context);
 
   const through = state.inOrder && last !== undefined && !isSingleId(ask) ? last : ask.through;
-  const learned = learn(state, ask, { rows, sorted }, context);
-  const boundsApply = state.boundsApply || rows > 0;
-  return prove({ ...learned, boundsApply }, ask, { after: ask.after, through }, sorted);
+  return prove(learn(state, ask, { rows, sorted }, context), ask, { after: ask.after, through }, sorted);
 }
 
 /** Rule 1: two rows of the very first page show the direction. Nothing was proven by then. */
@@ -345,7 +341,7 @@ function afterSecondPage(
   const [first] = others;
   if (first === undefined) return prove(state, ask, ask, keys);
 
-  const found = { ...state, mayMissRows: true, boundsApply: true };
+  const found = { ...state, mayMissRows: true };
   const through = keys.at(-1) ?? first - 1n;
   if (state.inOrder && through > ask.after) return prove(found, ask, { after: ask.after, through }, keys);
   const work = state.work.map((each) => (each.held?.ask === ask ? { ...each, ...IDLE, ask } : each));
@@ -359,7 +355,7 @@ function prove(state: ReadState, ask: Ask, range: Interval, sorted: readonly Key
     through,
   }));
   const parts = joined(ranges, () => true).map(
-    (part): Proven => ({ ...part, ask, first: sorted.find((key) => contains(part, key)) }),
+    (part): Proven => ({ ...part, ask, keys: sorted.filter((key) => contains(part, key)) }),
   );
   const work = without(state.work, range).map((each) =>
     each.ask === ask || each.held?.ask === ask ? { ...each, ...IDLE } : each,
@@ -382,13 +378,13 @@ function learn(state: ReadState, ask: Ask, { rows, sorted }: Received, context: 
   const [first = ask.through] = sorted;
   const last = sorted.at(-1) ?? ask.after;
   const isFirst = ask.after === callersInterval(state.order, context).after;
-  const endsEarly =
-    rows > 0
-      ? Number(ask.through - last) > GAPS_BEFORE_END * (gap ?? 0)
-      : inOrder || highest === undefined || ask.through >= highest;
-  // The first page may be the whole list.
-  const isNearEnd = isFirst || gap === undefined || endsEarly;
-  const depth = isNearEnd ? 1 : splits > 0 ? state.depth : state.depth * 2;
+  // In another order rows that were seen behind it are probably not the last ones.
+  const isBehindAll = inOrder || highest === undefined || ask.through >= highest;
+  const endsEarly = rows === 0 ? isBehindAll : Number(ask.through - last) > GAPS_BEFORE_END * (gap ?? 0);
+  const isUnsure = isFirst || gap === undefined || endsEarly;
+  // The half of a first page that is a whole response shows that the other half is probably all that follows.
+  const isNearEnd = (isUnsure && isBehindAll) || (isFirst && splits <= 1);
+  const depth = isUnsure ? 1 : splits > 0 ? state.depth : state.depth * 2;
   if (rows === 0 && splits > 0) return { ...state, isNearEnd, depth };
 
   // The ids before the very first row show nothing.

@@ -1,3 +1,6 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type Client, push, sync, verify } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { settle } from '../../support/scripted-server.ts';
@@ -25,7 +28,13 @@ function accounts(options: SandboxOptions = {}, remaining = 1_000) {
     const report = await syncAll({ ...books, client }, { collections: ['accounts'], ...syncOptions });
     return { most, records: report.collections[0]?.records };
   };
-  return { ...books, run };
+  /** How many requests are in flight at most while `read` runs. */
+  const mostOf = async (read: (client: Client) => Promise<unknown>) => {
+    most = 0;
+    await read(client);
+    return most;
+  };
+  return { ...books, run, mostOf };
 }
 
 test('a run that reads everything requests four pages ahead, and one that reads changes only the next one', async () => {
@@ -55,3 +64,15 @@ test.each([
     expect(await run()).toEqual({ most, records: 200 });
   },
 );
+
+test('a verification and the list of a push request four pages ahead, too', async () => {
+  const { mostOf, sandbox } = accounts();
+  const database = new DatabaseSync(':memory:');
+  const copy = { tenant: 'acme', target: sqliteTarget(database), collections: ['accounts'] } as const;
+  await mostOf((client) => sync(client, copy));
+  expect(await mostOf((client) => verify(client, copy))).toBe(4);
+  database.close();
+  for (let n = 0; n < 200; n++) sandbox.store.products.insert({ productNumber: `P-${n}`, name: 'Desk' });
+  const options = { tenant: 'acme', store: new Map(), rows: [], key: 'productNumber' } as const;
+  expect(await mostOf((client) => push(client.products, options))).toBe(4);
+});
