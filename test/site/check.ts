@@ -12,7 +12,7 @@ import { chromium, type Page } from 'playwright-core';
 
 const site = fileURLToPath(new URL('../../.generated/docs/', import.meta.url));
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const WIDTHS = [1280, 390];
+const WIDTHS = [1440, 390];
 /** One page of each kind: home, prose, tables, options, code, an example, an index, a function, an interface, a class. */
 const KINDS = [
   '/',
@@ -22,7 +22,7 @@ const KINDS = [
   '/sandbox-options',
   '/copy-in-a-database',
   '/keyset-pagination',
-  '/performance',
+  '/service',
   '/examples/singer-tap',
   '/api/',
   '/api/Sync/accounting-data-sdk.sync',

@@ -6,15 +6,19 @@ const read = (path: string) => readFileSync(root + path, 'utf8');
 
 interface Example {
   readonly name: string;
-  /** What it shows, in the words of the README. */
+  /** What it shows, in the words of `examples/README.md`. */
   readonly shows: string;
   readonly path: string;
 }
 
-/** The examples in the order of the README, then those that only have tests. */
+/** The examples in the order of `examples/README.md`, then those that only have tests. */
 export function pages(): Example[] {
-  const rows = read('README.md').matchAll(/^\| \[`(?:example )?([\w-]+)`\]\((examples\/\S+)\) \| (.+) \|$/gm);
-  const started = [...rows].map(([, name = '', path = '', shows = '']) => ({ name, path, shows }));
+  const rows = read('examples/README.md').matchAll(/^\| \[`(?:example )?([\w-]+)`\]\((\S+)\) \| (.+) \|$/gm);
+  const started = [...rows].map(([, name = '', path = '', shows = '']) => ({
+    name,
+    path: `examples/${path}`,
+    shows,
+  }));
   const path = 'examples/connector-tests/README.md';
   return [
     ...started,
@@ -32,17 +36,17 @@ function filePage({ name, path, shows }: Example): string {
   return [`# ${name}`, intro, fenced(path)].join('\n\n');
 }
 
-/** The page of an example with a folder: its README, then its sources. Links into the repository become text. */
+/** The page of an example with a folder: its README, then the names of its files. Links into the repository become text. */
 function folderPage({ path }: Example): string {
   const folder = path.replace('README.md', '');
   const sources = globSync(`${folder}**/*.{ts,mjs,cjs}`, { cwd: root, exclude: ['**/node_modules'] }).sort();
   const text = read(path).replace(/\[([^\]]+)\]\((?!https:)[^)]*\)/g, '$1');
-  const files = sources.map((source) => `### ${source.slice(folder.length)}\n\n${fenced(source)}`);
-  return [text, '## Sources', ...files].join('\n\n');
+  const files = sources.map((source) => `- \`${source}\``);
+  return `${text}\n\n## Sources\n\n${files.join('\n')}\n`;
 }
 
 export default {
-  watch: ['../../../examples/**/*', '../../../README.md'],
+  watch: ['../../../examples/**/*', '../../../examples/README.md'],
   paths: () =>
     pages().map((example) => ({
       params: { name: example.name },

@@ -1,3 +1,3 @@
 import { pages } from './[name].paths.ts';
 
-export default { watch: ['../../../README.md'], load: pages };
+export default { watch: ['../../../examples/README.md'], load: pages };

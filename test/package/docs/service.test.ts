@@ -36,7 +36,13 @@ function has(table: object, path: string): boolean {
   return inside !== undefined;
 }
 
-describe('the service at a glance', () => {
+/** The client options and the sandbox options that the rows name. */
+function optionsIn(rows: readonly string[][]): [ofClient: string[], ofSandbox: string[]] {
+  const cells = rows.map(([, , cell = '']) => cell.split('sandbox '));
+  return [0, 1].map((part) => cells.flatMap((parts) => namesIn(parts[part] ?? ''))) as [string[], string[]];
+}
+
+describe('the guide to the service', () => {
   const open = tableRows(GUIDE, 'left open');
 
   test('names options that exist, of the client and of the sandbox', () => {
@@ -49,13 +55,13 @@ describe('the service at a glance', () => {
       page: true,
       id: idBounds,
     };
-    const names = (column: number) => open.flatMap((cells) => namesIn(cells[column] ?? ''));
-    expect(names(2).filter((path) => !has(ofClient, path))).toEqual([]);
-    expect(names(3).filter((path) => !has(sandboxOptions, path))).toEqual([]);
+    const [clientNames, sandboxNames] = optionsIn(open);
+    expect(clientNames.filter((path) => !has(ofClient, path))).toEqual([]);
+    expect(sandboxNames.filter((path) => !has(sandboxOptions, path))).toEqual([]);
   });
 
   test('names every sandbox option that simulates a choice', () => {
-    const named = open.flatMap(([, , , sandboxOption = '']) => namesIn(sandboxOption));
+    const [, named] = optionsIn(open);
     const options = Object.keys(sandboxOptions);
     expect([...new Set(named), ...OTHERS].toSorted()).toEqual(options.toSorted());
   });

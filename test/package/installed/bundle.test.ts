@@ -36,8 +36,8 @@ describe('bundled for a browser, after gzip', () => {
     ['creates a client and lists', listing],
     ['imports everything of `accounting-data-sdk`', everything],
     ['validates with `accounting-data-sdk/schemas`', schemas],
-  ])('a program that %s is at most as large as the performance guide says', (program, { atOnce, later }) => {
-    const row = tableRows('src/guides/performance.md', 'program').find(([name]) => name === program);
+  ])('a program that %s is at most as large as the guide to runtimes says', (program, { atOnce, later }) => {
+    const row = tableRows('src/guides/runtimes.md', 'program').find(([name]) => name === program);
     const [, first, all] = row?.map((cell) => Number.parseFloat(cell) * 1_000) ?? [];
     expect(all).toBeGreaterThan(0);
     expect(atOnce.size + later.size).toBeLessThanOrEqual(all ?? 0);
