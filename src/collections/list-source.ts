@@ -23,6 +23,9 @@ import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 const ROWS_CAME_AGAIN =
   'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
 
+const OTHER_ORDER =
+  "the service does not list by ascending id, so records may be missing: leave out listOrder: 'id', and read again.";
+
 const ELSEWHERE = [{ names: listQuery, advice: 'Pass it in the first argument of list.' }];
 
 export function checkedListOptions(options: ListOptions): ListOptions {
@@ -94,6 +97,8 @@ export function listSource(
           resumeFrom,
           mayReadByPage,
           onlyChanges,
+          listOrder: pages.listOrder,
+          onOtherOrder: () => context.listeners.collectionWarning?.(segment, OTHER_ORDER),
           tokenOf: (position) => encodeResumeToken(scope, position),
         });
       }

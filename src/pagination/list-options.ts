@@ -30,6 +30,13 @@ export const paginationOptions = {
    * so does a list of changes. Default: 1.
    */
   prefetch: option(is.integerFrom(0), 1),
+  /**
+   * In which order the service lists. `id`: by ascending id, so a full page shows every record up to its last one. With sparse
+   * ids that saves a third of the requests of `keyset`, but none are sent ahead. If the service uses another order, records
+   * can be missing; a page that shows it is read as with `any`, and so are the first pages if they can be sorted by date.
+   * Default: `any`.
+   */
+  listOrder: option(is.oneOf('any', 'id'), 'any'),
   /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
   afterLastPage: option(is.oneOf('empty', 'not_found'), 'empty'),
   /**

@@ -14,6 +14,7 @@ import {
   nullFieldsOf,
   offsetsOf,
   orderOf,
+  sortedByIdOf,
   timestampFormOf,
 } from './records.ts';
 import type { CollectionDetails, CollectionFindings } from './report.ts';
@@ -53,6 +54,7 @@ export async function probeCollection(
   // The error shows the form of a 404.
   await session.send({ path: [segment, missingId(first.idForm)] });
 
+  const order = orderOf(rows, first.idForm);
   const details: CollectionDetails = {
     rows: first.rows.length,
     listBody: list.form,
@@ -61,7 +63,8 @@ export async function probeCollection(
     ...pages,
     pageSizeParameter,
     ...filters,
-    order: orderOf(rows, first.idForm),
+    order,
+    sortedById: sortedByIdOf(rows, order),
     timestamps: timestampFormOf(rows),
     offsets: offsetsOf(rows),
     nullFields: nullFieldsOf(rows),

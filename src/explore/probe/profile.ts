@@ -123,6 +123,13 @@ function paginationOf(readable: readonly Readable[]): Finding<'page' | 'none'> {
   return isUnfit ? known('page', reason) : NOTHING;
 }
 
+function listOrderOf(readable: readonly Readable[]): Finding<'id'> {
+  const isOther = readable.some(({ details: { order } }) => order.known && order.value !== 'id-asc');
+  if (isOther || paginationOf(readable).known) return NOTHING;
+  const sorted = readable.find(({ details }) => details.sortedById.value === true);
+  return sorted === undefined ? NOTHING : followed(sorted.details.sortedById, () => 'id' as const);
+}
+
 function afterLastPageOf(readable: readonly Readable[]): Finding<'empty' | 'not_found'> {
   const missing = holdsAnywhere(
     readable,
@@ -141,6 +148,7 @@ function clientLines(readable: readonly Readable[], { problems, writes }: Findin
   const products = readable.filter(({ collection }) => collection === 'products');
   return linesOf('client', {
     pagination: paginationOf(readable),
+    listOrder: listOrderOf(readable),
     afterLastPage: followed(afterLastPageOf(readable), (response) =>
       response === 'empty' ? undefined : response,
     ),

@@ -1,3 +1,4 @@
+import { integerId } from '../../pagination/id-bounds.ts';
 import type { FieldTable } from '../../schemas/record.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import { isTimestamp } from '../../schemas/timestamp.ts';
@@ -31,6 +32,26 @@ export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Findi
   return haveTimes
     ? known('none', `${seen}: neither by id nor by createdAt or updatedAt`)
     : unknown(`${seen}: not by id, and records show no times`);
+}
+
+/** Mean distances between ids from which on `listOrder: 'id'` saves more requests than reading ahead saves time. */
+const SPARSE = 2n;
+
+/**
+ * Whether rows show that the service lists by ascending id: a record that was edited later comes before others. And whether
+ * that is worth saying, because ids are sparse.
+ */
+export function sortedByIdOf(rows: readonly Row[], order: Finding<ListOrder>): Finding<boolean> {
+  if (order.value !== 'id-asc') return order.known ? known(false, order.evidence) : order;
+  const moments = rows.map((row) => momentOf(row.updatedAt) ?? Number.NaN);
+  const isByDate = !moments.slice(1).some((moment, index) => moment < (moments[index] ?? moment));
+  if (isByDate) return unknown('the records can be sorted by updatedAt, too');
+  const ids = idsOf(rows).map((id) => integerId(id));
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) return known(false, 'ids are not integers');
+  const isSparse = last - first >= SPARSE * BigInt(rows.length);
+  const seen = `${rows.length} records by ascending id, one that was edited before others`;
+  return known(isSparse, isSparse ? `${seen}; ids are sparse` : `${seen}; ids are dense`);
 }
 
 /** The direction in which values rise or fall; empty if they do both or neither. */

@@ -73,6 +73,8 @@ export interface CollectionDetails {
   readonly shortPages: Finding<boolean>;
   /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
   readonly order: Finding<ListOrder>;
+  /** Whether `listOrder: 'id'` saves requests: ids ascend and are sparse, and a record that was edited later comes before others. */
+  readonly sortedById: Finding<boolean>;
   /** Whether the second page is another than the first. */
   readonly page: Finding<FilterVerdict>;
   /** The name of the parameter with the page number. */
@@ -155,6 +157,7 @@ export interface ServiceProfile {
   /** For `createClient`. */
   readonly client: {
     pagination?: 'page' | 'keyset' | 'none';
+    listOrder?: 'id';
     afterLastPage?: 'empty' | 'not_found';
     pageParameter?: 'page';
     validation?: 'report';

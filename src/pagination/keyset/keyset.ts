@@ -38,6 +38,10 @@ interface KeysetOptions extends ReaderOptions {
   /** Where to resume: the position of a page of an earlier read with the same filters. */
   readonly resumeFrom?: ResumePosition | undefined;
   readonly onlyChanges: boolean;
+  /** In which order the caller says that the service lists. */
+  readonly listOrder: 'any' | 'id';
+  /** Called once if the service lists in another order than `listOrder` says. */
+  readonly onOtherOrder: () => void;
   /**
    * Whether the list may be read by page if the service ignores or rejects the bounds of the first intervals: if the
    * caller did not choose keyset pagination by name.
@@ -61,6 +65,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
 
   const reader = new Reader(fetchPage, options, { start, context });
   let complete: Page<T>['complete'];
+  let isWarned = false;
   for (;;) {
     const page = await reader.take();
     options.signal.throwIfAborted();
@@ -68,6 +73,10 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
       return yield* continueByPage(fetchPage, { ...options, limit: reader.wanted }, reader);
 
     const { state } = reader;
+    if (options.listOrder === 'id' && !isWarned && (!state.inOrder || state.order === 'desc')) {
+      isWarned = true;
+      options.onOtherOrder();
+    }
     const completeNow = state.inOrder && !state.mayMissRows ? 'certain' : 'likely';
     if (page.records.length > 0 || page.invalid.length > 0 || completeNow !== complete) {
       complete = completeNow;

@@ -37,7 +37,8 @@ import {
  *   1 direction   The first page has the ids 90 … 61: the read goes down, on negated ids. Later it never turns.
  *   2 order       One response out of order, and the read is in another order for good. What was proven stays proven.
  *   3 full        As long as the longest page: the service perhaps cut it. It proves nothing, and its interval is split.
- *                 Its order proves nothing either: a list by date can begin in the order of ids.
+ *                 Its order proves nothing either: a list by date can begin in the order of ids. If the caller says that
+ *                 the service lists by id (`listOrder`), it proves the rows up to its last one.
  *   4 short       It proves its interval. In the order of ids it proves the rows up to its last one, because a service
  *                 that hides rows after cutting a page shortens a page, and shows nothing behind what it cut.
  *   5 empty       It proves its interval, unless that had rows before and no bound has shown any row yet: the service
@@ -71,6 +72,8 @@ export interface ReadContext {
   readonly range: IdRange;
   /** Whether only changes are listed. They are usually few, so no request is spent on what is behind an empty end. */
   readonly onlyChanges: boolean;
+  /** In which order the caller says that the service lists. */
+  readonly listOrder: 'any' | 'id';
   readonly facts: CallFacts;
 }
 
@@ -110,6 +113,8 @@ export interface Learned {
   readonly mayMissRows: boolean;
   /** A request with a bound had rows: the service understands bounds. */
   readonly boundsApply: boolean;
+  /** A response had rows that are not in order of `updatedAt`, so the list is not sorted by it. */
+  readonly notByDate: boolean;
   /** Ids per row. */
   readonly gap: number | undefined;
   readonly highest: Key | undefined;
@@ -140,6 +145,7 @@ const NOTHING_LEARNED: Learned = {
   inOrder: true,
   mayMissRows: false,
   boundsApply: false,
+  notByDate: false,
   gap: undefined,
   highest: undefined,
   idLimit: idLimitOf(BELOW_ALL),
@@ -186,7 +192,8 @@ export function next(
   most: number,
   context: ReadContext,
 ): { readonly state: ReadState; readonly asks: readonly Ask[] } {
-  const depth = Math.min(state.depth, most);
+  // With full pages nothing is left to request ahead.
+  const depth = Math.min(isSortedById(state, context) ? 1 : state.depth, most);
   const inFlight = [...new Set(state.work.flatMap(({ ask }) => ask ?? []))];
   let room = depth - inFlight.length - state.proven.length;
   const isAwaited = inFlight.length < most && state.proven[0]?.after !== state.after;
@@ -220,7 +227,7 @@ function askFor(item: Work, before: Work | undefined, state: ReadState, context:
   // With its number, so that the read can continue with page 2: some services list everything without a page number.
   const all = callersInterval(order, context);
   if (highest === undefined && isSame(item, all)) return { after, through, page: 1 };
-  if (item.splits > 0 || gap === undefined) return { after, through };
+  if (item.splits > 0 || gap === undefined || isSortedById(state, context)) return { after, through };
   if (through === all.through && isNearEnd) return { after, through };
 
   // The last row of an interval in flight is rarely its last id: begin a little before its end.
@@ -266,6 +273,7 @@ export function reduce(
     pageSize: ask.page === 2 ? before.pageSize : Math.max(before.pageSize, rows),
     highest: last === undefined ? before.highest : higher(before.highest ?? last, last),
     idLimit: ids.reduce((limit, id) => (id > limit ? idLimitOf(id) : limit), before.idLimit),
+    notByDate: before.notByDate || (context.listOrder === 'id' && !isByDate(response.rows)),
     boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, callersInterval(before.order, context))),
     fruitless: before.fruitless + 1,
   };
@@ -274,10 +282,11 @@ export function reduce(
 
   const item = before.work.find((each) => each.ask === ask);
   if (item?.held !== undefined) return afterSecondPage(state, item.held, sorted);
-  if (rows > 0 && rows >= state.pageSize && !isSingleId(ask)) return split(state, ask, { rows, sorted });
+  const isFull = rows > 0 && rows >= state.pageSize && !isSingleId(ask);
+  if (isFull && !isSortedById(state, context)) return split(state, ask, { rows, sorted });
 
   const isOpen = ask.through === callersInterval(before.order, context).through;
-  if (isOpen && !isSingleId(ask) && (rows > 0 || !context.onlyChanges)) {
+  if (isOpen && !isFull && !isSingleId(ask) && (rows > 0 || !context.onlyChanges)) {
     const held = { ask, keys: sorted };
     return {
       ...state,
@@ -289,6 +298,20 @@ export function reduce(
 
   const through = state.inOrder && last !== undefined && !isSingleId(ask) ? last : ask.through;
   return prove(learn(state, ask, { rows, sorted }, context), ask, { after: ask.after, through }, sorted);
+}
+
+/** Whether the caller says that the service lists by ascending id, and nothing that was read contradicts it. */
+export function isSortedById(
+  { order, inOrder, notByDate, boundsApply }: ReadState,
+  { listOrder }: ReadContext,
+): boolean {
+  return listOrder === 'id' && order === 'asc' && inOrder && notByDate && boundsApply;
+}
+
+/** Whether rows can be sorted by `updatedAt`. Without it they are not. */
+function isByDate(rows: readonly unknown[]): boolean {
+  const times = rows.map((row) => Date.parse(String((row as { updatedAt?: unknown } | null)?.updatedAt)));
+  return times.every((time, index) => index === 0 || time >= (times[index - 1] ?? time));
 }
 
 /** Rule 1: two rows of the very first page show the direction. Nothing was proven by then. */

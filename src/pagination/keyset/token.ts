@@ -1,6 +1,6 @@
 import { CheckpointError } from '../../errors/checkpoint-error.ts';
 import type { ResumePosition } from '../page.ts';
-import { isEnded, type ReadContext, type ReadState, startOf } from './read.ts';
+import { isEnded, type Learned, type ReadContext, type ReadState, startOf } from './read.ts';
 
 /**
  * The position of a keyset read that continues by page, because an id is not an integer. Resumed there it reads from
@@ -8,7 +8,7 @@ import { isEnded, type ReadContext, type ReadState, startOf } from './read.ts';
  */
 export const BY_PAGE: ResumePosition = { pagination: 'page' };
 
-const FLAGS = ['inOrder', 'mayMissRows', 'boundsApply'] as const;
+const FLAGS = ['inOrder', 'mayMissRows', 'boundsApply', 'notByDate'] as const;
 const KEYS = ['after', 'highest', 'idLimit'] as const;
 
 /** Where a read is resumed, and what it learned of the service: plain JSON, without what is false or undefined. */
@@ -43,12 +43,18 @@ export function stateOf(position: ResumePosition, context: ReadContext): ReadSta
   const [after, highest, idLimit] = [key('after'), key('highest'), key('idLimit')];
   if (idLimit === undefined) throw invalidPosition();
 
-  const [inOrder, mayMissRows, boundsApply] = FLAGS.map((name) => position[name] === true) as [
-    boolean,
-    boolean,
-    boolean,
-  ];
-  return startOf(context, { order, inOrder, mayMissRows, boundsApply, gap, highest, idLimit }, after);
+  const isSet = (name: (typeof FLAGS)[number]) => position[name] === true;
+  const learned: Learned = {
+    order,
+    inOrder: isSet('inOrder'),
+    mayMissRows: isSet('mayMissRows'),
+    boundsApply: isSet('boundsApply'),
+    notByDate: isSet('notByDate'),
+    gap,
+    highest,
+    idLimit,
+  };
+  return startOf(context, learned, after);
 }
 
 function invalidPosition(): CheckpointError {

@@ -266,3 +266,18 @@ test.each([
     }
   },
 );
+
+test("a list with listOrder: 'id' of a service that lists in another order warns once, and says `likely`", async () => {
+  const warnings: string[] = [];
+  const logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (text: string) => void warnings.push(text),
+  };
+  for (const order of ['id-asc', 'none'] as const) {
+    const { accounts } = accountsOf(range(1, 100), { order, pageSize: 10, clock: '2026-01-02' }, { logger });
+    const pages = await all(accounts.list({}, { ...keyset, listOrder: 'id' }).pages());
+    expect(ascending(idsIn(pages))).toEqual(range(1, 100));
+  }
+  expect(warnings).toEqual([expect.stringContaining("leave out listOrder: 'id'")]);
+});

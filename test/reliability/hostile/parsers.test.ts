@@ -61,7 +61,13 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a position': (text) =>
     stateOf(
       { pagination: 'keyset', order: 'asc', inOrder: true, after: text, highest: text, idLimit: text },
-      { bounds: undefined, range: { after: -1n, through: undefined }, onlyChanges: false, facts: read },
+      {
+        bounds: undefined,
+        range: { after: -1n, through: undefined },
+        onlyChanges: false,
+        listOrder: 'any',
+        facts: read,
+      },
     ),
   'a checkpoint': (text) => decodeState(text, 'k'),
   'a checkpoint of any content': (text) =>

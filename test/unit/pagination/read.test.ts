@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FilterIgnoredError } from '../../../src/errors/filter-ignored-error.ts';
 import { BELOW_ALL } from '../../../src/pagination/id-bounds.ts';
 import { ABOVE_ALL, type Interval } from '../../../src/pagination/keyset/interval.ts';
@@ -6,6 +6,7 @@ import {
   type Ask,
   delivered,
   isEnded,
+  isSortedById,
   type Learned,
   next,
   queryOf,
@@ -24,14 +25,16 @@ const everything: ReadContext = {
   bounds: undefined,
   range: { after: BELOW_ALL, through: undefined },
   onlyChanges: false,
+  listOrder: 'any',
   facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
 };
 const changes = { ...everything, onlyChanges: true };
 
 const range = (from: number, to: number): number[] =>
   from <= to ? Array.from({ length: to - from + 1 }, (_, n) => from + n) : range(to, from).toReversed();
+/** Rows without dates, which cannot be sorted by them. */
 const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
-  rows: ids,
+  rows: ids.map((id) => ({ id })),
   ids: ids.map(String),
   invalid: [],
 });
@@ -86,6 +89,7 @@ const learned: Learned = {
   inOrder: true,
   mayMissRows: false,
   boundsApply: true,
+  notByDate: false,
   gap: 1,
   highest: 58n,
   idLimit: 2_147_483_647n,
@@ -153,6 +157,44 @@ test('rule 3: an interval that was split twice in another order is halved', () =
   const queries = read.play([900, 60, 800], [800, 60, 700], [700, 60, 650]);
   expect(queries.slice(1)).toEqual(['gt=58&lte=800', 'gt=58&lte=700']);
   expect(read.next()).toEqual(['gt=58&lte=354']);
+});
+
+describe("rule 3, with listOrder: 'id'", () => {
+  const context = { ...everything, listOrder: 'id' } as const;
+
+  test('a full response proves the rows up to its last one, and the rest is requested as it is', () => {
+    const read = reading(startOf(context), context);
+    const queries = read.play(range(1, 30), range(1, 29), range(30, 59), range(60, 89), range(90, 95), []);
+    expect(queries).toEqual(['_page=1', 'lte=29', 'gt=29', 'gt=59', 'gt=89', '_page=2&gt=89']);
+    expect(isEnded(read.state())).toBe(true);
+  });
+
+  test.each<[string, Partial<ReadState>]>([
+    ['the service lists by descending id', { order: 'desc', notByDate: true }],
+    ['a response was in another order', { inOrder: false, notByDate: true }],
+    ['all rows can be sorted by date', { notByDate: false }],
+    ['no bound has shown a row', { boundsApply: false, notByDate: true }],
+  ])('a full response proves nothing if %s', (_, changed) => {
+    expect(isSortedById(middle({ ...changed }), context)).toBe(false);
+    expect(isSortedById(middle({ notByDate: true }), context)).toBe(true);
+  });
+
+  test.each<[string, readonly (string | undefined)[], boolean]>([
+    ['ascend', ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z'], false],
+    ['descend once', ['2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'], true],
+    [
+      'ascend as moments',
+      ['2026-01-02T00:00:00+02:00', '2026-01-01T23:00:00Z', '2026-01-02T00:00:00Z'],
+      false,
+    ],
+    ['are missing', [undefined, undefined, undefined], true],
+  ])('rows whose dates %s', (_, dates, expected) => {
+    const rows = dates.map((updatedAt, index) => ({ id: String(59 + index), updatedAt }));
+    const ask = { after: 58n, through: ABOVE_ALL };
+    const start = middle({ work: [{ ...ask, ask, splits: 0, seen: [], held: undefined }] });
+    const state = reduce(start, ask, { rows, ids: rows.map(({ id }) => id), invalid: [] }, context);
+    expect(state?.notByDate).toBe(expected);
+  });
 });
 
 test('rule 4: a short response proves its interval in another order, and up to its last row in the order of ids', () => {

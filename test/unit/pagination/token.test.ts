@@ -7,6 +7,7 @@ const context = {
   bounds: undefined,
   range: { after: -1n, through: undefined },
   onlyChanges: false,
+  listOrder: 'any',
   facts: { method: 'GET', path: '/accounts', attempts: 1, outcome: 'applied' },
 } as const;
 
@@ -15,6 +16,7 @@ const learned: Learned = {
   inOrder: true,
   mayMissRows: true,
   boundsApply: true,
+  notByDate: false,
   gap: 1.5,
   highest: 41n,
   idLimit: 2_147_483_647n,

@@ -97,6 +97,8 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   // Requests ahead overtake each other.
   const slowest = random.pick([0, 2, 6]);
   const prefetch = random.pick([0, 1, 2, 4, 8, random.int(1, 8)]);
+  // In descending order the first page contradicts it.
+  const listOrder = isById(order) && random.chance(0.4) ? 'id' : 'any';
   const { accounts } = clientOf(server, {
     latency: () => random.int(0, slowest),
     onSent: (inFlight) => {
@@ -110,7 +112,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   for (let done = false; !done; ) {
     done = true;
     try {
-      for await (const page of listPages(accounts, { ...filters, resumeFrom, prefetch })) {
+      for await (const page of listPages(accounts, { ...filters, resumeFrom, prefetch, listOrder })) {
         if (page.restarted) delivered.clear();
         for (const record of page.records) {
           delivered.add(versionOf(record));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
-import { clientOf, listPages } from '../service/client.ts';
+import { clientOf, listPages, type SimListOptions } from '../service/client.ts';
 import { isById, ORDERS } from '../service/orders.ts';
 import { type SimOptions, SimServer } from '../service/server.ts';
 
@@ -14,10 +14,13 @@ const PAGE_SIZE = 30;
 const REQUESTS_BY_PAGE = RECORDS / PAGE_SIZE + 1;
 
 /** The requests of a read by id while nothing changes; every record comes once. */
-async function requestsOf(options: Pick<SimOptions, 'seed' | 'order' | 'ids'>): Promise<number> {
+async function requestsOf(
+  options: Pick<SimOptions, 'seed' | 'order' | 'ids'>,
+  listOptions: SimListOptions = {},
+): Promise<number> {
   const server = new SimServer({ ...options, records: RECORDS, pageSize: PAGE_SIZE });
   let records = 0;
-  for await (const page of listPages(clientOf(server).accounts)) records += page.records.length;
+  for await (const page of listPages(clientOf(server).accounts, listOptions)) records += page.records.length;
   expect(records).toBe(RECORDS);
   return server.requests;
 }
@@ -37,5 +40,14 @@ test.each([
       if (soak) console.info(order, ids, ratio.toFixed(3));
       expect(ratio, order).toBeLessThanOrEqual(isById(order) ? byId : other);
     }
+  },
+);
+
+test.each(['dense', 'sparse', 'bursts'] as const)(
+  "keyset pagination of 3,000 %s ids with listOrder: 'id' takes at most 1.05 times the requests of pages",
+  async (ids) => {
+    const requests = await requestsOf({ seed: 0, order: 'id asc', ids }, { listOrder: 'id', prefetch: 4 });
+    if (soak) console.info(ids, requests / REQUESTS_BY_PAGE);
+    expect(requests / REQUESTS_BY_PAGE).toBeLessThanOrEqual(1.05);
   },
 );

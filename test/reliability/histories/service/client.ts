@@ -83,6 +83,7 @@ function json(status: number, body: unknown, headers: Record<string, string> = {
 
 export interface SimListOptions {
   readonly prefetch?: number;
+  readonly listOrder?: 'any' | 'id';
   readonly updatedSince?: Date | undefined;
   readonly id?: IdBounds | undefined;
   readonly resumeFrom?: string | undefined;
