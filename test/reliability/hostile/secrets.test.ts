@@ -261,7 +261,7 @@ test.each(CANARIES.flatMap((canary) => scenarios.map(([name, scenario]) => ({ na
     if (name !== 'every event') return;
     expect(new Set(sinks.events.map((event) => event.name))).toEqual(new Set([...eventNames, 'checkpoint']));
     expect(sinks.lines.length).toBeGreaterThan(10);
-    expect(spans.length).toBeGreaterThan(5);
+    expect(spans.length).toBeGreaterThan(3);
     expect([...(await sinks.recorder.metrics()).keys()]).toEqual(
       expect.arrayContaining(['accounting.client.invalid_records', 'accounting.sync.checkpoints']),
     );
