@@ -211,10 +211,18 @@ function failureReporter(logger: Logger): (who: string, thrown: unknown) => void
   };
 }
 
+/** A shorter wait is not worth a line: its announced time is an upper bound, and most end at once. */
+const REPORTED_WAIT_MS = 1_000;
+
 /** Each returns what the logger returns, so that a promise which it rejects is handled. */
 function loggingListeners(logger: Logger): Listeners {
   const write = logWriter(logger);
   const failures = new Map<number, AnyAccountingError>();
+  const waits = new Map<number, ReturnType<typeof setTimeout>>();
+  const endWait = ({ call }: CallEvent) => {
+    clearTimeout(waits.get(call));
+    waits.delete(call);
+  };
   const at = ({ call, method, path, query }: CallEvent) =>
     `accounting-data-sdk #${call} ${method} ${path}${query === undefined ? '' : `?${query}`}`;
   const fieldsOf = ({ call, method, path, query, attempt }: CallEvent) => ({
@@ -226,7 +234,10 @@ function loggingListeners(logger: Logger): Listeners {
   });
 
   return {
-    request: (event) => write('debug', `${at(event)} attempt ${event.attempt}`, fieldsOf(event)),
+    request: (event) => {
+      endWait(event);
+      return write('debug', `${at(event)} attempt ${event.attempt}`, fieldsOf(event));
+    },
     response: (event) => {
       const { status, durationMs, rateLimit, requestId } = event;
       const quota = rateLimit === undefined ? '' : `, ${rateLimit.remaining}/${rateLimit.limit} left`;
@@ -240,13 +251,19 @@ function loggingListeners(logger: Logger): Listeners {
       return write('info', text, { ...fieldsOf(event), reason, waitMs });
     },
     wait: (event) => {
-      const { waitMs } = event;
+      const { call, waitMs } = event;
       const howLong = waitMs === undefined ? 'for the quota of the key' : `${Math.round(waitMs)} ms`;
-      return write('info', `${at(event)} waits ${howLong}`, { ...fieldsOf(event), waitMs });
+      const line = () => write('info', `${at(event)} waits ${howLong}`, { ...fieldsOf(event), waitMs });
+      clearTimeout(waits.get(call));
+      waits.set(
+        call,
+        setTimeout(() => notify(line, undefined), REPORTED_WAIT_MS),
+      );
     },
     // Written with the event `end`, which always follows and says how long the call took.
     error: ({ call, error }) => void failures.set(call, error),
     end: (event) => {
+      endWait(event);
       const error = failures.get(event.call);
       if (error === undefined) return undefined;
       failures.delete(event.call);

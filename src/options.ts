@@ -120,7 +120,8 @@ const ownOptions = {
   contentTypes: group<typeof contentTypeOptions, never, ContentTypeOptions>(contentTypeOptions),
   /**
    * What a 404 without a problem document means. `error`: perhaps a wrong `baseUrl`, so `find` throws a NotFoundError,
-   * and a `delete` whose first response was lost does not count as done. `missing`: the record does not exist.
+   * and a `delete` whose first response was lost does not count as done. `missing`: every 404 and 410 of an item says that
+   * the record does not exist, also one with a type of its own such as `product_not_found`.
    *
    * @default 'error'
    */

@@ -80,7 +80,11 @@ function readsOf(
     async lookUp(id, options) {
       try {
         const expected = { kind: 'json', read } as const;
-        return await sendOne(context, { method: 'GET', id: checkId(id), expected }, options);
+        return await sendOne(
+          context,
+          { method: 'GET', id: checkId(id), expected, mayBeMissing: true },
+          options,
+        );
       } catch (error) {
         if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
         throw error;

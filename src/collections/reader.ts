@@ -46,7 +46,7 @@ export function reader(context: CollectionContext): ReadOnlyCollection<{ id: str
     const options = checkedOptions(given, method);
     return await sendOne(
       context,
-      { method: 'GET', id: checkId(id), expected: expectedRecord(context) },
+      { method: 'GET', id: checkId(id), expected: expectedRecord(context), mayBeMissing: method === 'find' },
       options,
     );
   }

@@ -53,7 +53,8 @@ export function isCastable(id: string | undefined): boolean {
   return id !== undefined && /^\s*[+-]?\d/.test(id) && !/^-?(?:0|[1-9]\d*)$/.test(id);
 }
 
-interface RecordRequest<R> extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected'> {
+interface RecordRequest<R>
+  extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected' | 'mayBeMissing'> {
   /** Already checked; none for a create. */
   readonly id?: string;
 }

@@ -6,7 +6,7 @@ import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
 import { MalformedRequestError } from './malformed-request-error.ts';
-import { isNotFoundStatus, NotFoundError } from './not-found-error.ts';
+import { isNotFoundStatus, NotFoundError, showsMissing } from './not-found-error.ts';
 import { RateLimitedError } from './rate-limited-error.ts';
 import { ScopeRequiredError } from './scope-required-error.ts';
 import { UnauthenticatedError } from './unauthenticated-error.ts';
@@ -122,7 +122,10 @@ function shortened(text: string): string {
 }
 
 /** What to do about an error that the specification does not name. */
-function unknownAdvice(response: ErrorResponse, { method, retryable, idempotencyKey }: CallFacts): string {
+function unknownAdvice(
+  response: ErrorResponse,
+  { method, path = '', retryable, idempotencyKey }: CallFacts,
+): string {
   const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
   if (status === 415) {
@@ -133,6 +136,9 @@ function unknownAdvice(response: ErrorResponse, { method, retryable, idempotency
     return 'An earlier request with this idempotencyKey is still running, or the service crashed during it. Try again later.';
   }
   if (retryable) return 'Try again later.';
+  if (isNotFoundStatus(status) && path.split('/').length > 2) {
+    return "If the service sends this for a missing record, set bareNotFound: 'missing'.";
+  }
   if (content === 'other') {
     return 'The body is not a problem document: check what a proxy or firewall on the way allows.';
   }
@@ -158,11 +164,8 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice(
-  { status, content = 'problem' }: ErrorResponse,
-  { method, path = '' }: CallFacts,
-): string {
-  if (!isNotFoundStatus(status)) {
+function notFoundAdvice(response: ErrorResponse, { method, path = '' }: CallFacts): string {
+  if (!isNotFoundStatus(response.status)) {
     return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
   }
   const [, segment = '', ...more] = path.split('/');
@@ -172,7 +175,7 @@ function notFoundAdvice(
       ? `${where}. If the list has returned records before, set afterLastPage: 'not_found'.`
       : `${where}: the service has no such collection.`;
   }
-  if (content === 'problem') return NO_SUCH_RECORD;
+  if (showsMissing(response)) return NO_SUCH_RECORD;
 
   return "The body is not a problem document, so the response may not be the service's: check baseUrl. If the service sends such 404s, set bareNotFound: 'missing'.";
 }
@@ -189,6 +192,7 @@ export function errorTypeOf({ status, problem, content }: ErrorResponse): KnownT
   if (Object.hasOwn(CLASSES, name)) return name as KnownType;
   if (status === 401 || status === 429) return BY_STATUS.get(status);
   if (status === 422 && problem.violations.length > 0) return 'validation_failed';
+  if (content === 'missing') return 'not_found';
   if (!isGeneric(problem.type, segment, status)) return undefined;
   // A firewall between client and service also returns 403, with a page of its own.
   if (status === 403 && content === 'other') return undefined;

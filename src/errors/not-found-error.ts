@@ -16,8 +16,16 @@ export class NotFoundError extends ApiError {
 
   constructor(message: string, facts: CallFacts, response: ErrorResponse) {
     super(message, facts, response);
-    this.missing = isNotFoundStatus(response.status) && (response.content ?? 'problem') === 'problem';
+    this.missing = showsMissing(response);
   }
+}
+
+/** Whether a response of the type `not_found` shows that the record does not exist. */
+export function showsMissing({
+  status,
+  content = 'problem',
+}: Pick<ErrorResponse, 'status' | 'content'>): boolean {
+  return isNotFoundStatus(status) && (content === 'problem' || content === 'missing');
 }
 
 /** Whether a status says that there is no such record or page. The type `not_found` of another status proves neither. */

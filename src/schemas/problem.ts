@@ -20,8 +20,11 @@ export interface Problem {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** What the body of an error response is: a problem document, another JSON object, or anything else. */
-export type ErrorContent = 'problem' | 'json' | 'other';
+/**
+ * What the body of an error response is: a problem document, another JSON object, or anything else. `missing` is a 404 or
+ * 410 that the client takes for a missing record whatever its body: see its option `bareNotFound`.
+ */
+export type ErrorContent = 'problem' | 'json' | 'other' | 'missing';
 
 /**
  * A problem document has at least one of its standard members, and its `status`, if it has one, is that of the

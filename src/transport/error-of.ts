@@ -41,7 +41,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'status':
       return apiErrorOf(details.response, {
         ...facts,
-        retryable: facts.retryable ?? isTransient(details.response.status),
+        retryable: facts.retryable ?? isTransient(details.response),
       });
     case 'content':
       return contentError(failure, details, facts);

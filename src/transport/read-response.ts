@@ -178,7 +178,7 @@ function statusFailure(received: Received, body: unknown, isWhole: boolean): Fai
   const isTrusted = config.bareNotFound === 'missing' && isNotFoundStatus(status);
   // Half a document does not prove that a record is missing.
   const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
-  const content = isTrusted ? 'problem' : found;
+  const content = isTrusted ? 'missing' : found;
   const problem = parseProblem(redact(body, sent.apiKey));
   const saysAll = found === 'problem' && Object.keys(problem.extensions).length === 0;
   const beginning = saysAll ? undefined : beginningOf(received);

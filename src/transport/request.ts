@@ -34,6 +34,8 @@ export interface ApiRequest<T> {
   readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly expected: Expected<T>;
+  /** Whether the caller asks if the record exists: a missing one is a result, not an error. */
+  readonly mayBeMissing?: boolean;
   /** A list shows whether the service works: see `ServiceCheck`. */
   readonly isList?: boolean;
   /** The options of this call, every default applied. */

@@ -1,7 +1,7 @@
 import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { ErrorResponse } from '../errors/api-error.ts';
 import { errorTypeOf, isStillRunning } from '../errors/api-error-of.ts';
-import { isNotFoundStatus } from '../errors/not-found-error.ts';
+import { showsMissing } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
 import type { AttemptFault, Failure } from './failure.ts';
 import type { Method } from './request.ts';
@@ -62,9 +62,10 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 500, 502, 503, 
 /** What proxies and content delivery networks add, such as 520 to 527. */
 const isOfProxy = (status: number) => status >= 506 && status <= 599;
 
-/** Whether the same call may succeed later, by the status of its last response alone. */
-export function isTransient(status: number): boolean {
-  return RETRIED_STATUSES.has(status) || isOfProxy(status) || status === 429;
+/** Whether the same call may succeed later, by its last response alone. */
+export function isTransient(response: ErrorResponse): boolean {
+  const { status } = response;
+  return RETRIED_STATUSES.has(status) || isOfProxy(status) || isRateLimited(response);
 }
 
 /** What the service may have done in an attempt that failed in this way. */
@@ -120,7 +121,7 @@ function statusRule(response: ErrorResponse, state: CallState): NextStep {
   const { status } = response;
   // The rate limiter and the outage know nothing of it.
   if (response.within !== undefined) return { next: 'throw' };
-  if (status === 429) return { next: 'wait' };
+  if (isRateLimited(response)) return { next: 'wait' };
   if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
   if (status === 415 && canMergePatch) return { next: 'merge_patch' };
   if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
@@ -137,10 +138,14 @@ function statusRule(response: ErrorResponse, state: CallState): NextStep {
   return { next: 'throw' };
 }
 
+/** Whether the quota of the key is used up. Services and gateways say so under 403, 400 and 503 too. */
+export function isRateLimited(response: ErrorResponse): boolean {
+  return response.status === 429 || errorTypeOf(response) === 'rate_limited';
+}
+
 /** Whether the response shows that the record does not exist. */
 function isMissing(response: ErrorResponse): boolean {
-  const { status, content } = response;
-  return isNotFoundStatus(status) && content === 'problem' && errorTypeOf(response) === 'not_found';
+  return showsMissing(response) && errorTypeOf(response) === 'not_found';
 }
 
 export function mayHaveApplied(outcome: CallOutcome): boolean {

@@ -24,7 +24,7 @@ import {
 } from './request.ts';
 import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { waitAfter429 } from './retry-policy.ts';
+import { isRateLimited, waitAfter429 } from './retry-policy.ts';
 import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
 
@@ -148,9 +148,16 @@ export class HttpTransport implements Transport {
         const onReceived = (received: Received) => {
           call.received = received;
           this.#rateLimit = received.rateLimit ?? this.#rateLimit;
-          permit.settle(received);
+          // The body of another error may say that the quota is used up.
+          if (received.status < 400 || received.status === 429) permit.settle(received);
         };
-        return attempt(request, call, { config: this.#config, url, onReceived });
+        const sent = attempt(request, call, { config: this.#config, url, onReceived });
+        return sent.catch((error) => {
+          const { status, rateLimit, retryAfterMs } = call.received ?? {};
+          if (status !== undefined)
+            permit.settle({ status: quotaStatus(error) ?? status, rateLimit, retryAfterMs });
+          throw error;
+        });
       });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -250,9 +257,10 @@ export class HttpTransport implements Transport {
       call.end('aborted');
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
-    call.end('error');
     const error = thrown instanceof Failure ? call.error(thrown) : thrown;
-    if (isAccountingError(error)) this.#config.listeners.error?.({ ...call.event(), error });
+    const isResult = request.mayBeMissing === true && isAccountingError(error, 'not_found') && error.missing;
+    call.end(isResult ? 'ok' : 'error');
+    if (isAccountingError(error) && !isResult) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
   }
 
@@ -287,6 +295,12 @@ function keyWithin<Key>(
   const { ms, limit } = call.timeLeft();
   const onTimeout = () => timeUp(limit, 'apiKey');
   return withTimeout(ask, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
+}
+
+/** 429 if the quota of the key is used up, whatever the status of the response. */
+function quotaStatus(error: unknown): 429 | undefined {
+  if (!(error instanceof Failure) || error.details.kind !== 'status') return undefined;
+  return isRateLimited(error.details.response) ? 429 : undefined;
 }
 
 /** The value of a response without content; undefined if content is expected. */

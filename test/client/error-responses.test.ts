@@ -1,7 +1,13 @@
 import * as errors from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
-import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+import {
+  jsonResponse,
+  networkError,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../support/scripted-fetch.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 
 // What the client makes of an error response: its class, and what the error says.
@@ -315,4 +321,40 @@ test.each([
   const options = { baseUrl: server.url, maxWaitMs: 0 };
   const client = scriptedClient((url, init) => fetch(url, init), options);
   expect(await caught(client.products.create({}))).toMatchObject({ code, status, violations: [] });
+});
+
+test.each([
+  [404, { type: 'product_not_found', title: 'No such product' }],
+  [404, { type: 'https://example.com/errors/teapot' }],
+  [410, { type: 'gone' }],
+  [410, { type: '/errors/archived', detail: 'Archived' }],
+  [404, { message: 'Not Found' }],
+])(
+  'with bareNotFound: missing a %i of an item is a missing record, whatever it says: %j',
+  async (status, body) => {
+    const not = problemResponse(status, body);
+    const strict = scriptedClient(scriptedFetch(not));
+    const error = (await caught(strict.products.find('7'))) as Error;
+    expect(error).toMatchObject({ status });
+    expect(error.message).toContain("set bareNotFound: 'missing'");
+    const lost = networkError('ECONNRESET');
+    const client = scriptedClient(scriptedFetch(not, not, lost, not), {
+      bareNotFound: 'missing',
+      retry: { baseDelayMs: 0 },
+    });
+    expect(await client.products.find('7')).toBeUndefined();
+    expect(await caught(client.products.get('7'))).toMatchObject({
+      code: 'not_found',
+      missing: true,
+      status,
+    });
+    // A delete whose response was lost is done.
+    await client.products.delete('7');
+  },
+);
+
+test('with bareNotFound: missing a 404 with a type of the specification keeps its meaning', async () => {
+  const options = { bareNotFound: 'missing' } as const;
+  const client = scriptedClient(scriptedFetch(problemResponse(404, { type: 'forbidden' })), options);
+  expect(await caught(client.products.find('7'))).toMatchObject({ code: 'forbidden' });
 });

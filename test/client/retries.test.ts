@@ -36,6 +36,9 @@ const of = (status: number, type = 'about:blank') => problemResponse(status, { t
 /** A 429, with Retry-After if it names a time. */
 const tooMany = (retryAfter?: string, headers: Record<string, string> = {}) =>
   problemResponse(429, {}, retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter });
+/** A response of another status whose type says that the quota is used up. */
+const limited = (status: number, retryAfter = '1') =>
+  problemResponse(status, { type: 'rate_limited' }, { 'retry-after': retryAfter });
 /** Headers without the end of their body. */
 const stalledBody: FetchResponse = () =>
   new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } });
@@ -98,6 +101,19 @@ const sequences = [
     code: 'rate_limited',
     outcome: 'unknown',
     attempts: 2,
+  }),
+  ...([400, 403, 409, 500, 503] as const).flatMap((status) =>
+    METHODS.map((method) =>
+      sequence(method, `rate_limited under ${status}`, [limited(status), limited(status), good], 3, OK, {
+        retry: { maxAttempts: 1 },
+      }),
+    ),
+  ),
+  sequence('GET', 'rate_limited under 403 for an hour', [limited(403, '3600')], 1, {
+    code: 'rate_limited',
+    status: 403,
+    retryable: true,
+    retryAfterMs: 3_600_000,
   }),
   sequence('POST', 'a 409 of any type after a lost response', [lost, of(409, 'stale'), good], 3, OK),
   sequence('POST', 'a 409 of any type twice after a lost response', [lost, of(409, 'stale')], 3, {

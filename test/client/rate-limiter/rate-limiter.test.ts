@@ -451,3 +451,18 @@ test('every call is sent even if the process stalls at any moment', async () => 
     expect(Math.max(...(await calls))).toBeLessThan(30_000);
   });
 }, 60_000);
+
+test.each([400, 403, 503])(
+  'a response of the type rate_limited under %i pauses every call of the key',
+  async (status) => {
+    const { sent, respond, call } = heldService();
+    await call(['1']);
+    const limited = problemResponse(status, { type: 'rate_limited' }, { 'retry-after': '2' });
+    await respond('1', limited);
+    await call(['2']);
+    await advance(1_999);
+    expect(sent).toEqual(['1']);
+    await advance(1);
+    expect(sent).toHaveLength(2);
+  },
+);

@@ -1,3 +1,6 @@
+import { createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
@@ -6,6 +9,8 @@ import {
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
+import { advance, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { record } from './support/recorder.ts';
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -34,19 +39,14 @@ test('the lines of a list differ in the page or the bounds of ids, as the error 
   expect(String(error)).toContain('GET /boms?_page=2&id[gte]=1 returned 500');
 });
 
-test('a logger gets waits and invalid records', async () => {
+test('a logger gets invalid records', async () => {
   const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
-  const busy = problemResponse(429, {}, { 'retry-after': '0' });
   const rows = jsonResponse([{ name: 'Desk' }]);
-  const client = scriptedClient(scriptedFetch(busy, rows, jsonResponse([])), {
+  const client = scriptedClient(scriptedFetch(rows, jsonResponse([])), {
     logger,
-    rateLimiter: 'client',
     validation: 'report',
   });
   await client.boms.list({}, { pagination: 'page' }).toArray({ limit: 9 });
-  expect(logger.info.mock.calls.flat()).toContainEqual(
-    expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms\?_page=1 waits \d+ ms$/),
-  );
   expect(logger.warn.mock.calls.flat()).toEqual([
     expect.stringMatching(/^accounting-data-sdk boms \?: id: /),
   ]);
@@ -77,3 +77,72 @@ test('a logger of the caller takes the place of ACCOUNTING_LOG', async () => {
   await scriptedClient(retried(), { logger: { debug() {}, info() {}, warn() {} } }).accounts.get('1');
   expect(lines()).toEqual([]);
 });
+
+test('a wait for quota is logged once a second of it has passed, with the time that is expected', async () => {
+  startVirtualClock();
+  try {
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+    const busy = (retryAfter: string) => problemResponse(429, {}, { 'retry-after': retryAfter });
+    const fetch = scriptedFetch(busy('0'), jsonResponse({ id: '1' }), busy('3'), jsonResponse({ id: '1' }));
+    const client = scriptedClient(fetch, { logger, rateLimiter: false });
+    await runToEnd(client.boms.get('1'));
+    expect(logger.info).not.toHaveBeenCalled();
+    const call = client.boms.get('1');
+    await advance(999);
+    expect(logger.info).not.toHaveBeenCalled();
+    await advance(1);
+    expect(logger.info.mock.calls.flat()).toEqual([
+      expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms\/1 waits 3\d{3} ms$/),
+    ]);
+    await runToEnd(call);
+    await advance(5_000);
+    expect(logger.info).toHaveBeenCalledTimes(1);
+  } finally {
+    stopVirtualClock();
+  }
+});
+
+const missing = () => problemResponse(404, { type: 'not_found' });
+
+test('a record that find does not find, and a confirmed deletion, are no errors of telemetry', async () => {
+  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+  const [error, end] = [vi.fn(), vi.fn()];
+  const sandbox = createSandbox({ records: { products: 3 } });
+  const recorded = record();
+  const on = [{ error, end }, telemetryListeners(recorded.options)];
+  const client = createClient({ ...sandbox.clientOptions, logger, on });
+  expect(await client.products.find('99')).toBeUndefined();
+  const deleted: string[] = [];
+  const options = {
+    tenant: 't',
+    store: memoryStore(),
+    mode: 'full',
+    collections: ['products'],
+    onBatch: () => {},
+    localIds: () => ['1', '2', '3', '4'],
+    onDelete: (_: string, ids: readonly string[]) => void deleted.push(...ids),
+  } as const;
+  await sync(client, options as never);
+  expect(deleted.length).toBeGreaterThan(0);
+  expect(logger.warn).not.toHaveBeenCalled();
+  expect(error).not.toHaveBeenCalled();
+  expect(new Set(end.mock.calls.map(([{ result }]) => result))).toEqual(new Set(['ok']));
+  expect((await recorded.spans()).filter(({ failed }) => failed)).toEqual([]);
+});
+
+test.each([
+  ['get', missing()],
+  ['find', new Response('<h1>No</h1>', { status: 404 })],
+  ['find', problemResponse(403)],
+] as const)(
+  '%s of what is not there or not allowed is an error of telemetry: %s',
+  async (method, response) => {
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
+    const [error, end] = [vi.fn(), vi.fn()];
+    const client = scriptedClient(scriptedFetch(response), { logger, on: { error, end } });
+    await caught(client.products[method]('99'));
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(end.mock.calls[0]?.[0]).toMatchObject({ result: 'error' });
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+  },
+);
