@@ -1,8 +1,10 @@
+import { isBranded } from '../errors/accounting-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import {
   type Check,
   givenOptions,
   is,
+  isPlainObject,
   type OptionContext,
   type OptionInputs,
   type OptionTable,
@@ -10,7 +12,7 @@ import {
   withDefaults,
 } from '../internal/options.ts';
 import { isDate } from '../internal/realm.ts';
-import { hasControlCharacters, isWellFormed } from '../internal/text.ts';
+import { causeText, hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
 
@@ -33,9 +35,30 @@ export function given<Table extends OptionTable>(
   context: Context,
   parent?: string,
 ): OptionInputs<Table> {
-  checkObject(options, parent?.slice(0, -1) ?? context.argument ?? 'options');
+  const argument = parent?.slice(0, -1) ?? context.argument ?? 'options';
   const reject: OptionContext['reject'] = ({ path, problem }) => new InvalidInputError(path, problem);
-  return givenOptions(table, options, { ...context, reject }, parent);
+  return readable(argument, () => {
+    if (is.signal.allows(options))
+      throw new InvalidInputError(argument, 'must be options; pass the signal as { signal }');
+    checkObject(options, argument);
+    // Listeners may be an object of the caller's own class.
+    if (parent === undefined && !isPlainObject(options))
+      throw new InvalidInputError(argument, 'must be a plain object');
+    return givenOptions(table, options, { ...context, reject }, parent);
+  });
+}
+
+/** Reads what the caller passed. A getter or a proxy of the caller's may throw. */
+function readable<V>(argument: string, read: () => V): V {
+  try {
+    return read();
+  } catch (error) {
+    if (isBranded(error)) throw error;
+    throw new InvalidInputError(
+      argument,
+      `cannot be read: it threw ${causeText(error) || 'a value that is no error'}`,
+    );
+  }
 }
 
 /** Checks options by their table, and applies the defaults. */
@@ -81,9 +104,9 @@ export function checkText(text: unknown, argument: string): string {
 
 /** A moment, as ISO 8601. With another form of the year a service may not read it as a date. */
 export function checkTimestamp(value: string | Date, argument: string): string {
-  const ms = isDate(value) ? value.getTime() : Date.parse(value);
   const isText = typeof value === 'string' && isTimestamp(value);
-  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS) || !(isText || isDate(value))) {
+  const ms = isText ? Date.parse(value) : isDate(value) ? Number(value) : Number.NaN;
+  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS)) {
     throw new InvalidInputError(
       argument,
       'must be a valid Date of the years 0 to 9999, a date like 2026-01-31, or a timestamp with its offset like 2026-01-31T12:00:00Z',

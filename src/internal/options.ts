@@ -104,7 +104,7 @@ export const group = <Table extends OptionTable, const Other = never, Inputs = O
   options: Table,
   ...other: readonly Other[]
 ): OptionGroup<Table, Other, Inputs> => ({
-  ...check('an object', (value) => isObject(value) || other.includes(value as Other)),
+  ...check('a plain object', (value) => isPlainObject(value) || other.includes(value as Other)),
   default: {},
   options,
   other,
@@ -194,10 +194,10 @@ export function givenOptions<Table extends OptionTable>(
   context: OptionContext,
   parent = '',
 ): OptionInputs<Table> {
-  if (parent === '' || isPlainObject(options)) checkNames(table, options, context, parent);
+  if (isPlainObject(options)) checkNames(table, options, context, parent);
   const given: [string, unknown][] = [];
   for (const [name, entry] of Object.entries(table)) {
-    // Also of a class with getters.
+    // Also of the class of a listener.
     const value: unknown = Reflect.get(options, name);
     if (value === undefined && entry.required !== true) continue;
     const path = `${parent}${name}`;
@@ -242,7 +242,7 @@ export function withDefaults<Table extends OptionTable>(
 }
 
 /** Not an instance of a class: its own properties may be anything. Objects of another realm, as in Jest, are plain too. */
-function isPlainObject(value: unknown): value is object {
+export function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

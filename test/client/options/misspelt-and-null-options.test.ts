@@ -225,20 +225,103 @@ test('an options object is shown in one line, whatever its names hold', async ()
   expect(message).toMatch(/^"a\\nbc{37}": is not an option of createClient\. /);
 });
 
-test('an options object may be of a class with getters, each read once', async () => {
-  let reads = 0;
-  class Settings {
-    get baseUrl() {
-      return ofSandbox.baseUrl;
-    }
-    get fetch() {
-      return ofSandbox.fetch;
-    }
-    get apiKey() {
-      reads += 1;
-      return ofSandbox.apiKey;
+const accounts = client.accounts;
+const key = { tenant: 'acme', key: 'productNumber', rows: [], store: memoryStore() } as const;
+
+/** Where options are passed, as a caller from JavaScript may pass anything in their place. */
+const PLACES: Readonly<Record<string, (value: never) => unknown>> = {
+  createClient: (value) => createClient(value),
+  'createClient: retry': (retry) => createClient({ ...ofSandbox, retry }),
+  withOptions: (value) => client.withOptions(value),
+  'the query of list': (value) => accounts.list(value),
+  list: (value) => accounts.list({}, value),
+  get: (value) => accounts.get('1', value),
+  find: (value) => accounts.find('1', value),
+  create: (value) => client.products.create({}, value),
+  update: (value) => client.products.update('1', {}, value),
+  delete: (value) => client.products.delete('1', value),
+  ping: (value) => client.ping(value),
+  request: (value) => client.request({ path: '/boms' }, value),
+  collection: (value) => client.collection('boms', value),
+  changes: (value) => changes(accounts, value)[Symbol.asyncIterator]().next(),
+  sync: (value) => sync(client, value),
+  'sync: stopAfter': (stopAfter) =>
+    sync(client, { tenant: 'acme', store: memoryStore(), onBatch: nothing, stopAfter }),
+  push: (value) => push(client.products, value),
+  'push: retry': (retry) => push(client.products, { ...key, retry }),
+  toMoney: (value) => toMoney(toDecimal('1'), value),
+  telemetryListeners: (value) => telemetryListeners(value),
+  probe: (value) => probe(client, value),
+};
+
+const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+revoke();
+const throwing = {
+  get signal(): never {
+    throw new RangeError('no signal');
+  },
+  get tenant(): never {
+    throw new RangeError('no tenant');
+  },
+};
+
+const NO_OPTIONS: readonly (readonly [what: string, value: unknown])[] = [
+  ['a signal', new AbortController().signal],
+  ['a Date', new Date()],
+  ['a string', '2026-01-01'],
+  ['a number', 30_000],
+  ['an array', []],
+  ['a Map', new Map()],
+  ['a function', () => true],
+  [
+    'an object of a class',
+    new (class Settings {
+      timeoutMs = 1;
+    })(),
+  ],
+  ['a revoked proxy', revoked],
+  [
+    'a proxy that throws',
+    new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('hidden');
+        },
+      },
+    ),
+  ],
+];
+
+test.each(NO_OPTIONS)('%s in place of options is rejected everywhere', async (what, value) => {
+  for (const [place, act] of Object.entries(PLACES)) {
+    const error = await caught(Promise.resolve().then(() => act(value as never)));
+    expect(error, place).toMatchObject({ code: 'invalid_input' });
+    if (what === 'a signal' && !place.includes(':')) {
+      expect((error as Error).message, place).toContain('pass the signal as { signal }');
     }
   }
-  expect(await createClient(new Settings()).accounts.get('1')).toMatchObject({ id: '1' });
-  expect(reads).toBe(1);
+});
+
+test.each([
+  ['a getter', () => accounts.get('1', throwing), 'options: cannot be read: it threw RangeError: no'],
+  [
+    'a getter',
+    () => push(client.products, throwing as never),
+    'options: cannot be read: it threw RangeError',
+  ],
+  [
+    'a symbol',
+    () => accounts.list({ updatedSince: Symbol('s') as never }),
+    'updatedSince: must be a valid Date',
+  ],
+  [
+    'an object',
+    () => accounts.list({ updatedSince: { valueOf: 1 } as never }),
+    'updatedSince: must be a valid',
+  ],
+  ['a proxy', () => accounts.get('1', { headers: revoked as never }), 'options: cannot be read'],
+])('%s that throws is an invalid_input that names the argument', async (_, act, says) => {
+  const error = await caught(Promise.resolve().then(act as () => unknown));
+  expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(says) });
 });
