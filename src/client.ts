@@ -91,6 +91,11 @@ export interface Ping {
 /** What a client can do beside its collections. */
 export interface ClientMethods<S extends SchemasByName> {
   /**
+   * A collection by the name of its property, for code that is generic over collections: `client.collection(name)` is
+   * `client[name]`, with the type of its records.
+   */
+  collection<Name extends CollectionName>(name: Name): ReadOnlyCollection<RecordOf<Name, S>>;
+  /**
    * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
    * Give a schema to type and check its records.
    */
@@ -166,8 +171,13 @@ export function createClient<const S extends SchemasByName = Record<never, never
     const bound = Object.fromEntries(
       collectionNames.map((name) => [name, createCollection(collections[name], context, schemas[name])]),
     );
+    const collection = (name: string, options?: { readonly schema?: StandardSchema<{ id: string }> }) =>
+      options === undefined && Object.hasOwn(bound, name)
+        ? bound[name]
+        : unknownCollection(context, name, options);
     const methods: ClientMethods<S> = {
-      collection: (segment, options) => unknownCollection(context, segment, options),
+      // The compiler does not see that a name has the collection of its own type.
+      collection: collection as ClientMethods<S>['collection'],
       request: (request, requestOptions = {}) => sendRaw(context, request, requestOptions),
       ping: (requestOptions) => ping(context, requestOptions),
       withOptions: (changed) => clientWith(changedDefaults(own, changed)),

@@ -15,11 +15,11 @@ import {
   withDefaults,
 } from './internal/options.ts';
 import { type AppInfo, environment, userAgent } from './internal/runtime.ts';
-import { listOptions, paginationOptions } from './pagination/list-options.ts';
+import { listOptions, type PaginationOptions, paginationOptions } from './pagination/list-options.ts';
 import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
-import { callOptions, callSettings } from './transport/call-options.ts';
+import { type CallOptions, callOptions, callSettings } from './transport/call-options.ts';
 import type { FetchFunction } from './transport/send.ts';
 import type { TransportConfig } from './transport/transport.ts';
 import { parseBaseUrl } from './transport/url.ts';
@@ -46,9 +46,7 @@ type ExplainedSchemas<S> = {
     : 'there is no collection of this name';
 };
 
-export const clientDefaults = {
-  ...callOptions,
-  ...paginationOptions,
+const ownDefaults = {
   /**
    * What happens to a record that has neither the documented shape nor the shape of your schema:
    * - `throw`: an UnexpectedResponseError. The default, except for a `sync` with a `target`, which has `report`.
@@ -58,8 +56,10 @@ export const clientDefaults = {
   validation: optional(is.oneOf('throw', 'report', 'off')),
 };
 
+export const clientDefaults = { ...callOptions, ...paginationOptions, ...ownDefaults };
+
 /** Defaults of a client that `withOptions` can change. */
-export interface ClientDefaults extends OptionInputs<typeof clientDefaults> {}
+export interface ClientDefaults extends CallOptions, PaginationOptions, OptionInputs<typeof ownDefaults> {}
 
 /** JSON Patch is JSON too, but a list of operations, not an object of fields. */
 const jsonType = is.check<string>(

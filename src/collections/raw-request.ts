@@ -21,6 +21,7 @@ export const rawRequest = {
         (is.strings.allows(path) && path.length > 0) || (is.string.allows(path) && path.startsWith('/')),
     ),
   ),
+  /** Parameters by name; `undefined` leaves one out. Default: none. */
   query: option(is.object as Check<Readonly<Record<string, string | number | boolean | undefined>>>, {}),
   /** A JSON value, for any method but GET; `undefined` sends none. */
   body: optional(is.check<unknown>('a JSON value', () => true)),

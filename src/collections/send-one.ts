@@ -9,8 +9,7 @@ import { checkIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ApiRequest, Expected } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
 
-export const createOptions = {
-  ...requestOptions,
+const ownOptions = {
   /**
    * Names this intended create, so that repeating it creates no second record: see `idempotencyKeyFor`. Default: a
    * random key, generated before the first attempt and found on the error if the create fails.
@@ -18,8 +17,10 @@ export const createOptions = {
   idempotencyKey: optional(is.verified<string>(checkIdempotencyKey)),
 };
 
+export const createOptions = { ...requestOptions, ...ownOptions };
+
 /** Options of a create. */
-export interface CreateOptions extends OptionInputs<typeof createOptions> {}
+export interface CreateOptions extends RequestOptions, OptionInputs<typeof ownOptions> {}
 
 /** An option of lists has no effect on a call for one record, nor has a create's key on another call. */
 export const ELSEWHERE = [

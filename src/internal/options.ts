@@ -53,18 +53,27 @@ interface AnyOption extends Check<unknown> {
   readonly other?: readonly unknown[];
 }
 
-// Mapped types over the keys of a table keep the doc comment of each entry.
+// Mapped types over the keys of a table keep the doc comment of each entry. The declarations of a table that spreads
+// another one lose them: a type of options extends the type of the other options, and OptionInputs of its own table.
 
-/** Options as a caller passes them. */
-export type OptionInputs<Table> = {
-  -readonly [Name in keyof Table as Table[Name] extends { required: true } ? never : Name]?:
+/** Options as a caller passes them. Two mapped types only if one is required: TypeScript rejects other objects, such as a signal, only then. */
+export type OptionInputs<Table> = [RequiredName<Table>] extends [never]
+  ? OptionalInputs<Table>
+  : OptionalInputs<Table> & {
+      -readonly [Name in keyof Table as Name extends RequiredName<Table> ? Name : never]: ValueOf<
+        Table[Name]
+      >;
+    };
+
+type OptionalInputs<Table> = {
+  -readonly [Name in keyof Table as Name extends RequiredName<Table> ? never : Name]?:
     | ValueOf<Table[Name]>
     | undefined;
-} & {
-  -readonly [Name in keyof Table as Table[Name] extends { required: true } ? Name : never]: ValueOf<
-    Table[Name]
-  >;
 };
+
+type RequiredName<Table> = {
+  [Name in keyof Table]: Table[Name] extends { required: true } ? Name : never;
+}[keyof Table];
 
 type ValueOf<Entry> = Entry extends Check<infer T> ? T : never;
 

@@ -2,7 +2,9 @@ import { VERSION } from './version.ts';
 
 /** The caller's own name, for the User-Agent. */
 export interface AppInfo {
+  /** Visible ASCII without spaces. */
   readonly name: string;
+  /** Of your connector. Default: none. */
   readonly version?: string | undefined;
 }
 

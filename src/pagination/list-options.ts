@@ -8,7 +8,7 @@ import {
   optional,
   type ResolvedOptions,
 } from '../internal/options.ts';
-import { requestOptions } from '../transport/call-options.ts';
+import { type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { paginationKind } from './by-cursor.ts';
 
 export const paginationOptions = {
@@ -52,9 +52,7 @@ export interface PaginationOptions extends OptionInputs<typeof paginationOptions
 /** PaginationOptions with every default applied. Each list decides for itself if no pagination was chosen. */
 export type PaginationSettings = ResolvedOptions<typeof paginationOptions>;
 
-export const listOptions = {
-  ...requestOptions,
-  ...paginationOptions,
+const ownOptions = {
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
   resumeFrom: optional(is.string),
   /**
@@ -64,8 +62,10 @@ export const listOptions = {
   parameters: optional(is.object as Check<ListParameters>),
 };
 
+export const listOptions = { ...requestOptions, ...paginationOptions, ...ownOptions };
+
 /** Options of a list; times such as `deadlineMs` apply to each page. */
-export interface ListOptions extends OptionInputs<typeof listOptions> {}
+export interface ListOptions extends RequestOptions, PaginationOptions, OptionInputs<typeof ownOptions> {}
 
 /** Query parameters of the service's own, by name. */
 export type ListParameters = Readonly<Record<string, string>>;

@@ -8,9 +8,13 @@ import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** Bounds on `id`, as the service's range filters. */
 export interface IdBounds {
+  /** Greater than this id. */
   readonly gt?: string | undefined;
+  /** This id and greater. */
   readonly gte?: string | undefined;
+  /** Less than this id. */
   readonly lt?: string | undefined;
+  /** This id and less. */
   readonly lte?: string | undefined;
   /** Both ends included. A pair is sent as `a..b`, a string as it is. */
   readonly between?: string | readonly [string, string] | undefined;

@@ -21,6 +21,8 @@ export interface Paginator<T> extends AsyncIterable<T> {
    * `resumeFrom` begins there instead.
    */
   first(): Promise<T | undefined>;
+  /** Does not exist: a list cannot be awaited. Its type makes the compiler say so, and what to write instead. */
+  then?(this: 'for await (const record of list), or await list.toArray({ limit })', records: never): never;
 }
 
 export interface PaginatorSource<T> {

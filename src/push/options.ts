@@ -16,7 +16,7 @@ import type { ListOptions } from '../pagination/list-options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { checkTimeZone } from '../reading/bound.ts';
 import { isIterable } from '../reading/each.ts';
-import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import {
   type Read,
   type RunSource,
@@ -83,7 +83,6 @@ export interface AnyProduct {
 export type AnyTarget = PushTarget<AnyProduct, object, object>;
 
 const ownOptions = {
-  ...readOptions,
   /**
    * Names the company: letters, digits and `_.-`, never its API key. Part of the keys in the store: two companies with
    * one label would share ids, and one could overwrite products of the other.
@@ -152,7 +151,7 @@ const ownOptions = {
 };
 
 /** Options of {@link push}. */
-export interface PushOptions<T, Draft, Patch> extends OptionInputs<typeof ownOptions> {
+export interface PushOptions<T, Draft, Patch> extends ReadOptions, OptionInputs<typeof ownOptions> {
   /** The products as they should be. Read to the end before anything is written, and closed if the push stops. */
   // With an array of its own, the compiler names the wrong field of a row.
   rows: Draft[] | Iterable<Draft> | AsyncIterable<Draft>;
@@ -190,6 +189,7 @@ const localCopy = group({
 });
 
 export const pushOptions = {
+  ...readOptions,
   ...ownOptions,
   rows: required(
     is.check<Iterable<object> | AsyncIterable<object>>(

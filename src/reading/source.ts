@@ -13,7 +13,9 @@ import { collectionName } from './state.ts';
 
 /** The query with which a sync lists. */
 export interface SourceQuery {
+  /** Only records that changed since then, as ISO 8601. */
   readonly updatedSince?: string | undefined;
+  /** Only records whose id lies within these bounds. */
   readonly id?: IdBounds | undefined;
 }
 

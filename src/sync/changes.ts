@@ -8,10 +8,9 @@ import type { Store } from '../reading/store.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
-import { asRun, runOptions } from './run-options.ts';
+import { asRun, type RunOptions, runOptions } from './run-options.ts';
 
-export const changesOptions = {
-  ...runOptions,
+const ownOptions = {
   /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
   store: required(is.withMethods<Store>('get')),
   /** The name of the collection in state and batches. Default: that of its segment, as the client's property. */
@@ -20,8 +19,10 @@ export const changesOptions = {
   id: optional(group<typeof idBounds, never, IdBounds>(idBounds)),
 };
 
+export const changesOptions = { ...runOptions, ...ownOptions };
+
 /** Options of {@link changes}. */
-export interface ChangesOptions extends OptionInputs<typeof changesOptions> {}
+export interface ChangesOptions extends RunOptions, OptionInputs<typeof ownOptions> {}
 
 /**
  * What changed in one collection since the last run, batch by batch; everything the first time.

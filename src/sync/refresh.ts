@@ -2,7 +2,7 @@ import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { DeletionsAbortedError } from '../errors/deletions-aborted-error.ts';
 import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
-import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import { copyRow, isStored } from './copy-records.ts';
@@ -11,8 +11,7 @@ import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
 
 const { pagination: _, afterLastPage: __, pageParameter: ___, ...ofLookups } = readOptions;
 
-const refreshOptions = {
-  ...ofLookups,
+const ownOptions = {
   /** The label of the company, as for `sync`. */
   tenant: required(label),
   /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `replace`. */
@@ -32,8 +31,12 @@ const refreshOptions = {
   signal: optional(is.signal),
 };
 
+const refreshOptions = { ...ofLookups, ...ownOptions };
+
 /** Options of {@link refresh}. */
-export interface RefreshOptions extends OptionInputs<typeof refreshOptions> {}
+export interface RefreshOptions
+  extends Omit<ReadOptions, 'pagination' | 'afterLastPage' | 'pageParameter'>,
+    OptionInputs<typeof ownOptions> {}
 
 /** What {@link refresh} changed in the copy: counts of records. */
 export interface RefreshReport {

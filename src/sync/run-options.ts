@@ -7,7 +7,7 @@ import {
   required,
 } from '../internal/options.ts';
 import { checkTimeZone } from '../reading/bound.ts';
-import { type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { keyPrefix, label } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
 import type { SyncProgress } from './batch.ts';
@@ -21,8 +21,7 @@ export interface CheckpointEvent {
   readonly last: boolean;
 }
 
-export const runOptions = {
-  ...readOptions,
+const ownOptions = {
   /** A label for the company whose records these are: letters, digits and `_.-`. Never its API key. */
   tenant: required(label),
   /** The first part of the state's key, for several copies in one store. Default: `accounting-data-sdk`. */
@@ -59,8 +58,10 @@ export const runOptions = {
   onCheckpoint: optional(is.callback<(event: CheckpointEvent) => void>()),
 };
 
+export const runOptions = { ...readOptions, ...ownOptions };
+
 /** What `sync` and `changes` have in common. */
-export interface RunOptions extends OptionInputs<typeof runOptions> {}
+export interface RunOptions extends ReadOptions, OptionInputs<typeof ownOptions> {}
 
 export interface ResolvedRunOptions extends Omit<ResolvedOptions<typeof runOptions>, 'updatedSince'> {
   /** The caller's own start, as ISO 8601. */

@@ -96,7 +96,9 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
    * never overlap.
    */
   onDelete?: ((ids: readonly string[], collection: Names) => unknown) | undefined;
+  /** A target in place of `store` and `onBatch`: see {@link SyncToTargetOptions}. */
   target?: undefined;
+  /** Only with a target: a store of your own has nothing to compare. */
   sameCompany?: undefined;
 }
 
@@ -110,10 +112,6 @@ export interface SyncToTargetOptions<Names extends string = string> extends Sync
    * same moment proves it. One that was created at another moment, or none at all, and nothing is written. Default: false.
    */
   sameCompany?: boolean | undefined;
-  store?: undefined;
-  onBatch?: undefined;
-  localIds?: undefined;
-  onDelete?: undefined;
 }
 
 export const syncOptions = {
@@ -139,6 +137,12 @@ type Source = SyncSource<{ id: string }>;
  * ```ts
  * await sync(client, { tenant: 'acme', target: sqliteTarget('books.sqlite') });
  * ```
+ * or with a store and functions of your own. A batch is committed when `onBatch` has resolved. To find deletions, pass
+ * `localIds` and `onDelete` in mode `full`:
+ *
+ * ```ts
+ * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
+ * ```
  * Parents are read before children, and the collections of a level at the same time, two by default. Each collection has
  * its own state and resumes where it was interrupted. There is no deadline, and no wait is too long; `onProgress` reports
  * waits, and `signal` stops the sync. A list of changes does not show deletions: a sync in mode `full` removes what the
@@ -150,23 +154,10 @@ type Source = SyncSource<{ id: string }>;
  * why. A 403 fails only its own collection (see `onForbidden`); a 401 stops all collections, and so does a service that
  * is down (see `maxOutageMs`). InvalidInputError for invalid options. The signal's own reason if it stopped the run.
  */
-export function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
+export async function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
-  options: SyncToTargetOptions<Names>,
-): Promise<SyncReport>;
-/**
- * The same with a store and functions of your own. A batch is committed when `onBatch` has resolved. To find deletions,
- * pass `localIds` and `onDelete` in mode `full`.
- *
- * ```ts
- * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
- * ```
- */
-export function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
-  client: C,
-  options: SyncOptions<C, Names>,
-): Promise<SyncReport>;
-export async function sync(client: object, given: SyncBaseOptions): Promise<SyncReport> {
+  given: SyncToTargetOptions<Names> | SyncOptions<C, Names>,
+): Promise<SyncReport> {
   checkObject(client, 'client');
   const options = asRun(resolved(syncOptions, given, { of: 'sync' }));
   const sources = client as Sources;

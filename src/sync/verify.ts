@@ -15,23 +15,26 @@ import { type CollectionsIn, namesOf } from './sync.ts';
 import type { SyncTarget } from './target.ts';
 import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
 
-const verifyOptions = {
-  ...readOptions,
-  tenant: runOptions.tenant,
-  prefix: runOptions.prefix,
-  lookbackMs: runOptions.lookbackMs,
-  signal: runOptions.signal,
+const { tenant, prefix, lookbackMs, signal } = runOptions;
+
+const ownOptions = {
   /** The copy: `sqliteTarget` or `postgresTarget` of the entry `./targets`, or one of your own with `rows` and `localIds`. */
   target: required(is.withMethods<SyncTarget>('open')),
-  collections: optional(is.strings),
   /** See the same option of {@link sync}. Nothing is remembered. */
   sameCompany: option(is.flag, false),
+};
+
+const verifyOptions = {
+  ...readOptions,
+  ...{ tenant, prefix, lookbackMs, signal },
+  ...ownOptions,
+  collections: optional(is.strings),
 };
 
 /** Options of {@link verify}. */
 export interface VerifyOptions<Names extends string = string>
   extends Pick<RunOptions, keyof ReadOptions | 'tenant' | 'prefix' | 'lookbackMs' | 'signal'>,
-    Pick<OptionInputs<typeof verifyOptions>, 'target' | 'sameCompany'> {
+    OptionInputs<typeof ownOptions> {
   /** The collections to compare, by the names of the client's properties. Default: every collection of the client. */
   collections?: readonly Names[] | undefined;
 }

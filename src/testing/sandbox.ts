@@ -14,6 +14,7 @@ import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
 /** The options with which `createClient` reaches a sandbox. */
 export interface SandboxClientOptions {
+  /** The origin of the sandbox, or of its server once it listens. */
   readonly baseUrl: string;
   /** `sandbox.keys.full`. */
   readonly apiKey: string;

@@ -68,8 +68,7 @@ export interface ResponseMeta {
  */
 export type WaitReason = 'rate_limit' | 'retry' | 'outage';
 
-export const requestOptions = {
-  ...callOptions,
+const ownOptions = {
   /** Stops the call, its waits included; it rejects with the signal's own reason. */
   signal: optional(is.signal),
   /** Further request headers. X-AUTH-TOKEN and Idempotency-Key are rejected here. */
@@ -80,8 +79,10 @@ export const requestOptions = {
   onWait: optional(is.callback<(waitMs: number | undefined, reason: WaitReason) => void>()),
 };
 
+export const requestOptions = { ...callOptions, ...ownOptions };
+
 /** Options of every call. */
-export interface RequestOptions extends OptionInputs<typeof requestOptions> {}
+export interface RequestOptions extends CallOptions, OptionInputs<typeof ownOptions> {}
 
 export type RetryPolicy = ResolvedOptions<typeof retryOptions>;
 

@@ -117,7 +117,7 @@ test('an invalid header stops a call before anything is sent, in every method', 
     () => client.products.update('1', {}, options),
     () => client.products.delete('1', options),
     () => client.request({ path: '/accounts' }, options),
-    async () => client.accounts.list({}, options),
+    async () => void client.accounts.list({}, options),
   ]) {
     expect(await caught(call())).toMatchObject({ argument: 'headers.x-auth-token', outcome: 'not_sent' });
   }

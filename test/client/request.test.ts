@@ -191,3 +191,16 @@ test('events name a request of the caller’s own by its first segment, so that 
   await client.request({ path: '/invoices/8/lines' });
   expect(templates).toEqual(['/invoices', '/invoices']);
 });
+
+test('collection returns the collection of the client by its name, and an unknown one by any other segment', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1', salePrice: 7 }));
+  const client = scriptedClient(fetch);
+  expect(client.collection('accountAddresses')).toBe(client.accountAddresses);
+  expect(client.collection('products')).toBe(client.products);
+  for (const segment of ['account-addresses', 'constructor', 'toString']) {
+    expect(client.collection(segment).segment).toBe(segment);
+  }
+  // A schema of its own is not mixed with that of the client.
+  expect(client.collection('products', {})).not.toBe(client.products);
+  expect(await client.collection('products', {}).get('1')).toMatchObject({ salePrice: 7 });
+});

@@ -7,7 +7,7 @@ test.each([
   [{ createStatus: 204 }, 'createStatus must be 200 or 201, not 204.'],
   [{ ids: { form: 'guid' } }, `ids.form must be 'numeric', 'uuid' or 'ulid', not "guid".`],
   [{ ids: { gap: 0.5 } }, 'ids.gap must be a whole number of at least 1, not 0.5.'],
-  [{ rateLimit: 5 }, 'rateLimit must be an object'],
+  [{ rateLimit: 5 }, 'rateLimit must be a plain object'],
   [{ clock: null }, 'clock must be a timestamp'],
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
   [{ timeZone: 'Mars/Olympus' }, 'timeZone must be an IANA name'],

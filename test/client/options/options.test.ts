@@ -153,7 +153,7 @@ test('null for options is rejected', async () => {
     () => client.request(none),
     () => client.collection('invoices', none),
   ]) {
-    expect(await caught((async () => act())())).toMatchObject({ code: 'invalid_input' });
+    expect(await caught(Promise.resolve().then<unknown>(act))).toMatchObject({ code: 'invalid_input' });
   }
 });
 

@@ -65,7 +65,7 @@ describe('sync', () => {
     };
     void sync(client, { tenant: 'acme', target, collections: ['accounts'], mode: 'full' });
     // @ts-expect-error: the target has a store of its own
-    void sync(client, { ...run, target });
+    void sync(client, { tenant: 'acme', target, store: run.store });
     // @ts-expect-error: there is no such collection
     void sync(client, { tenant: 'acme', target, collections: ['unknown'] });
   });

@@ -95,7 +95,7 @@ export function optionRows(
   });
 }
 
-function valuesOf({ values, expected = 'an object', other = [] }: Entry): string {
+function valuesOf({ values, expected = 'a plain object', other = [] }: Entry): string {
   if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
   return [expected, ...other.filter((value) => value !== undefined).map((value) => `or \`${value}\``)].join(
     ' ',
@@ -103,7 +103,7 @@ function valuesOf({ values, expected = 'an object', other = [] }: Entry): string
 }
 
 /** Values that the default or the options below the name show. */
-const EVIDENT = new Set(['an object', 'true or false', 'a string']);
+const EVIDENT = new Set(['a plain object', 'true or false', 'a string']);
 
 /** The guide: every option, fault and condition, each below a heading of its own. */
 export function sandboxGuide(): string {
