@@ -31,7 +31,7 @@ export async function* existingProducts(
   reading: Reading,
   existing: ResolvedPushOptions['existing'],
 ): AsyncGenerator<ExistingPage, void, undefined> {
-  const { lookbackMs, serviceTimeZone, signal } = reading.options;
+  const { lookbackMs, signal } = reading.options;
   if (existing === undefined) {
     yield* listed(reading, {});
     return;
@@ -48,7 +48,6 @@ export async function* existingProducts(
     const updatedSince = boundAt(
       sinceOf(checkStart(asOf, 'existing.asOf'), lookbackMs),
       lowestOffset(start as readonly object[]),
-      serviceTimeZone,
     );
     for await (const page of listed(reading, { updatedSince })) {
       for (const { id } of [...page.records, ...page.invalid]) if (id !== undefined) changed.add(id);

@@ -14,7 +14,6 @@ import {
 } from '../internal/options.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
-import { checkTimeZone } from '../reading/bound.ts';
 import { isIterable } from '../reading/each.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import {
@@ -100,8 +99,6 @@ const ownOptions = {
   ),
   /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
   lookbackMs: option(is.finiteDuration, 120_000),
-  /** The time zone of the service, as in a sync. A service that ignores offsets then lists fewer unchanged products. */
-  serviceTimeZone: optional(is.verified<string>(checkTimeZone)),
   /**
    * Remembers creates with an unknown outcome, and the id of each key, so that the next push creates nothing twice and
    * finds a product whose key was changed upstream. At most 17 entries for each tenant and key name; `fileStore`, a `Map`

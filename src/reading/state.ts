@@ -23,7 +23,7 @@ export interface SyncState {
   readonly scope: string;
   /** A fingerprint of the `parameters` of its lists; absent without any. */
   readonly parameters?: string | undefined;
-  /** The process that wrote it, so that two at once notice each other. */
+  /** The run that wrote it, so that two at once notice each other. */
   readonly by: string;
   /** Everything up to here has been read. Absent until a first run has ended. */
   readonly watermark?: string | undefined;
@@ -31,9 +31,11 @@ export interface SyncState {
   readonly full?: string | undefined;
   /** That of the last full read that a sync in mode `full` asked for. A first read does not look for deletions. */
   readonly checked?: string | undefined;
+  /** That of the last run that read deep, or everything: see `deepPlan` in `sync/run-state.ts`. */
+  readonly deep?: string | undefined;
   /**
-   * The lowest UTC offset, in minutes, that the rows of this collection showed; `Z` if the service rejects bounds with an
-   * offset. Absent: none, or one that is lower than the last run's bound allowed for. Then the next bound is in -12:00.
+   * The lowest UTC offset, in minutes, on the last page of this collection that showed one; `Z` if the service rejects
+   * bounds with an offset. Absent: none. Then a bound is in -12:00.
    */
   readonly offset?: number | 'Z' | undefined;
   /** The round of syncs with `stopAfter` in which the collection was read last: see `sync/round.ts`. */
@@ -71,6 +73,7 @@ const STATE: Readonly<Record<keyof SyncState, Rule>> = {
   watermark: optional(isStoredTimestamp),
   full: optional(isStoredTimestamp),
   checked: optional(isStoredTimestamp),
+  deep: optional(isStoredTimestamp),
   offset: optional(isOffset),
   round: optional(Number.isSafeInteger),
   run: optional((run) => isObject(run) && matches(run, RUN)),

@@ -55,17 +55,12 @@ export interface CollectionReport extends CopyFigures {
   readonly pages: number;
   /** Rows that came again in a read by page and were dropped: the order of the list has ties, so as many may be missing. */
   readonly repeated: number;
-  /**
-   * Rows whose `updatedAt` lies before the bound of the read: the service ignores its offset (see `serviceTimeZone`), or
-   * compares another time. They are delivered anyway.
-   */
-  readonly staleRecords: number;
   /** The deletions that the run looked for. Undefined without `localIds`, or if it did not get that far. */
   readonly deletions: DeletionReport | undefined;
   /** The watermark in the store now: the next run reads what changed since then, less the lookback. */
   readonly watermark: Date | undefined;
   /**
-   * The service's clock was behind the last watermark. That watermark was kept, and if the step was longer than the
+   * The service's clock was behind the last watermark, so the watermark went back too. If the step was longer than the
    * lookback, this run read everything, because no bound could be trusted.
    */
   readonly clockWentBack: boolean;

@@ -101,7 +101,6 @@ export class CollectionRun<T extends { id: string }> {
         this.#state = step.state;
         isReadAgain = step.kind === 'read_again';
         if (isReadAgain) break;
-        this.#stats.received(page.rows, step.state.plan.since);
         deletions?.see(page);
         if (step.kind === 'deliver') {
           this.#pause.batch();

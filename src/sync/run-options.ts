@@ -6,7 +6,6 @@ import {
   type ResolvedOptions,
   required,
 } from '../internal/options.ts';
-import { checkTimeZone } from '../reading/bound.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { keyPrefix, label } from '../reading/state.ts';
 import { checkStart } from '../reading/watermark.ts';
@@ -38,13 +37,6 @@ const ownOptions = {
    * changed in that time come twice. Set it longer than the longest transaction of the service. Default: 120,000.
    */
   lookbackMs: option(is.finiteDuration, 120_000),
-  /**
-   * The time zone of the service, an IANA name such as `America/New_York` or `UTC`. A service that stores local times
-   * needs it for the night when clocks go back and an hour occurs twice. A service whose `updatedSince` ignores offsets
-   * then sends fewer records again. See the guide to syncing. Default: the lowest offset that the rows of the collection
-   * have shown, less an hour; `-12:00` if they have shown none.
-   */
-  serviceTimeZone: optional(is.verified<string>(checkTimeZone)),
   /**
    * For a first run: only what changed since then, instead of everything. Later runs start at the watermark. A start
    * more than 24 hours ahead of the service's clock is rejected when the first response shows that clock.

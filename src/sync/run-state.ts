@@ -1,6 +1,6 @@
 import { isApiError } from '../errors/guards.ts';
 import type { Page, PaginationKind, ResponseTime } from '../pagination/page.ts';
-import { boundAt, hasOffset, isTooLate, lowestOffset } from '../reading/bound.ts';
+import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
 import { unreadableId } from '../schemas/unreadable-id.ts';
@@ -17,6 +17,8 @@ export interface RunPlan {
   readonly resumed: boolean;
   /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
   readonly marks?: ReadMarking | undefined;
+  /** Whether it starts at the last run that read deep: see `deepPlan`. */
+  readonly isDeep?: boolean | undefined;
 }
 
 /** The number of a full read, and how many records the copy had before it. */
@@ -65,10 +67,7 @@ export interface Step {
   readonly restarted: boolean;
 }
 
-type RunRules = Pick<
-  ResolvedRunOptions,
-  'mode' | 'read' | 'serviceTimeZone' | 'lookbackMs' | 'updatedSince'
-> & {
+type RunRules = Pick<ResolvedRunOptions, 'mode' | 'read' | 'lookbackMs' | 'updatedSince'> & {
   /** Whether the target marks full reads: in mode `full` one that is not marked is not resumed. */
   readonly marked?: boolean | undefined;
 };
@@ -94,7 +93,7 @@ export function begin(
 
 /** Resumes the run that was interrupted, or plans one. */
 function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
-  const { mode, read, serviceTimeZone, updatedSince, lookbackMs } = rules;
+  const { mode, read, updatedSince, lookbackMs } = rules;
   const isUnmarked = rules.marked === true && found?.run?.read === undefined;
   const isResumed = mode === 'incremental' || (found?.run?.since === undefined && !isUnmarked);
   const run = isResumed ? found?.run : undefined;
@@ -112,7 +111,27 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
   const last = found?.watermark;
   const start = last === undefined ? updatedSince : sinceOf(last, lookbackMs);
   if (mode === 'full' || start === undefined) return FULL;
-  return { ...FULL, mode: 'incremental', since: boundAt(start, found?.offset, serviceTimeZone) };
+  // The watermark is the time that is known: the first response shows whether the run begins later.
+  if (last !== undefined && isDeepDue(found, last)) return deepPlan(found as SyncState, lookbackMs);
+  return { ...FULL, mode: 'incremental', since: boundAt(start, found?.offset) };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Two minutes more than an hour, for what becomes visible late. */
+const DEEP_MS = HOUR_MS + 120_000;
+
+function isDeepDue(found: SyncState | undefined, time: string | number): boolean {
+  return found?.deep !== undefined && new Date(time).getTime() - Date.parse(found.deep) >= HOUR_MS;
+}
+
+/**
+ * Once an hour a run starts an hour before the last one that did so. A service that stores local times shows a change
+ * in the hour that comes twice, when clocks go back, as an hour older than it is: the runs between miss it.
+ */
+function deepPlan({ watermark = '', deep = '', offset }: SyncState, lookbackMs: number): RunPlan {
+  const starts = [sinceOf(watermark, lookbackMs), sinceOf(deep, DEEP_MS)].sort();
+  return { ...FULL, mode: 'incremental', since: boundAt(starts[0] as string, offset), isDeep: true };
 }
 
 const FULL: RunPlan = {
@@ -179,23 +198,25 @@ function checkClock(state: RunState, first: ResponseTime, { lookbackMs, updatedS
   }
   const watermark = watermarkOf(first);
   const clockWentBack = watermark < before && now < Date.parse(before);
-  const isTrusted = state.plan.since === undefined || now >= Date.parse(before) - lookbackMs;
-  return { ...state, clockWentBack, plan: isTrusted ? state.plan : { ...FULL, watermark } };
+  const { plan, base } = state;
+  if (plan.since === undefined) return { ...state, clockWentBack };
+  if (now < Date.parse(before) - lookbackMs) return { ...state, clockWentBack, plan: { ...FULL, watermark } };
+  // What the runs since the last deep one have missed is not found any later than an hour after it.
+  const isDue = !plan.isDeep && base.deep !== before && isDeepDue(base, now);
+  return { ...state, clockWentBack, plan: isDue ? deepPlan(base, lookbackMs) : plan };
 }
 
-/** With the offset that the rows show. The rows as sent, because a schema of the caller may drop or change timestamps. */
+/** With the offset that the rows show, if they show one. The rows as sent, because a schema of the caller may drop or change timestamps. */
 function withOffset(base: SyncState, rows: readonly unknown[]): SyncState {
   const shown = lowestOffset(rows as Parameters<typeof lowestOffset>[0]);
-  const { offset: known } = base;
-  if (shown === undefined || known === 'Z' || (known !== undefined && known <= shown)) return base;
-  return { ...base, offset: shown };
+  return shown === undefined || base.offset === 'Z' ? base : { ...base, offset: shown };
 }
 
-/** After a 400: a service may reject an offset, so the bound is sent in UTC from now on. Undefined if that was not why. */
+/** After a 400 or 422: a service may reject an offset, so bounds are sent in UTC from now on. Undefined if that was not why. */
 export function inUtc(state: RunState, error: unknown): RunState | undefined {
   const { plan, base, position } = state;
   if (position !== undefined || plan.since === undefined || !hasOffset(plan.since)) return undefined;
-  if (!isApiError(error) || error.status !== 400) return undefined;
+  if (!isApiError(error) || (error.status !== 400 && error.status !== 422)) return undefined;
   const since = toSeconds(Date.parse(plan.since));
   return {
     ...state,
@@ -218,11 +239,10 @@ export function abandoned({ base }: RunState): SyncState {
 export function finish({ plan, position, base }: RunState, mode: RunRules['mode']): SyncState {
   // A list without any response has read nothing: the next run starts where this one did.
   if (position === undefined) return base;
-  const { watermark, since } = position;
+  const { watermark } = position;
   const full = plan.mode === 'full' ? watermark : base.full;
   const isAskedFor = mode === 'full' || plan.marks !== undefined;
   const checked = plan.mode === 'full' && isAskedFor ? watermark : base.checked;
-  // What a bound in too high an offset missed lately is found by one in the lowest offset: see `boundAt`.
-  const offset = since !== undefined && isTooLate(since, base.offset) ? undefined : base.offset;
-  return { ...base, watermark, full, checked, offset, run: undefined };
+  const isDeep = plan.mode === 'full' || plan.isDeep === true || base.deep === undefined;
+  return { ...base, watermark, full, checked, deep: isDeep ? watermark : base.deep, run: undefined };
 }

@@ -10,7 +10,6 @@ export class RunStats {
   #records = 0;
   #invalid = 0;
   #pages = 0;
-  #staleRecords = 0;
   /** What the target changed, as it reported. */
   #figures: CopyFigures = {};
   /** What is in the batch that the consumer works on. */
@@ -19,11 +18,6 @@ export class RunStats {
 
   begin(): void {
     this.#startedAt = monotonicMs();
-  }
-
-  /** Rows that were received. `since`: the bound of the read. */
-  received(rows: readonly unknown[], since: string | undefined): void {
-    if (since !== undefined) this.#staleRecords += countStale(rows, since);
   }
 
   /** Counts a batch before it is delivered, because the consumer may empty the array. */
@@ -54,12 +48,11 @@ export class RunStats {
     this.#figures = Object.fromEntries(sums);
   }
 
-  get report(): Pick<CollectionReport, 'records' | 'invalid' | 'pages' | 'staleRecords'> & CopyFigures {
+  get report(): Pick<CollectionReport, 'records' | 'invalid' | 'pages'> & CopyFigures {
     return {
       records: this.#records,
       invalid: this.#invalid,
       pages: this.#pages,
-      staleRecords: this.#staleRecords,
       ...this.#figures,
     };
   }
@@ -70,15 +63,3 @@ export class RunStats {
     return { records: this.#records, pages: this.#pages, recordsPerSecond };
   }
 }
-
-/** How many rows have an `updatedAt` before the bound. Only Product is documented to have that field; any row is checked. */
-function countStale(rows: readonly unknown[], since: string): number {
-  const sinceMs = Date.parse(since);
-  return rows.filter((row) => {
-    const { updatedAt } = (row ?? {}) as { updatedAt?: unknown };
-    // Without an offset it is a moment only to those who know the zone.
-    return typeof updatedAt === 'string' && WITH_OFFSET.test(updatedAt) && Date.parse(updatedAt) < sinceMs;
-  }).length;
-}
-
-const WITH_OFFSET = /T.*(?:Z|[+-]\d\d:?\d\d)$/;

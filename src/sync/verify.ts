@@ -2,6 +2,7 @@ import { isForbidden } from '../errors/guards.ts';
 import { checkObject, resolved } from '../input/checks.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
+import { boundAt } from '../reading/bound.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
@@ -109,7 +110,7 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
       const source = runSource(sources[name] as SyncSource<{ id: string }>);
       const key = stateKey({ prefix, tenant, collection: name });
       const state = decodeState(await readStore(opened.store, key, signal), key);
-      const since = state?.watermark && sinceOf(state.watermark, lookbackMs);
+      const since = state?.watermark && boundAt(sinceOf(state.watermark, lookbackMs), state.offset);
       try {
         collections.push(await differencesOf(opened, { name, source, settings, since }));
       } catch (error) {

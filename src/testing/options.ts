@@ -151,10 +151,11 @@ export const sandboxOptions = {
   /**
    * How `updatedSince` is compared. `utc` converts its offset. `local` ignores the offset and compares the date and time
    * as written with local times of `timeZone`, as Symfony does: in New York `15:00:00Z` does not find a change at
-   * `10:00:00-05:00`, which is the same time.
+   * `10:00:00-05:00`, which is the same time. `stored` converts the bound to the local times that are stored without their
+   * offset: when clocks go back, the changes of two hours have the same times.
    * @default 'utc'
    */
-  dateFilter: option(is.oneOf('utc', 'local'), 'utc'),
+  dateFilter: option(is.oneOf('utc', 'local', 'stored'), 'utc'),
   /** Whether records other than products have `createdAt` and `updatedAt`. @default false */
   timestampsEverywhere: option(is.flag, false),
 

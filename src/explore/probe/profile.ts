@@ -177,17 +177,14 @@ function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding<V> {
 const DEFAULT_LOOKBACK_MS = 120_000;
 
 function syncLines(readable: readonly Readable[], { writes }: Findings): ProfileLine[] {
-  const showsOffset = readable.some(({ details }) => (details.offsets.value ?? []).length > 0);
   return linesOf('sync', {
     // One measurement is not a limit: under load it takes longer. Ten times as long, and never less than the default.
     lookbackMs: followed(writes.visibleAfterMs, (ms) =>
       ms * 10 > DEFAULT_LOOKBACK_MS ? Math.ceil((ms * 10) / 1000) * 1000 : undefined,
     ),
-    // The offset of the moment does not name the zone: see the advice.
     'parameters.itemsPerPage': followed(pageSizeParameterOf(readable), (verdict) =>
       verdict === 'honoured' ? String(LARGE_PAGE) : undefined,
     ),
-    serviceTimeZone: showsOffset ? NOTHING : followed(shiftOf(readable), (minutes) => zoneOf(minutes)),
   });
 }
 

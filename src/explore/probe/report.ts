@@ -167,7 +167,7 @@ export interface ServiceProfile {
     retry?: { creates: false };
   };
   /** For `sync`. */
-  readonly sync: { lookbackMs?: number; serviceTimeZone?: string; parameters?: { itemsPerPage?: string } };
+  readonly sync: { lookbackMs?: number; parameters?: { itemsPerPage?: string } };
   /** For `createSandbox`, which then behaves as the service does. */
   readonly sandbox: SandboxOptions;
 }

@@ -109,6 +109,9 @@ function readTimestamp(text: string, { timeZone, dateFilter }: ResolvedSandboxOp
   // Like Symfony, which formats the bound in its own offset and compares that local time.
   if (dateFilter === 'local') return local;
 
-  if (zone !== undefined) return local - (parseUtcOffset(zone) ?? 0) * 60_000;
-  return local - zoneOffsetMs(timeZone, local - zoneOffsetMs(timeZone, local));
+  const moment =
+    zone === undefined
+      ? local - zoneOffsetMs(timeZone, local - zoneOffsetMs(timeZone, local))
+      : local - (parseUtcOffset(zone) ?? 0) * 60_000;
+  return dateFilter === 'utc' ? moment : moment + zoneOffsetMs(timeZone, moment);
 }

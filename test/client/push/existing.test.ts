@@ -29,12 +29,6 @@ test('a push compares with an AsyncIterable of existing.products, and reads only
   expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-30T23:59:59-12:00' });
 });
 
-test('a push writes updatedSince in serviceTimeZone, if it is given', async () => {
-  const { run, existing, sandbox } = withCopy();
-  await run(rows, { existing, lookbackMs: 1000, serviceTimeZone: 'Asia/Tokyo' });
-  expect(sandbox.requests[0]?.query).toMatchObject({ updatedSince: '2026-01-31T20:59:59+09:00' });
-});
-
 test('a push prefers what changed after asOf to existing.products', async () => {
   const { run, existing, sandbox, ids } = withCopy();
   sandbox.store.products.update(ids[0] ?? '', { name: 'Changed' });

@@ -399,7 +399,6 @@ test.each([
   ['store', { store: { get: () => undefined } }],
   ['existing.products', { existing: { asOf: new Date() } }],
   ['existing.asOf', { existing: { products: [], asOf: 'yesterday' } }],
-  ['serviceTimeZone', { serviceTimeZone: 'Mars/Olympus' }],
   ['maxOutageMs', { maxOutageMs: -1 }],
 ])('a push rejects an invalid %s before it reads or sends anything', async (argument, options) => {
   const { run, sandbox } = setUpPush();

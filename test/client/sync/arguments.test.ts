@@ -39,7 +39,6 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'concurrency', syncWith({ concurrency: '2' })],
   ['sync', 'lookbackMs', syncWith({ lookbackMs: Number.POSITIVE_INFINITY })],
   ['sync', 'onForbidden', syncWith({ onForbidden: 'ignore' })],
-  ['sync', 'serviceTimeZone', syncWith({ serviceTimeZone: 'Mars/Olympus' })],
   ['sync', 'stopAfter', syncWith({ stopAfter: {} })],
   ['sync', 'stopAfter.request', syncWith({ stopAfter: { request: 1 } })],
   ['sync', 'stopAfter.ms', syncWith({ stopAfter: { ms: 0 } })],

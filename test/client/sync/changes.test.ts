@@ -1,4 +1,10 @@
-import { type CustomCursor, changes, type Paginator, type SyncSource } from 'accounting-data-sdk';
+import {
+  type ChangesOptions,
+  type CustomCursor,
+  changes,
+  type Paginator,
+  type SyncSource,
+} from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { noResponse } from '../../support/scripted-fetch.ts';
@@ -59,12 +65,49 @@ describe('what changes delivers', () => {
     ]);
     expect(books.sandbox.requests[0]?.headers['cache-control']).toBe('no-cache');
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
+  });
 
-    const copy = new Copy();
+  test('begins at the lookback before the watermark', async () => {
+    const books = withAccounts(25);
+    await readAccounts(books);
+    books.sandbox.clock.advance(HOUR_MS / 2);
     books.sandbox.store.accounts.update('3', { name: 'changed' });
-    await readAccounts(books, { lookbackMs: HOUR_MS / 2 }, copy.take);
+    await readAccounts(books);
+    const copy = new Copy();
+    await readAccounts(books, { lookbackMs: HOUR_MS / 4 }, copy.take);
     expect(copy.ids).toEqual(['3']);
-    expect(books.sandbox.requests.at(-1)?.query).toMatchObject({ updatedSince: '2026-01-04T20:30:00-12:00' });
+    expect(books.sandbox.requests.at(-1)?.query).toMatchObject({ updatedSince: '2026-01-04T20:15:00-12:00' });
+  });
+
+  describe('once an hour begins an hour and two minutes before the last run that did so', () => {
+    const minutes = (count: number) => count * (HOUR_MS / 60);
+    /** The bounds of a run at each of these minutes after the first one, in minutes. */
+    async function boundsAt(times: readonly number[], options?: Partial<ChangesOptions>) {
+      const books = setUpSync();
+      const bounds: number[] = [];
+      for (const time of [0, ...times]) {
+        books.sandbox.clock.set(Date.parse(START) + minutes(time));
+        books.sandbox.clearLogs();
+        await readAccounts(books, options);
+        const sent = books.sandbox.requests.at(-1)?.query.updatedSince;
+        if (sent !== undefined) bounds.push((Date.parse(sent) - Date.parse(START)) / minutes(1));
+      }
+      return bounds;
+    }
+
+    test.each([
+      ['a loop', [20, 40, 59, 60, 80, 119, 120], [-2, 18, 38, -62, 58, 78, -2]],
+      ['another loop', [30, 61, 90], [-2, -62, 59]],
+      ['runs by the hour', [60, 120, 180], [-2, -62, 118]],
+      ['runs each night', [1440, 2880, 4320], [-2, -62, 2878]],
+      ['after a pause', [10, 1440], [-2, -62]],
+    ])('%s: after %j minutes at %j', async (_, times, bounds) => {
+      expect(await boundsAt(times)).toEqual(bounds);
+    });
+
+    test('or at the lookback, if that is earlier', async () => {
+      expect(await boundsAt([30, 60], { lookbackMs: minutes(120) })).toEqual([-120, -90]);
+    });
   });
 
   test('is everything again in mode full, even after an interrupted incremental run', async () => {
@@ -88,7 +131,7 @@ describe('what changes delivers', () => {
     expect([...books.states.keys()]).toEqual(['low:acme:accounts']);
   });
 
-  test('includes records that are older than updatedSince, as a service that ignores it sends them, and counts them as staleRecords', async () => {
+  test('includes records that are older than updatedSince, as a service that ignores it sends them', async () => {
     const books = setUpSync({ timestampsEverywhere: true });
     await readAccounts(books);
     const rows = [
@@ -96,7 +139,7 @@ describe('what changes delivers', () => {
       { id: '8', updatedAt: START },
     ];
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
-    expect(await readAccounts(books, { pagination: 'page' })).toMatchObject({ records: 2, staleRecords: 1 });
+    expect(await readAccounts(books, { pagination: 'page' })).toMatchObject({ records: 2 });
   });
 
   test('includes the invalid rows of a page, and counts them', async () => {

@@ -1,73 +1,76 @@
-import { changes, memoryStore } from 'accounting-data-sdk';
+import { changes } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { jsonResponse, scriptedClient, scriptedFetch } from '../../support/scripted-fetch.ts';
-import { collect, MINUTE_MS } from './set-up.ts';
+import { collect, HOUR_MS, MINUTE_MS, setUpSync } from './set-up.ts';
 
-/** A service that stores the local time of a change without its offset, and converts the bound to local time. */
-function serviceAround(setBackAt: number, before: number, after: number) {
-  const localOf = (ms: number) => ms + (ms < setBackAt ? before : after) * MINUTE_MS;
-  const bounds: string[] = [];
-  let now = 0;
-  let changedAt = Number.POSITIVE_INFINITY;
-  const fetch = scriptedFetch(async ({ url }) => {
-    const bound = url.searchParams.get('updatedSince');
-    if (bound !== null) bounds.push(bound);
-    const isListed = bound === null || localOf(changedAt) >= localOf(Date.parse(bound));
-    const rows = isListed ? [{ id: '1', changedAt }] : [];
-    return jsonResponse(rows, 200, { date: new Date(now).toUTCString() });
+/** When clocks are set back: in Lord Howe by half an hour. */
+const AMSTERDAM = ['Europe/Amsterdam', '2026-10-25T01:00:00Z'] as const;
+const NEW_YORK = ['America/New_York', '2026-11-01T06:00:00Z'] as const;
+const LORD_HOWE = ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'] as const;
+
+/**
+ * A copy of a service that stores local times, brought up to date again and again through the night in which clocks go
+ * back, while a record is changed every three minutes.
+ */
+async function throughTheNight(timeZone: string, setBackAt: string, everyMs: number) {
+  const from = Date.parse(setBackAt) - 4 * HOUR_MS;
+  const { sandbox, client, run } = setUpSync({
+    timeZone,
+    dateFilter: 'stored',
+    clock: new Date(from).toISOString(),
+    pageSize: 100,
   });
-  const client = scriptedClient(fetch, { rateLimiter: false });
-  return {
-    bounds,
-    /** What a run finds that begins so many minutes after the last one, and a change in between. */
-    async finds(serviceTimeZone: string | undefined, lastRun: number, change: number): Promise<number> {
-      const run = {
-        tenant: 'acme',
-        store: memoryStore(),
-        lookbackMs: 0,
-        serviceTimeZone,
-        pagination: 'none',
-      } as const;
-      [now, changedAt] = [lastRun, lastRun - MINUTE_MS];
-      await collect(changes(client.accounts, run));
-      [now, changedAt] = [change + MINUTE_MS, change];
-      return (await collect(changes(client.accounts, run))).records;
-    },
-  };
+  const { accounts } = sandbox.store;
+  const copy = new Map<string, unknown>();
+  /** By the record, when it was changed last. */
+  const changedAt = new Map<string, number>();
+  let [latestMs, delivered] = [0, 0];
+  let nextRun = from;
+  for (let now = from; now < from + 8 * HOUR_MS; now += MINUTE_MS / 2) {
+    sandbox.clock.set(now);
+    if (now % (3 * MINUTE_MS) === 0) {
+      const id = String(1 + Math.floor((now / (3 * MINUTE_MS)) % 40));
+      const name = `at ${now}`;
+      if (accounts.get(id) === undefined) accounts.insert({ id, name });
+      else accounts.update(id, { name });
+      changedAt.set(id, now);
+    }
+    if (now < nextRun) continue;
+    nextRun += everyMs;
+    await collect(changes(client.accounts, run), ({ records }) => {
+      delivered += records.length;
+      for (const record of records) copy.set(record.id, record.name);
+    });
+    for (const [id, at] of changedAt) {
+      if (copy.get(id) !== accounts.get(id)?.name) latestMs = Math.max(latestMs, now - at);
+    }
+    sandbox.clearLogs();
+  }
+  return { latestMs, delivered };
 }
 
-const AMSTERDAM = Date.parse('2026-10-25T01:00:00Z');
-const LORD_HOWE = Date.parse('2026-04-04T15:00:00Z');
-
-test.each<[string, number, number, number]>([
-  ['Europe/Amsterdam', AMSTERDAM, 120, 60],
-  ['Australia/Lord_Howe', LORD_HOWE, 660, 630],
-])(
-  'a sync with serviceTimeZone %s finds every change in the night when clocks go back',
-  async (zone, setBackAt, before, after) => {
-    const service = serviceAround(setBackAt, before, after);
-    const missed: string[] = [];
-    for (let last = -150; last <= 150; last += 17) {
-      for (const later of [1, 20, 80]) {
-        const [lastRun, change] = [setBackAt + last * MINUTE_MS, setBackAt + (last + later) * MINUTE_MS];
-        if ((await service.finds(zone, lastRun, change)) === 0) missed.push(`${last} + ${later}`);
-      }
-    }
-    expect(missed).toEqual([]);
+test.each(
+  [AMSTERDAM, NEW_YORK, LORD_HOWE].flatMap(([zone, setBackAt]) =>
+    [0.5, 5, 17, 45, 70].map((minutes) => [zone, minutes, setBackAt] as const),
+  ),
+)(
+  'a copy of a service that stores local times finds each change in the night when clocks go back: %s, every %f minutes',
+  async (zone, minutes, setBackAt) => {
+    const { latestMs } = await throughTheNight(zone, setBackAt, minutes * MINUTE_MS);
+    // By the first run an hour after the one that read deep before the change.
+    expect(latestMs).toBeLessThan((60 + 2 * minutes) * MINUTE_MS);
   },
 );
 
-test('the bound goes back by the step of the clocks only around that step', async () => {
-  const moved = async (zone: string, minutes: number) => {
-    const { finds, bounds } = serviceAround(AMSTERDAM, 120, 60);
-    const lastRun = AMSTERDAM + minutes * MINUTE_MS;
-    await finds(zone, lastRun, lastRun + MINUTE_MS);
-    return Math.round((lastRun - Date.parse(bounds[0] ?? '')) / MINUTE_MS);
-  };
-  const zone = 'Europe/Amsterdam';
-  const found = [-120, -61, -59, -7, 0, 30, 60, 61, 120].map((minutes) => moved(zone, minutes));
-  expect(await Promise.all(found)).toEqual([0, 0, 60, 60, 60, 60, 60, 0, 0]);
-  expect(await moved('Asia/Tokyo', -7)).toBe(0);
-  expect(await moved('UTC', -7)).toBe(0);
-  expect(await moved('+02:00', -7)).toBe(0);
-});
+test.each([
+  ['in an ordinary night', ['UTC', AMSTERDAM[1]], 9],
+  ['in the night when clocks go back', AMSTERDAM, 20],
+] as const)(
+  'a loop of 30 seconds gets a change no more than a few times: %s',
+  async (_, [zone, setBackAt], most) => {
+    const { delivered } = await throughTheNight(zone, setBackAt, MINUTE_MS / 2);
+    const times = delivered / ((8 * 60) / 3);
+    // About five times in the two minutes of the lookback, and in two runs that read deep.
+    expect(times).toBeGreaterThan(4);
+    expect(times).toBeLessThan(most);
+  },
+);

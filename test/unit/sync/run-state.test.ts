@@ -126,13 +126,20 @@ describe('the end of a run', () => {
   });
 
   test.each([
-    ['in UTC', '2026-01-05T07:58:00Z', undefined],
-    ['at that offset', '2026-01-05T02:58:00-05:00', -300],
-    ['below it', BOUND, -300],
-  ])('forgets the offset of the rows, -05:00, if the bound was above it: %s', (_, since, after) => {
-    const position = { watermark: LATER, since };
-    const run = { ...startOf({ ...ended, offset: -300 }), position };
-    expect(finish(run, 'incremental').offset).toBe(after);
+    ['an incremental run', { ...ended, deep: LAST }, undefined, LAST],
+    ['an incremental run of a state without it', ended, undefined, LATER],
+    ['a deep run', { ...ended, deep: '2026-01-05T07:00:00Z' }, undefined, LATER],
+    ['a full run', { ...ended, deep: LAST }, 'full', LATER],
+    [
+      'a run that resumes a full one',
+      { ...interrupted(undefined), deep: LAST },
+      undefined,
+      '2026-01-05T09:00:00Z',
+    ],
+    ['a run that resumes an incremental one', { ...interrupted(BOUND), deep: LAST }, undefined, LAST],
+  ] as const)('notes that it read deep, or keeps when one did: %s', (_, found, mode, deep) => {
+    const run = next(startOf(found, { mode }), pageAt(LATER), rulesOf({ mode })).state;
+    expect(finish(run, mode ?? 'incremental').deep).toBe(deep);
   });
 
   test('that was abandoned leaves the watermark, and no position to resume at', () => {
