@@ -1,17 +1,22 @@
 import { reasonOf } from '../errors/accounting-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
+import { settled } from '../internal/callback.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
+import { mostCandidates } from '../reading/candidates.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
+import { waitingUntil } from '../reading/waiting.ts';
 import type { CollectionReport, DeletionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { DeletionCheck } from './deletion-check.ts';
+import { confirmDeletions } from './deletions.ts';
+import { type Listing, markedListing, rememberedListing } from './listing.ts';
 import { isServiceDown, lookUp } from './look-up.ts';
+import { Proof } from './proof.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
@@ -39,6 +44,15 @@ interface RunContext {
 type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
 const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
+
+const NO_DELETIONS: DeletionReport = {
+  skipped: undefined,
+  local: 0,
+  candidates: 0,
+  deleted: 0,
+  repaired: 0,
+  unconfirmed: [],
+};
 
 /**
  * Carries out one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
@@ -91,7 +105,7 @@ export class CollectionRun<T extends { id: string }> {
     this.#stats.begin();
     const { round = this.#found?.round } = this;
     this.#state = await this.#marked(begin(this.#found, { ...this.#checkpoints.own, round }, this.#rules));
-    const deletions = await this.#deletionCheck(this.#state);
+    const listing = await this.#listing(this.#state);
 
     let isReadAgain: boolean;
     do {
@@ -101,7 +115,8 @@ export class CollectionRun<T extends { id: string }> {
         this.#state = step.state;
         isReadAgain = step.kind === 'read_again';
         if (isReadAgain) break;
-        deletions?.see(page);
+        // An invalid row exists, too.
+        listing?.see([...page.records, ...page.invalid], page.restarted);
         if (step.kind === 'deliver') {
           this.#pause.batch();
           const { records, sent, invalid } = page;
@@ -116,7 +131,7 @@ export class CollectionRun<T extends { id: string }> {
       yield this.#batch(NOTHING, abandoned(this.#state));
       throw unreadableRows(this.#source, unreadable);
     }
-    if (deletions !== undefined) yield* this.#confirm(deletions);
+    if (listing !== undefined) yield* this.#confirm(listing);
     this.#pause.batch();
     yield { ...this.#batch(NOTHING, finish(this.#state, this.#context.options.mode)), last: true };
   }
@@ -140,7 +155,7 @@ export class CollectionRun<T extends { id: string }> {
   /** The run was stopped by its limit. */
   paused(): void {
     this.status = 'paused';
-    if (this.#findsDeletions) this.#deletions ??= skipped('paused');
+    if (this.#findsDeletions) this.#deletions ??= { ...NO_DELETIONS, skipped: 'paused' };
   }
 
   /** Whether the run was paused before a batch, because its requests failed. */
@@ -255,52 +270,51 @@ export class CollectionRun<T extends { id: string }> {
     return marked(state, { read, local });
   }
 
-  /** Reads the local ids, before the first request. */
-  async #deletionCheck({ plan }: RunState): Promise<DeletionCheck<T> | undefined> {
+  /** What a full read is compared with. Read before the first request. */
+  async #listing({ plan }: RunState): Promise<Listing | undefined> {
     if (!this.#findsDeletions) return undefined;
     const { collection } = this;
-    const { options, copy, consumer, signal } = this.#context;
-    const { marks, localIds = () => [] } = copy;
-    if (plan.token !== undefined && marks === undefined) {
-      // The pages before the token were listed by another process: what they listed is not known any more.
-      this.#deletions = skipped('resumed');
-      return undefined;
+    const { copy, consumer, signal } = this.#context;
+    if (plan.marks !== undefined) return markedListing(copy, collection, plan.marks);
+    if (plan.token === undefined) {
+      return consumer.run(() => rememberedListing(() => copy.localIds?.(collection) ?? [], signal));
     }
-    const { read = 0, local = 0 } = plan.marks ?? {};
-    const check = new DeletionCheck<T>({
-      marks: marks && {
-        local,
-        count: () => consumer.run(() => marks.count(collection, read)),
-        unmarked: () => marks.unmarked(collection, read),
-        ids: () => localIds(collection),
-      },
-      localIds,
-      collection,
-      onDelete: (ids) =>
-        consumer.run(async () => this.#stats.deleted(await copy.onDelete?.(ids, collection))),
-      lookUp: (id) => lookUp(this.#source, id, this.#settings),
-      maxCandidates: options.maxCandidates,
-      delivered: () => this.#stats.report.records,
-      concurrency: options.concurrency ?? 1,
-      signal,
-    });
-    await consumer.run(() => check.readLocalIds());
-    return check;
+    // The pages before the token were listed by another process: what they listed is not known any more.
+    this.#deletions = { ...NO_DELETIONS, skipped: 'resumed' };
+    return undefined;
   }
 
   /** Confirms the deletions, and delivers what the read missed. If that fails, the next run reads everything again. */
-  async *#confirm(check: DeletionCheck<T>): AsyncGenerator<Batch<T>, void> {
+  async *#confirm(listing: Listing): AsyncGenerator<Batch<T>, void> {
+    const { collection } = this;
+    const { options, copy, consumer, signal } = this.#context;
+    const { local } = listing;
+    const report = { ...NO_DELETIONS, local };
+    const proof = new Proof<T>({
+      collection,
+      lookUp: (id) => lookUp(this.#source, id, this.#settings),
+      witnesses: () => listing.witnesses(),
+      maxCandidates: mostCandidates(options.maxCandidates, local),
+      concurrency: options.concurrency ?? 1,
+      delivered: () => this.#stats.report.records,
+    });
+    const remove = (ids: readonly string[]) =>
+      consumer.run(async () => {
+        signal?.throwIfAborted();
+        this.#stats.deleted(await settled(copy.onDelete?.(ids, collection), signal));
+      });
     try {
-      for await (const repairs of check.confirm()) yield this.#batch({ ...NOTHING, ...repairs });
+      for await (const repairs of confirmDeletions(listing, proof, report, remove)) {
+        yield this.#batch({ ...NOTHING, ...repairs });
+      }
     } catch (error) {
-      const { signal } = this.#context;
       if (signal?.aborted || error instanceof CallStopped) throw error;
       // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
       yield this.#batch(NOTHING, abandoned(this.#state as RunState));
       throw error;
     }
-    this.#deletions = check.report();
-    const [first, ...others] = this.#deletions.unconfirmed;
+    this.#deletions = report;
+    const [first, ...others] = report.unconfirmed;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
     this.#source.warn(
@@ -329,7 +343,7 @@ export class CollectionRun<T extends { id: string }> {
       ...this.#stats.progress,
       pagination: this.#state?.pagination,
       ...now,
-      waitingUntil: waitMs === undefined ? undefined : new Date(Date.now() + waitMs),
+      waitingUntil: waitingUntil(waitMs),
     });
   }
 
@@ -357,10 +371,6 @@ function unreadableRows({ segment = '' }: { readonly segment: string | undefined
     },
     { status: 200, reason: 'unreadable_id', issues: [which] },
   );
-}
-
-function skipped(reason: 'resumed' | 'paused'): DeletionReport {
-  return { skipped: reason, local: 0, candidates: 0, deleted: 0, repaired: 0, unconfirmed: [] };
 }
 
 function dateOf(timestamp: string | undefined): Date | undefined {

@@ -1,36 +1,8 @@
-import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import type { KnownRecord } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
-import type { LookUp, RunSource } from '../reading/source.ts';
-import { canonicalValue } from '../schemas/field-kinds.ts';
+import type { RunSource } from '../reading/source.ts';
 import { lookUp } from './look-up.ts';
 import type { OpenTarget, StoredRow } from './target.ts';
-
-/** What a copy keeps of one record that was requested; undefined if it does not exist. */
-export function copyRow(found: LookUp<{ id: string }>): CopyRow | undefined {
-  const { record, invalid } = found;
-  return copyRows(record === undefined ? [] : [record], invalid === undefined ? [] : [invalid])[0];
-}
-
-/** Whether a row of a copy has this content. A database may have replaced characters that it cannot store. */
-export function isStored({ body, invalid }: CopyRow, stored: StoredRow): boolean {
-  return (stored.invalid ?? invalid) === invalid && canonicalText(body) === canonicalText(stored.body);
-}
-
-function canonicalText(value: unknown): string {
-  // Before the members are sorted: their names may change too.
-  const stored: unknown = JSON.parse(JSON.stringify(value), (_, member: unknown) => {
-    if (typeof member === 'string') return storedText(member);
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).map(([name, inner]) => [storedText(name), inner]));
-  });
-  return JSON.stringify(canonicalValue(undefined, stored));
-}
-
-/** A text as a database has it that cannot store U+0000 and halves of surrogate pairs. */
-export function storedText(text: string): string {
-  return text.replaceAll(/\0|\p{Cs}/gu, '\ufffd');
-}
 
 /** Records of a collection among which those with `createdAt` are looked for. */
 const SAMPLE = 50;

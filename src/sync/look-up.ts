@@ -1,9 +1,20 @@
 import { isAccountingError } from '../errors/guards.ts';
+import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
+import { forEach } from '../internal/for-each.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import type { LookUp, RunSource } from '../reading/source.ts';
+import type { Seen } from './pass.ts';
 
 /** What a request for one record shows. An error of it alone, such as a 403 of an archived record, shows nothing. */
 export type Finding<T> = LookUp<T> | Error;
+
+/** A record that was requested, what was found, and what a copy keeps of that. */
+export interface Sighting<T> {
+  /** As it was requested. */
+  readonly id: string;
+  readonly found: Finding<T>;
+  readonly seen: Seen;
+}
 
 /** Requests one record. Rejects if that failed because of the key or the service, so that no other request shows anything. */
 export async function lookUp<T extends { id: string }>(
@@ -21,6 +32,24 @@ export async function lookUp<T extends { id: string }>(
       throw error;
     return error;
   }
+}
+
+/** Requests these records, some at a time. */
+export async function lookUpAll<T extends { id: string }>(
+  ids: readonly string[],
+  concurrency: number,
+  request: (id: string) => Promise<Finding<T>>,
+): Promise<readonly Sighting<T>[]> {
+  const sightings: Sighting<T>[] = [];
+  await forEach(ids, concurrency, async (id) => {
+    const found = await request(id);
+    sightings.push({ id, found, seen: found instanceof Error ? found : rowOf(found) });
+  });
+  return sightings;
+}
+
+function rowOf({ record, invalid }: LookUp<{ id: string }>): CopyRow | undefined {
+  return copyRows(record === undefined ? [] : [record], invalid === undefined ? [] : [invalid])[0];
 }
 
 /** Whether a request failed because the service is down. */

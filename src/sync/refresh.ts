@@ -1,12 +1,13 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
-import { DeletionsAbortedError } from '../errors/deletions-aborted-error.ts';
 import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
-import { copyRow, isStored } from './copy-records.ts';
-import type { SyncTarget } from './target.ts';
+import { lookUp, type Sighting } from './look-up.ts';
+import { changeOf, storedRows } from './pass.ts';
+import { chunksOf, Proof } from './proof.ts';
+import type { StoredRow, SyncTarget } from './target.ts';
 import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
 
 const { pagination: _, afterLastPage: __, pageParameter: ___, ...ofLookups } = readOptions;
@@ -47,10 +48,12 @@ export interface RefreshReport {
   readonly deleted: number;
 }
 
+type Counts = { -readonly [Name in keyof Omit<RefreshReport, 'collection'>]: number };
+
 /** A row that another run writes each time before this one has read it again. */
 const MOST_ATTEMPTS = 10;
 
-/** The first records of the copy, of which one must be found before a 404 of another one counts. Then some of the others. */
+/** The first other records of the copy are requested to prove a 404. Then some of the others. */
 const WITNESSES = 10;
 
 /**
@@ -77,85 +80,95 @@ export async function refresh(
   const run = { purpose: 'refresh', target, tenant, names: [name], sources, read: settings } as const;
   return await withTarget({ ...run, needs: ['rows', 'replace', 'localIds'] }, async (opened) => {
     const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings });
-    const context = { target: opened, name, source, settings, remember, is404Proven: false };
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    for (const id of new Set(ids)) {
-      signal?.throwIfAborted();
-      counts[await refreshOne(id, context)] += 1;
+    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts);
+    let left: ReadonlySet<string> = new Set(ids);
+    for (let attempt = 1; left.size > 0; attempt++) {
+      if (attempt > MOST_ATTEMPTS) throw takenOver(name, left);
+      left = await pass(left);
     }
     return { collection: name, ...counts };
   });
 }
 
 interface RefreshContext {
-  readonly target: TargetWith<'rows' | 'replace' | 'localIds'>;
+  readonly copy: TargetWith<'rows' | 'replace' | 'localIds'>;
   readonly name: string;
   readonly source: RunSource<{ id: string }>;
   readonly settings: ReadSettings;
   readonly remember: () => Promise<void>;
-  /** Whether another record of the copy was found. */
-  is404Proven: boolean;
 }
 
-/** Reads a record again if another run wrote its row meanwhile, because it is unknown which of the two is newer. */
-async function refreshOne(
-  requested: string,
-  context: RefreshContext,
-): Promise<keyof Omit<RefreshReport, 'collection'>> {
-  const { target, name, source, settings, remember } = context;
-  let id = requested;
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    const [before] = await target.rows(name, [id]);
-    const found = await source.lookUp(id, settings);
-    const row = copyRow(found);
-    if (row !== undefined && row.id !== id) {
-      // The service writes the id in another case, and lists the record so.
-      id = row.id;
-      continue;
-    }
-    if (row === undefined) {
-      if (before === undefined) return 'unchanged';
-      await prove404(id, context);
-    }
-    if (row !== undefined && before !== undefined) context.is404Proven = true;
-    await remember();
-    if (row !== undefined && before !== undefined && isStored(row, before)) {
-      const [now] = await target.rows(name, [id]);
-      if (now?.version === before.version) return 'unchanged';
-    } else if (await target.replace(name, id, row, before?.version)) {
-      if (row === undefined) return 'deleted';
-      return before === undefined ? 'added' : 'changed';
+const COUNTED = { add: 'added', change: 'changed', remove: 'deleted' } as const;
+
+/**
+ * A function that requests records and writes what is different. It returns the ids to request again: if another run wrote
+ * a row meanwhile, it is unknown which of the two is newer.
+ */
+function refreshPass({ copy, name, source, settings, remember }: RefreshContext, counts: Counts) {
+  /** The records that are requested, as the copy had them before: a version that is written later is not replaced. */
+  const stored = new Map<string, StoredRow | undefined>();
+  const proof = new Proof({
+    collection: name,
+    lookUp: (id) => lookUp(source, id, settings),
+    witnesses: others,
+    maxCandidates: Number.POSITIVE_INFINITY,
+    concurrency: 1,
+  });
+
+  async function* read(ids: ReadonlySet<string>) {
+    for await (const chunk of chunksOf(ids)) {
+      const storedRow = await storedRows(copy, name, chunk);
+      for (const id of chunk) stored.set(id, storedRow(id));
+      yield* chunk;
     }
   }
-  throw new ConcurrentRunError(
+
+  /** Other records of the copy. Records that were added together may have been deleted together. */
+  async function* others() {
+    let position = 0;
+    for await (const id of copy.localIds(name)) {
+      if (stored.has(id)) continue;
+      position += 1;
+      if (position <= WITNESSES || Number.isInteger(Math.log2(position))) yield id;
+    }
+  }
+
+  /** Writes a record, unless it is equal, or another run wrote it meanwhile. */
+  async function write({ id, seen }: Sighting<{ id: string }>): Promise<keyof Counts | undefined> {
+    const before = stored.get(id);
+    const change = changeOf(seen, before);
+    stored.delete(id);
+    if (seen instanceof Error) throw seen;
+    if (seen === undefined && before === undefined) return 'unchanged';
+    if (seen !== undefined && before !== undefined) proof.know({ witness: 'found' });
+    await remember();
+    if (change === 'same' || change === 'unknown') {
+      const now = (await storedRows(copy, name, [id]))(id);
+      return now?.version === before?.version ? 'unchanged' : undefined;
+    }
+    return (await copy.replace(name, id, seen, before?.version)) ? COUNTED[change] : undefined;
+  }
+
+  return async (ids: ReadonlySet<string>) => {
+    const again = new Set<string>();
+    for await (const sightings of proof.confirmed(read(ids), (id) => stored.get(id) !== undefined)) {
+      for (const sighting of sightings) {
+        const { id, seen } = sighting;
+        // The service writes the id in another case, and lists the record so.
+        const listed = seen === undefined || seen instanceof Error ? id : seen.id;
+        const done = listed === id ? await write(sighting) : undefined;
+        if (done === undefined) again.add(listed);
+        else counts[done] += 1;
+      }
+    }
+    return again;
+  };
+}
+
+function takenOver(name: string, [id]: ReadonlySet<string>): ConcurrentRunError {
+  return new ConcurrentRunError(
     `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
     { retryable: true, hint: 'Run it again.' },
-  );
-}
-
-/** With the API key of another company every record is a 404, so the service must have another record of the copy. */
-async function prove404(missing: string, context: RefreshContext): Promise<void> {
-  if (context.is404Proven) return;
-  const { target, name, source, settings } = context;
-  let [position, tried] = [0, 0];
-  for await (const id of target.localIds(name)) {
-    if (id === missing) continue;
-    position += 1;
-    // Records that were added together may have been deleted together.
-    if (position > WITNESSES && !Number.isInteger(Math.log2(position))) continue;
-    tried += 1;
-    if (copyRow(await source.lookUp(id, settings)) !== undefined) {
-      context.is404Proven = true;
-      return;
-    }
-  }
-  throw new DeletionsAbortedError(
-    `The deletions of ${name} were aborted: a record was not found, and none of ${tried} other records of the copy either, so the 404 does not prove that it was deleted; it was not removed.`,
-    { collection: name, local: tried, seen: 0, missing: 0, candidates: 1 },
-    {
-      reason: 'first_record_not_found',
-      maxCandidates: Number.POSITIVE_INFINITY,
-      hint: "Check the API key, or run sync in mode: 'full'.",
-    },
   );
 }

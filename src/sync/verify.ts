@@ -9,8 +9,9 @@ import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
-import { copyRow, isStored, storedText } from './copy-records.ts';
-import { lookUp } from './look-up.ts';
+import { lookUp, lookUpAll } from './look-up.ts';
+import { changeOf, storedRows } from './pass.ts';
+import { chunksOf } from './proof.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
 import type { SyncTarget } from './target.ts';
@@ -143,26 +144,26 @@ interface Comparison {
 }
 
 async function differencesOf(
-  target: TargetWith<'rows' | 'localIds'>,
+  copy: TargetWith<'rows' | 'localIds'>,
   { name, source, settings, since }: Comparison,
 ): Promise<CollectionDifferences> {
   const extra = new Set<string>();
-  for await (const id of target.localIds(name)) extra.add(id);
+  for await (const id of copy.localIds(name)) extra.add(id);
   const found = new Set<string>();
   const unconfirmed: UnconfirmedDeletion[] = [];
-  const missing = new Set<string>();
-  const different = new Set<string>();
+  const differing = { add: new Set<string>(), change: new Set<string>() };
   let [withoutId, complete] = [0, undefined as CollectionDifferences['complete']];
   const compare = async (rows: readonly CopyRow[]) => {
     const ids = rows.map(({ id }) => id);
-    const stored = new Map((await target.rows(name, ids)).map((row) => [row.id, row] as const));
+    const storedRow = await storedRows(copy, name, ids);
     for (const row of rows) {
+      const stored = storedRow(row.id);
       found.add(row.id);
-      const before = stored.get(row.id) ?? stored.get(storedText(row.id));
-      extra.delete(before?.id ?? row.id);
-      if (before === undefined) missing.add(row.id);
-      else if (isStored(row, before)) different.delete(row.id);
-      else different.add(row.id);
+      extra.delete(stored?.id ?? row.id);
+      // A row that comes again counts as it came last.
+      for (const kind of ['add', 'change'] as const) differing[kind].delete(row.id);
+      const kind = changeOf(row, stored);
+      if (kind === 'add' || kind === 'change') differing[kind].add(row.id);
     }
   };
   for await (const page of source.list({}, settings)) {
@@ -173,28 +174,27 @@ async function differencesOf(
     ({ complete } = page);
     await compare(rows);
   }
-  for (const id of extra) {
-    const finding = await lookUp(source, id, settings);
-    if (finding instanceof Error) unconfirmed.push({ id, error: finding });
-    else {
-      const row = copyRow(finding);
-      if (row === undefined) continue;
-      await compare([row]);
+  for await (const ids of chunksOf([...extra])) {
+    for (const { id, seen } of await lookUpAll(ids, 1, (id) => lookUp(source, id, settings))) {
+      if (seen === undefined) continue;
+      extra.delete(id);
+      if (seen instanceof Error) unconfirmed.push({ id, error: seen });
+      else await compare([seen]);
     }
-    extra.delete(id);
   }
   const changed = new Set<string>();
-  if (missing.size + different.size > 0 && since !== undefined) {
+  if (differing.add.size + differing.change.size > 0 && since !== undefined) {
     for await (const page of source.list({ updatedSince: since }, settings)) {
       for (const { id } of copyRows(page.records, page.invalid)) changed.add(id);
     }
   }
   const isOld = (id: string) => !changed.has(id);
+  const [missing, different] = [[...differing.add], [...differing.change]];
   return {
     collection: name,
     records: found.size,
-    missing: [...missing].filter(isOld),
-    different: [...different].filter(isOld),
+    missing: missing.filter(isOld),
+    different: different.filter(isOld),
     extra: [...extra],
     unconfirmed,
     changedSince: [...missing, ...different].filter((id) => changed.has(id)),

@@ -608,6 +608,16 @@ describe('refresh of a copy', () => {
     expect(await refreshed(sandbox, copy, ['55'])).toMatchObject({ deleted: 1 });
   });
 
+  test('removes nothing if 404s come in two forms', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 0, products: 4 } });
+    for (const id of ['1', '2']) sandbox.store.products.delete(id);
+    const body = () => JSON.stringify({ type: '/errors/404', title: 'No route' });
+    sandbox.faults.add({ kind: 'rewrite', status: 404, body }, { path: /products\/2$/ });
+    const error = await caught(refreshed(sandbox, copy, ['1', '2', '3']));
+    expect(error).toMatchObject({ code: 'deletions_aborted', reason: 'not_found_differs' });
+    expect(await copied(copy)).toHaveLength(4);
+  });
+
   test('removes nothing if no record of the copy is found', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
     const fetch = async () =>
