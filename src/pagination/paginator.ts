@@ -12,8 +12,8 @@ export interface Paginator<T> extends AsyncIterable<T> {
    * At most `limit` records. By keyset, they are those with the lowest ids if the service lists by ascending id, and those
    * with the highest ids if by descending id; in another order, they are some of the lowest interval of ids, not strictly
    * the lowest ids. By page, they are the first ones in the order of the service. The limit is required, because a
-   * collection has no known size; `Infinity` is allowed. No page is requested that cannot be needed. An error carries the `resumeToken` that the list was started
-   * with, because no record was delivered.
+   * collection has no known size; `Infinity` is allowed. No page is requested that cannot be needed. An error carries
+   * the `resumeToken` that the list was started with, because no record was delivered.
    */
   toArray(options: { readonly limit: number }): Promise<T[]>;
   /**

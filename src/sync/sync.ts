@@ -137,8 +137,8 @@ type Source = SyncSource<{ id: string }>;
  * ```ts
  * await sync(client, { tenant: 'acme', target: sqliteTarget('books.sqlite') });
  * ```
- * or with a store and functions of your own. A batch is committed when `onBatch` has resolved. To find deletions, pass
- * `localIds` and `onDelete` in mode `full`:
+ * Or use a store and functions of your own: a batch is committed when `onBatch` has resolved. To find deletions, pass
+ * `localIds` and `onDelete` in mode `full`.
  *
  * ```ts
  * await sync(client, { store, tenant: 'acme', onBatch: ({ collection, records }) => upsert(collection, records) });
@@ -148,7 +148,7 @@ type Source = SyncSource<{ id: string }>;
  * waits, and `signal` stops the sync. A list of changes does not show deletions: a sync in mode `full` removes what the
  * service has deleted.
  *
- * Run one sync of a tenant at a time. A second one is reported if it is noticed (ConcurrentRunError), not prevented.
+ * Run one sync of a tenant at a time. A second run is not prevented; if detected, it fails with ConcurrentRunError.
  *
  * @throws SyncError if a collection failed, after all have ended: its `report` has the result of each, its `errors` say
  * why. A 403 fails only its own collection (see `onForbidden`); a 401 stops all collections, and so does a service that
@@ -156,17 +156,17 @@ type Source = SyncSource<{ id: string }>;
  */
 export async function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,
-  given: SyncToTargetOptions<Names> | SyncOptions<C, Names>,
+  options: SyncToTargetOptions<Names> | SyncOptions<C, Names>,
 ): Promise<SyncReport> {
   checkObject(client, 'client');
-  const options = asRun(resolved(syncOptions, given, { of: 'sync' }));
+  const given = asRun(resolved(syncOptions, options, { of: 'sync' }));
   const sources = client as Sources;
-  const names = namesOf(sources, options.collections);
+  const names = namesOf(sources, given.collections);
   const work =
-    options.target === undefined ? intoStore(sources, names, options) : intoTarget(sources, names, options);
+    given.target === undefined ? intoStore(sources, names, given) : intoTarget(sources, names, given);
   const [first] = names;
   if (first === undefined) return await work();
-  const event = { name: 'sync', tenant: options.tenant, collections: names } as const;
+  const event = { name: 'sync', tenant: given.tenant, collections: names } as const;
   return await runSource(sources[first] as Source).inRun(event, work);
 }
 

@@ -28,6 +28,7 @@ const KINDS = [
   '/api/Sync/accounting-data-sdk.sync',
   '/api/Client/accounting-data-sdk.Client',
   '/api/Errors/accounting-data-sdk.ApiError',
+  '/api/Records/types',
   '/changelog/',
 ];
 const TYPES: Readonly<Record<string, string>> = {

@@ -24,7 +24,8 @@ function apiGroups(): { readonly text: string; readonly items: { text: string; l
   return typedoc.categoryOrder.map((group) => {
     const items = readdirSync(new URL(`${group}/`, api)).map((file) => {
       const page = file.replace(/\.md$/, '');
-      const text = group === 'Entries' ? page.replaceAll('_', '/') : page.replace(/^.*\./, '');
+      const name = page === 'types' ? 'Types' : page.replace(/^.*\./, '');
+      const text = group === 'Entries' ? page.replaceAll('_', '/') : name;
       return { text, link: `/api/${group}/${page}` };
     });
     return {
@@ -189,6 +190,17 @@ export default defineConfig({
   markdown: {
     // Colours take a third of the time, and the build without code for browsers is only a check.
     ...(process.argv.includes('--mpa') && { highlight: plain }),
+    // On a narrow screen the rest of a line of code is indented as its beginning is.
+    codeTransformers: [
+      {
+        line(node) {
+          const [first] = node.children;
+          const text = first?.type === 'element' ? first.children[0] : undefined;
+          const spaces = text?.type === 'text' ? text.value.search(/\S|$/) : 0;
+          if (spaces > 0) node.properties.style = `--indent: ${spaces}ch`;
+        },
+      },
+    ],
     // In the repository and in the package a guide links to the files of an example; here it has a page.
     config: (markdown) => {
       // On a narrow screen a table is a list of rows, and each cell has the heading of its column.
@@ -199,7 +211,9 @@ export default defineConfig({
           if (type === 'thead_open') headings = [];
           if (type === 'th_open') headings.push(tokens[index + 1]?.content ?? '');
           if (type === 'tr_open') column = 0;
-          if (type === 'td_open') tokens[index]?.attrSet('data-label', headings[column++] ?? '');
+          if (type !== 'td_open') continue;
+          tokens[index]?.attrSet('data-label', headings[column++] ?? '');
+          if (/^–?$/.test(tokens[index + 1]?.content ?? '')) tokens[index]?.attrSet('class', 'empty');
         }
       });
       markdown.core.ruler.push('link-examples', ({ tokens }) => {

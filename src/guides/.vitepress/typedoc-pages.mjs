@@ -1,7 +1,8 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-// What is made of the pages that TypeDoc has written: the options of a function on its own page, and the overview.
+// What is made of the pages that TypeDoc has written: the options and the types of a function on its own page, and the
+// overview.
 
 /** The table of parameters, and the table of members of an interface, each with its heading. */
 const PARAMETERS = /^#+ Parameters\n\n(?:\|.*\n)+/gm;
@@ -10,21 +11,93 @@ const PROPERTIES = /^## Properties\n\n((?:\|.*\n)+)/m;
 /** A link to another page of the reference: its folder, if it is another one, and its file. */
 const LINK = /\]\((?:\.\.\/(\w+)\/)?(accounting-data-sdk[\w.-]+\.md)/g;
 
-/** Adds the options to the page of each function that takes some, and writes the overview. */
+/** Adds to the page of each function its options and the types that it leads to, and writes the overview. */
 export function completePages(folder, groups) {
-  const pages = new Map(
+  const written = new Map(
     groups.flatMap((group) =>
       globSync(`${folder}/${group}/*.md`).map((file) => [
         `${group}/${basename(file)}`,
-        tidy(readFileSync(file, 'utf8')),
+        sentenceFirst(tidy(readFileSync(file, 'utf8'))),
       ]),
     ),
   );
-  for (const [name, text] of pages) {
-    const isFunction = /^# \w+\(\)$/m.test(text);
-    writeFileSync(`${folder}/${name}`, isFunction ? withOptions(name, text, pages) : text);
+  const complete = [...written].map(([name, text]) => [
+    name,
+    isFunction(text) ? withOptions(name, text, written) : text,
+  ]);
+  const all = new Map([...complete, ['index.md', overview(groups, written)]]);
+  for (const name of written.keys()) rmSync(`${folder}/${name}`);
+  for (const [name, text] of withTypes(all)) writeFileSync(`${folder}/${name}`, text);
+}
+
+const isFunction = (text) => /^# \w+\(\)$/m.test(text);
+
+/** A function begins with what it does, and its signature follows. */
+function sentenceFirst(text) {
+  const start = /(^# \w+\(\)\n\n)((?:## .*\n\n)?```ts\n[^`]*```\n\n)([A-Z][^\n]*(?:\n[^\n#`]+)*\n\n)/m;
+  return text.replace(start, '$1$3$2');
+}
+
+/** The page of each type: that of the first function, class or import of its group that leads to it, or that of the group. */
+function hostsOf(pages) {
+  const names = [...pages.keys()];
+  const isHost = (name) =>
+    /^(?:Entries\/|index)/.test(name) ||
+    isFunction(pages.get(name)) ||
+    /^# (?:\w+Error|Client|Product)$/m.test(pages.get(name));
+  const hosts = new Map(names.filter(isHost).map((name) => [name, name]));
+  // Nearest first: what a page links to is on it, unless a page before it has it.
+  for (const [name, host] of hosts) {
+    const [group] = name.split('/');
+    for (const [, folder = group, file] of pages.get(name).matchAll(LINK)) {
+      const linked = `${folder}/${file}`;
+      if (folder === group && pages.has(linked) && !hosts.has(linked)) hosts.set(linked, host);
+    }
   }
-  writeFileSync(`${folder}/index.md`, overview(groups, pages));
+  for (const name of names) if (!hosts.has(name)) hosts.set(name, `${name.split('/')[0]}/types.md`);
+  return hosts;
+}
+
+/** Moves each type to the page of its host, below a heading of its own. */
+function withTypes(pages) {
+  const hosts = hostsOf(pages);
+  const titleOf = (name) => /^# ([\w./-]+)/m.exec(pages.get(name))[1];
+  const onPage = (name) => (text) =>
+    text.replaceAll(
+      /\]\((?:\.{1,2}\/(\w+)\/)?(accounting-data-sdk[\w.-]*\.md)(#[\w-]+)?/g,
+      (_, folder, file, anchor = '') => {
+        const target = `${folder ?? name.split('/')[0]}/${file}`;
+        const host = hosts.get(target) ?? target;
+        const isMoved = host !== target;
+        const at = isMoved ? `#${titleOf(target).toLowerCase()}${anchor.replace('#', '-')}` : anchor;
+        if (host === hosts.get(name) && at !== '') return `](${at}`;
+        return `](${name === 'index.md' ? './' : '../'}${host}${at}`;
+      },
+    );
+  const moved = Map.groupBy(
+    [...hosts].filter(([name, host]) => name !== host),
+    ([, host]) => host,
+  );
+  const result = new Map();
+  for (const host of new Set(hosts.values())) {
+    const types = (moved.get(host) ?? []).map(([name]) =>
+      onPage(name)(section(titleOf(name), pages.get(name))),
+    );
+    const own =
+      pages.get(host) ??
+      `---\npageClass: api\noutline: 2\n---\n\n# ${host.split('/')[0]}\n\nThe types of this group that are not on the page of a function.\n`;
+    result.set(host, [onPage(host)(own).trimEnd(), ...types].join('\n\n'));
+  }
+  return result;
+}
+
+/** A page as a section of another one. */
+function section(title, text) {
+  return text
+    .replace(/^---.*?^---\n+/ms, '')
+    .replaceAll(/^## Properties\n\n/gm, '')
+    .replaceAll(/^(#+) /gm, '#$1 ')
+    .replaceAll('<a id="', `<a id="${title.toLowerCase()}-`);
 }
 
 /** Leaves out dashes for what has no description, and options that a type only rules out. */

@@ -65,6 +65,7 @@ const parameters = {
   'changes.collection': 'A collection of a client, such as `client.products`.',
   'refresh.collection': 'A collection of a client, such as `client.products`.',
   collection: 'The name of a collection, as the property of the client.',
+  'collection.name': 'The name of a collection, as the property of the client.',
   'onDelete.collection': 'The name of the collection.',
   'localIds.collection': 'The name of the collection.',
   condition: 'Which requests to count.',
@@ -200,7 +201,7 @@ const MARK = '// ---\n';
 function formatBlocks(folder) {
   const pages = globSync(`${folder}/**/*.md`).map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const all = new Set(pages.flatMap(({ text }) => text.match(BLOCK) ?? []));
-  const blocks = [...all].filter((block) => /.{81}/.test(block));
+  const blocks = [...all].filter((block) => /.{81}|^\|/m.test(block));
   const biome = fileURLToPath(new URL('../../../node_modules/.bin/biome', import.meta.url));
   const flags = ['--line-width=80', '--indent-style=space', '--javascript-formatter-quote-style=single'];
   const input = blocks.map((block) => `${block}\n`).join(MARK);
@@ -261,7 +262,9 @@ export function load({ converter, renderer, logger }) {
       const isOfError = member.parent?.name.endsWith('Error') ?? false;
       // Users catch errors; they do not construct them.
       const isInternal = member.kind === ReflectionKind.Constructor || member.name === 'brand';
-      if (member.name.startsWith('[') || (isOfError && isInternal)) {
+      // The compiler's message about an awaited list.
+      const isMessage = member.name === 'then';
+      if (member.name.startsWith('[') || isMessage || (isOfError && isInternal)) {
         project.removeReflection(member);
       }
     }
@@ -293,7 +296,7 @@ export function load({ converter, renderer, logger }) {
       .replace(/^(# [\w.]+)\\<.*$/m, (_, title) => `${title}${declarationOf(page.model)}`)
       .replaceAll(/^## Type Parameters\n\n(?:\|.*\n)+\n?/gm, '')
       .replace(DECLARATION, (block, type) => (OPAQUE.test(type) ? '' : block));
-    page.contents = `---\npageClass: api\n---\n\n${contents}`;
+    page.contents = `---\npageClass: api\noutline: 2\n---\n\n${contents}`;
   });
   renderer.on('endRender', ({ outputDirectory }) => {
     completePages(outputDirectory, settings.categoryOrder);

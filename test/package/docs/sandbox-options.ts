@@ -141,7 +141,7 @@ ${conditions.join('\n')}`;
 
 const HEAD = `---
 title: Sandbox options
-outline: 2
+outline: [2, 3]
 ---
 
 # Sandbox options
