@@ -41,7 +41,10 @@ export function lockFile(file: string): (() => void) | undefined {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
     }
     const { ino: inode, size = 0 } = fs.statSync(file, { throwIfNoEntry: false }) ?? {};
-    if (size > 0) throw new Error(`${file} is not empty, so it is not a lock of this package: rename it`);
+    if (size > 0) {
+      const message = `${file} is not empty, so it is not a lock of this package: rename it`;
+      throw Object.assign(new Error(message), { code: 'EEXIST', path: file });
+    }
     const database = new sqlite.DatabaseSync(file);
     try {
       database.exec('PRAGMA busy_timeout = 0');

@@ -58,6 +58,7 @@ export class RecordReader {
   /** The record of a body that is one. */
   one(body: unknown): { id: string } | Promise<{ id: string }> {
     if (!isObject(body)) throw new ShapeError('wrong_content', ['expected one record, a JSON object']);
+    withoutContext(body);
     return this.#passes(body) ? body : this.#explain(body);
   }
 
@@ -66,6 +67,7 @@ export class RecordReader {
     const rows = members(body);
     if (this.#options.ids === 'numbers') for (const row of rows) withStringId(row);
     const ids: string[] = [];
+    rows.forEach(withoutContext);
     for (const row of rows) {
       if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);
       ids.push(row.id);
@@ -163,6 +165,11 @@ export class RecordReader {
 function withoutPrototype(row: unknown): unknown {
   if (!isObject(row) || !Object.hasOwn(row, '__proto__')) return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => name !== '__proto__'));
+}
+
+/** JSON-LD names its vocabulary in a document, such as one record, and not in the records of a list: it is no field. */
+function withoutContext(row: unknown): void {
+  if (isObject(row) && Object.hasOwn(row, '@context')) delete row['@context'];
 }
 
 function members(body: unknown): readonly unknown[] {

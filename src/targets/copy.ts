@@ -6,7 +6,7 @@ import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
 import type { Engine, Row } from './engine.ts';
-import { failed, failureKind, outlasting, setUpHint } from './failures.ts';
+import { failed, failureKind, notOpened, outlasting } from './failures.ts';
 import { COPY } from './sql.ts';
 import { Views } from './views.ts';
 
@@ -40,13 +40,9 @@ export class Copy implements OpenTarget {
       return copy;
     } catch (error) {
       engine.close();
-      if (failureKind(error) !== 'never' || context.signal?.aborted) throw failed(error);
-      throw new InvalidInputError(
-        'target',
-        `the tables of ${engine.owner} cannot be used: ${causeText(error)}`,
-        { hint: setUpHint(error) },
-        { cause: error },
-      );
+      const { signal } = context;
+      if (signal?.aborted && error === signal.reason) throw error;
+      throw notOpened(error, `the tables of ${engine.owner} cannot be used`);
     }
   }
 

@@ -1,8 +1,9 @@
 import { AccountingError } from '../errors/accounting-error.ts';
 import { CheckpointError } from '../errors/checkpoint-error.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
-import { causeText, sentence } from '../internal/text.ts';
+import { causeText, oneLine, sentence } from '../internal/text.ts';
 
 /**
  * What the failure of a database means:
@@ -31,17 +32,22 @@ const SQLITE_CODES: Readonly<Record<FailureKind, readonly number[]>> = {
   never: [],
 };
 
+/** Of files. All others, such as a folder that does not exist, are `never`. */
+const FILE_CODES = ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOMEM', 'EAGAIN', 'EINTR'];
+
 /** Of drivers: a socket that failed, and the codes of postgres.js. */
 const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNECT)/;
 
 /** What a failure of the database, or of its driver, means. */
 export function failureKind(error: unknown): FailureKind {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  const { code, errcode, path } = (error ?? {}) as { code?: unknown; errcode?: unknown; path?: unknown };
   // Extended codes of SQLite have the primary code in their lowest byte.
   if (typeof errcode === 'number') return kindIn(SQLITE_CODES, errcode & 0xff) ?? 'never';
   // `pg` gives a lost connection, and a pool without a free one, no code.
   if (typeof code !== 'string') return /connect/i.test(causeText(error)) ? 'away' : 'later';
+  // A local socket has a path, too.
   if (NO_CONNECTION.test(code)) return 'away';
+  if (path !== undefined) return FILE_CODES.includes(code) ? 'later' : 'never';
   if (!/^[0-9A-Z]{5}$/.test(code)) return 'later';
   return kindIn(SQLSTATES, code) ?? kindIn(SQLSTATES, code.slice(0, 2)) ?? 'never';
 }
@@ -64,8 +70,15 @@ export function failed(error: unknown): AccountingError {
   );
 }
 
+/** A copy that cannot be opened. `what`: until the caller changes something. */
+export function notOpened(error: unknown, what: string): AccountingError {
+  if (error instanceof AccountingError || failureKind(error) !== 'never') return failed(error);
+  const text = `${what}: ${oneLine(causeText(error))}`;
+  return new InvalidInputError('target', text, { hint: setUpHint(error) }, { cause: error });
+}
+
 /** What to do about tables that cannot be created or used. */
-export function setUpHint(error: unknown): string | undefined {
+function setUpHint(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   if (code === '42501') return 'Grant what is missing, or run the first sync as a role that has it.';
   return code === '0A000' ? "Create a database with ENCODING 'UTF8'." : undefined;

@@ -1,7 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { builtin } from '../internal/builtin.ts';
-import { oneLine } from '../internal/text.ts';
-import { failureKind } from './failures.ts';
+import { failureKind, notOpened } from './failures.ts';
 
 /** What a target needs of a `DatabaseSync` of `node:sqlite`. */
 export interface SqliteDatabase {
@@ -45,18 +44,33 @@ export function openFile(file: string): SqliteDatabase {
     database.exec('PRAGMA synchronous = NORMAL');
     // What is removed or replaced is overwritten in the file too.
     database.exec('PRAGMA secure_delete = ON');
+    // Opens the files beside it.
+    database.exec('SELECT 1 FROM sqlite_master LIMIT 1');
     return database;
   } catch (error) {
+    const reason = systemReason(error, file);
     database?.close();
-    if (failureKind(error) === 'away') throw error;
-    throw new InvalidInputError(
-      'target',
-      `${file} cannot be opened: ${oneLine((error as Error).message)}`,
-      {},
-      { cause: error },
-    );
+    throw failureKind(reason) === 'away' ? reason : notOpened(reason, `${file} cannot be opened`);
   }
 }
+
+/** SQLite says only that it cannot open a file, or the journal beside it; the system says why, such as for lack of descriptors. */
+export function systemReason(error: unknown, file: string): unknown {
+  const fs = builtin<NodeFs>('node:fs');
+  if ((error as { errcode?: number }).errcode !== CANNOT_OPEN || fs === undefined) return error;
+  const opened: number[] = [];
+  try {
+    for (let journals = 0; journals < 2; journals++) opened.push(fs.openSync(file, 'r+'));
+    return error;
+  } catch (reason) {
+    return reason;
+  } finally {
+    for (const descriptor of opened) fs.closeSync(descriptor);
+  }
+}
+
+/** A code of SQLite. */
+const CANNOT_OPEN = 14;
 
 /**
  * Closes a file so that anybody can read it: with write-ahead logging, a reader must be allowed to write. Others that have
@@ -91,6 +105,8 @@ export function inTransaction<V>(database: SqliteDatabase, work: () => V): V {
 }
 
 interface NodeFs {
+  openSync(file: string, flags: string): number;
+  closeSync(descriptor: number): void;
   statSync(file: string, options: { throwIfNoEntry: false }): { readonly ino: number } | undefined;
 }
 

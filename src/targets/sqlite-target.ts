@@ -8,7 +8,7 @@ import type { SyncTarget, TargetContext } from '../sync/target.ts';
 import { identifier, indexedColumn, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
 import type { Engine, Write } from './engine.ts';
-import { failureKind, outlasting } from './failures.ts';
+import { failureKind, notOpened, outlasting } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
   closeFile,
@@ -18,6 +18,7 @@ import {
   openFile,
   type SqliteDatabase,
   type SqliteStatement,
+  systemReason,
 } from './sqlite-database.ts';
 
 const namePrefix = is.check<string>(
@@ -126,12 +127,13 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
 
 /** Returns what releases the lock. */
 function lockTenant(name: string, tenant: string): () => void {
+  const file = `${name}-lock-${tenant}`;
   let unlock: (() => void) | undefined;
   try {
-    unlock = lockFile(`${name}-lock-${tenant}`);
+    unlock = lockFile(file);
   } catch (error) {
-    if (failureKind(error) === 'away') throw error;
-    throw new InvalidInputError('target', (error as Error).message, {}, { cause: error });
+    const reason = systemReason(error, file);
+    throw failureKind(reason) === 'away' ? reason : notOpened(reason, `${name} cannot be locked`);
   }
   if (unlock !== undefined) return unlock;
   throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {

@@ -22,6 +22,11 @@ test.each(['member', 'hydra:member'] as const)(
     }
     const account = await client.accounts.get('7');
     expect(account).toMatchObject({ '@id': '/api/public/v1/accounts/7', id: '7' });
+    // It belongs to the document, and a list has it once for all of its records.
+    const desk = await client.products.create({ name: 'Desk' });
+    const renamed = await client.products.update(desk.id, { name: 'Oak' });
+    for (const read of [account, await client.accounts.find('7'), desk, renamed])
+      expect(read).not.toHaveProperty('@context');
   },
 );
 

@@ -1,6 +1,7 @@
 // No statement of a database decides these behaviours, so they are tested in SQLite alone.
 
 import {
+  type Client,
   type ClientOptions,
   type CollectionEnd,
   forget,
@@ -559,6 +560,20 @@ describe('verify of a copy', () => {
 });
 
 describe('refresh of a copy', () => {
+  test.each(['member', 'hydra:member'] as const)(
+    'equals a sync of a service with JSON-LD: %s',
+    async (listBody) => {
+      const records = { accounts: 0, products: 3 };
+      const { sandbox, copy } = await synced({ records, formats: 'jsonld', listBody });
+      sandbox.store.products.update('1', { name: 'Changed' });
+      const { id } = sandbox.store.products.insert({ name: 'New' });
+      const ids = ['1', '2', id];
+      expect(await refreshed(sandbox, copy, ids)).toMatchObject({ added: 1, changed: 1, unchanged: 1 });
+      expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
+      expect(await refreshed(sandbox, copy, ids)).toMatchObject({ unchanged: 3 });
+    },
+  );
+
   test.each(['3F-A', '3f-A', '3F-a'])(
     'writes a record under the id that the service lists: %s',
     async (id) => {
@@ -718,6 +733,12 @@ describe('the guard of a copy', () => {
   });
 });
 
+interface Aborted {
+  readonly tenant: string;
+  readonly target: SyncTarget;
+  readonly signal: AbortSignal;
+}
+
 describe('an outage of a database', () => {
   test('is waited for when records are deleted and when the status is written', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 20, products: 0 } });
@@ -735,6 +756,33 @@ describe('an outage of a database', () => {
     expect(failed).toHaveLength(2);
     const [status] = await copy.query(`SELECT finished_at FROM ${copy.views}sync_status LIMIT 1`);
     expect(utc(status?.finished_at)).toBe(report.endedAt.toISOString());
+  });
+
+  const works: Readonly<Record<string, (client: Client, options: Aborted) => Promise<unknown>>> = {
+    sync: (client, options) => sync(client, { ...options, collections }),
+    verify: (client, options) => verify(client, { ...options, collections }),
+    refresh: ({ products }, options) => refresh(products, { ...options, ids: ['1'] }),
+    forget: (_, options) => forget(options),
+  };
+  test.each([
+    ...Object.keys(works).map((name) => [name, 'as it opens', /./] as const),
+    ['sync', 'at a batch', /^BEGIN/],
+    ['verify', 'as it compares', /^SELECT id, CAST/],
+    ['refresh', 'as it writes', /^INSERT INTO \S*record/],
+    ['forget', 'as it removes', /^DELETE FROM/],
+  ] as const)('that outlasts the signal of a %s, %s, rejects with its reason', async (name, _, failing) => {
+    const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } });
+    sandbox.store.products.update('1', { name: 'Changed' });
+    const controller = new AbortController();
+    const reason = new Error('stopped');
+    const target = copy.through((sql) => {
+      if (!failing.test(sql.trim())) return;
+      setTimeout(() => controller.abort(reason));
+      throw Object.assign(new Error('The database failed'), { errcode: 5 });
+    });
+    const { signal } = controller;
+    const work = works[name]?.(clientOf(sandbox), { tenant: 'acme', target, signal });
+    expect(await caught(work as Promise<unknown>)).toBe(reason);
   });
 
   test.each([

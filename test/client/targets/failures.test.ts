@@ -112,6 +112,18 @@ const SQLITE_CODES: Readonly<Record<Meaning, readonly number[]>> = {
   never: [1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811],
 };
 
+/** Of the file, or of the lock beside it. */
+const FILE_CODES: Readonly<Record<'later' | 'never', readonly string[]>> = {
+  later: ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO'],
+  never: ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'],
+};
+
+test.each(
+  Object.entries(FILE_CODES).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
+)('takes %s of a file for: %s', async (code, meaning) => {
+  expect(await meaningOf(inSqlite, { code, path: 'books.sqlite', syscall: 'open' })).toBe(meaning);
+});
+
 test.each(
   Object.entries(SQLITE_CODES).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
 )('takes code %i of SQLite for: %s', async (errcode, meaning) => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -98,6 +99,40 @@ test('a sync to SQLite on a full disk fails at a batch, and the next run writes 
   // It belongs to the caller.
   expect(database.isOpen).toBe(true);
 });
+
+/** Runs with only so many descriptors left, and prints how a sync and a verify end. */
+const FEW_DESCRIPTORS = `
+  const [{ closeSync, openSync }, { createClient, sync, verify }, { createSandbox }, { sqliteTarget }] =
+    await Promise.all(process.argv.slice(2).map((name) => import(name)));
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  const client = createClient(sandbox.clientOptions);
+  const target = sqliteTarget(process.argv[1]);
+  const options = { tenant: 'acme', target, collections: ['accounts'], maxOutageMs: 0 };
+  const held = [];
+  for (let free = 9; free >= 0; free--) {
+    for (const run of [sync, verify]) {
+      try { for (;;) held.push(openSync('/dev/null', 'r')); } catch {}
+      for (let n = 0; n < free; n++) closeSync(held.pop());
+      const end = await run(client, options).then(() => 'done', ({ code, retryable }) => code + ' ' + retryable);
+      for (const descriptor of held.splice(-20)) closeSync(descriptor);
+      console.log(end);
+    }
+  }`;
+
+test.skipIf(process.platform === 'win32')(
+  'an open of a SQLite file for lack of descriptors is retryable',
+  () => {
+    const modules = ['index', 'testing/index', 'targets/index'].map(
+      (name) => new URL(`../../../src/${name}.ts`, import.meta.url).href,
+    );
+    const command = 'ulimit -n 100; exec "$0" --input-type=module --eval "$@"';
+    const args = ['-c', command, process.execPath, FEW_DESCRIPTORS, temporaryFile(), 'node:fs', ...modules];
+    const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
+    const ends = stdout.trim().split('\n');
+    expect({ ends, stderr }).toMatchObject({ ends: { length: 20 } });
+    expect(new Set(ends)).toEqual(new Set(['done', 'checkpoint true']));
+  },
+);
 
 test('a database in memory is a target too', async () => {
   const database = new DatabaseSync(':memory:');
