@@ -11,10 +11,8 @@ const MAX_KEY_LENGTH = 60;
 
 /** Rows that failed or are in conflict for one reason. */
 interface Problem {
-  /** The first row, with the reason. */
-  readonly text: string;
-  /** The lines of the first rows. */
-  readonly lines: number[];
+  /** The first rows by their lines, each with the reason; a missing product has no line. */
+  readonly rows: { readonly line: number; readonly text: string }[];
   count: number;
 }
 
@@ -39,8 +37,9 @@ export class RowResults {
 
   /** Lines to print: the first row of each reason, and where the others are. */
   get problems(): readonly string[] {
-    return [...this.#problems.values()].slice(0, MAX_PRINTED).map(({ text, lines, count }) => {
-      const [, ...others] = lines;
+    return [...this.#problems.values()].slice(0, MAX_PRINTED).map(({ rows, count }) => {
+      const [{ text } = { text: '' }, ...rest] = rows;
+      const others = rest.flatMap(({ line }) => (line < Infinity ? [line] : []));
       const more = count - 1 - others.length;
       const where = [
         others.length > 0 && `${others.length === 1 ? 'line' : 'lines'} ${others.join(', ')}`,
@@ -97,10 +96,12 @@ export class RowResults {
     // Rows of one reason differ in numbers and in what is quoted.
     const kind = what.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '');
     const text = oneLine(`${rowName(line, key)}: ${what}`);
-    const problem = this.#problems.get(kind) ?? { text, lines: [], count: 0 };
+    const problem = this.#problems.get(kind) ?? { rows: [], count: 0 };
     this.#problems.set(kind, problem);
     problem.count += 1;
-    if (line !== undefined && problem.lines.length < MAX_PRINTED) problem.lines.push(line);
+    // Writes in flight end in any order.
+    problem.rows.push({ line: line ?? Infinity, text });
+    problem.rows.sort((a, b) => a.line - b.line).splice(MAX_PRINTED);
   }
 
   #failure({ message }: Error): CommandFailure {

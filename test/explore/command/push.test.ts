@@ -130,6 +130,16 @@ test('push prints the first row of each reason why rows failed, with violations,
   ]);
 });
 
+test('push sorts the lines of the rows that failed for one reason, in whatever order they end', async () => {
+  const rows = Array.from({ length: 30 }, (_, n) => `P-${n},sold`);
+  // Of more than twenty rows, a random sample is sent first.
+  const { push } = withFile(`productNumber,status\n${rows.join('\n')}\n`, { allowedStatuses: ['new'] });
+  const { log } = await push('--yes', '--concurrency', '8');
+  expect(log).toMatch(
+    /^line 2, P-0: validation_failed: .*\. Also lines 3, 4, 5, 6, 7, 8, 9, 10, 11 and 20 more\.$/m,
+  );
+});
+
 test('push prints one of the missing products that could not be deleted, and counts the others', async () => {
   const { sandbox, push } = withFile('productNumber\nA\n', {
     existing: ['A', 'B', 'C\u001b', 'D'].map((productNumber) => ({ productNumber })),
