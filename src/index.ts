@@ -95,7 +95,7 @@ export {
 
 // Push.
 
-export type { ExistingProducts, PushOptions, PushTarget } from './push/options.ts';
+export type { PushOptions, PushTarget } from './push/options.ts';
 export { push } from './push/push.ts';
 export type { PushProgress, PushResult, PushResultMembers } from './push/results.ts';
 export type { PushAction, PushDifference, PushNotStored, PushReport } from './reports/push-report.ts';

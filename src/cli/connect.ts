@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Client, createClient, type Listeners } from 'accounting-data-sdk';
+import { type Client, type ClientOptions, createClient } from 'accounting-data-sdk';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
@@ -44,7 +44,11 @@ export function examplesText(examples: readonly string[]): string {
  * A client for the service that flags, environment or a `.env` file name. It waits for the quota of its key as long as
  * it takes, because the user sees that it waits and can stop it.
  */
-export async function connect(io: CommandIo, flags: ConnectFlags, on: Listeners = {}): Promise<Connection> {
+export async function connect(
+  io: CommandIo,
+  flags: ConnectFlags,
+  own: Pick<ClientOptions, 'on' | 'schemas'> = {},
+): Promise<Connection> {
   const profile = await profileOf(io, flags);
   const given = await settings(io, flags);
   const { baseUrl, apiKey } = given;
@@ -62,7 +66,7 @@ export async function connect(io: CommandIo, flags: ConnectFlags, on: Listeners 
       allowInsecure,
       deadlineMs: Number.POSITIVE_INFINITY,
       maxWaitMs: Number.POSITIVE_INFINITY,
-      on,
+      ...own,
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io, given);

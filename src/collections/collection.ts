@@ -14,8 +14,9 @@ import { checkedQuery } from './list-query.ts';
 import { listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
+import { warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
-import { sendCreate, sendUpdate, writer } from './writer.ts';
+import { sendCreate, sendDelete, sendUpdate, writer } from './writer.ts';
 
 /** The client of one collection. Write methods exist only if the service has them. */
 export function createCollection(
@@ -27,9 +28,11 @@ export function createCollection(
   const { ids, validation, settings, listeners } = client;
   const schemas = schema && zodFields(schema);
   const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
+  const namesField = (name: string) =>
+    schema !== undefined && (schemas === undefined || Object.hasOwn(schemas, name));
   const contextWith = (mode: ValidationMode) => {
     const records = new RecordReader({ fields, schema, ids, validation: mode });
-    return { ...client, definition, rules, records, hasSchema: schema !== undefined };
+    return { ...client, definition, rules, records, namesField };
   };
   const context = contextWith(validation ?? 'throw');
   const reads = readsOf(context, (row) => keptRow(context, row));
@@ -59,7 +62,11 @@ export function createCollection(
     writes: writable
       ? {
           settings,
-          body: (given, argument) => writeBody({ ...rules, clears: true }, given, argument),
+          body(given, argument, warned) {
+            const body = writeBody({ ...rules, clears: true }, given, argument);
+            warnOfUnknownFields(context, given, warned);
+            return body;
+          },
           lenient: lenient(contextWith('report')),
         }
       : undefined,
@@ -67,8 +74,6 @@ export function createCollection(
   const collection = writable ? writer(context, reading) : reading;
   return Object.defineProperty(collection, RUN_SOURCE, { value: source });
 }
-
-type Reading = Read<{ id: string }>;
 
 /** The reads of a run. */
 function readsOf(
@@ -107,7 +112,7 @@ async function keptRow(
 
 /** The reads and writes of a push: an invalid record is its row. */
 function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
-  const read = async (row: unknown): Promise<Reading> => {
+  const read = async (row: unknown): Promise<Read<{ id: string }>> => {
     const { record = row as { id: string } } = await keptRow(context, row);
     return { record, row };
   };
@@ -116,5 +121,6 @@ function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenie
     create: (draft, options) => sendCreate(context, draft, { ...options, expected: { kind: 'json', read } }),
     update: (id, patch, options) =>
       sendUpdate(context, { id, patch }, { ...options, expected: { kind: 'json', read } }),
+    delete: (id, options) => sendDelete(context, id, options),
   };
 }

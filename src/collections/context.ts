@@ -33,6 +33,6 @@ export interface CollectionContext extends ClientContext {
   readonly rules: Pick<AnyDefinition, 'fields' | 'serverFilled'> & {
     readonly schemas?: FieldSchemas | undefined;
   };
-  /** Whether the caller has a schema for the records, which may name further fields. */
-  readonly hasSchema: boolean;
+  /** Whether a schema of the caller names a field, or may name it. */
+  readonly namesField: (name: string) => boolean;
 }

@@ -63,44 +63,57 @@ export function writer(
         of: 'create',
         elsewhere: ELSEWHERE,
       });
-      return await sendCreate(context, draft, { ...own, idempotencyKey, expected: expectedRecord(context) });
+      const expected = expectedRecord(context);
+      const { warnedFields: warned } = context;
+      return await sendCreate(context, draft, { ...own, idempotencyKey, expected, warned });
     },
     async update(id, patch, given = {}) {
       const options = checkedOptions(given, 'update');
-      return await sendUpdate(context, { id, patch }, { ...options, expected: expectedRecord(context) });
+      const expected = expectedRecord(context);
+      const { warnedFields: warned } = context;
+      return await sendUpdate(context, { id, patch }, { ...options, expected, warned });
     },
     async delete(id, given = {}) {
       const options = checkedOptions(given, 'delete');
-      await probeId(context, checkId(id), options);
-      const expected = { kind: 'nothing', value: undefined } as const;
-      await sendOne(context, { method: 'DELETE', id, expected }, options);
+      await sendDelete(context, id, options);
     },
   };
 }
 
-/** Sends a create; `expected` reads the response. */
+export async function sendDelete(
+  context: CollectionContext,
+  id: string,
+  options: RequestOptions,
+): Promise<void> {
+  await probeId(context, checkId(id), options);
+  const expected = { kind: 'nothing', value: undefined } as const;
+  await sendOne(context, { method: 'DELETE', id, expected }, options);
+}
+
+interface Sending<R> extends RequestOptions {
+  /** Reads the response. */
+  readonly expected: Expected<R>;
+  /** The unknown fields of which the logger has been warned; undefined if the caller warns. */
+  readonly warned?: Set<string>;
+}
+
 export async function sendCreate<R>(
   context: CollectionContext,
   draft: object,
-  {
-    idempotencyKey,
-    expected,
-    ...options
-  }: RequestOptions & { idempotencyKey: string; expected: Expected<R> },
+  { idempotencyKey, expected, warned, ...options }: Sending<R> & { readonly idempotencyKey: string },
 ): Promise<R> {
   const body = writeBody(context.rules, draft, 'draft');
-  warnOfUnknownFields(context, draft);
+  if (warned !== undefined) warnOfUnknownFields(context, draft, warned);
   return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
 }
 
-/** Sends an update; `expected` reads the response. */
 export async function sendUpdate<R>(
   context: CollectionContext,
   { id, patch }: { readonly id: string; readonly patch: object },
-  { expected, ...options }: RequestOptions & { expected: Expected<R> },
+  { expected, warned, ...options }: Sending<R>,
 ): Promise<R> {
   const body = writeBody(context.rules, patch, 'patch');
-  warnOfUnknownFields(context, patch);
+  if (warned !== undefined) warnOfUnknownFields(context, patch, warned);
   await probeId(context, checkId(id), options);
   return await sendOne(context, { method: 'PATCH', id, body, expected }, options);
 }

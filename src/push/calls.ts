@@ -3,7 +3,7 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
-import { type LookUp, type Read, runSource, type WriteSource } from '../reading/source.ts';
+import type { LookUp, Read } from '../reading/source.ts';
 import type { RunCallOptions } from '../transport/call-options.ts';
 import { outageDelayMs, signOfError } from '../transport/outage.ts';
 import {
@@ -15,15 +15,13 @@ import {
   type Shown,
   subjectOf,
 } from './kinds.ts';
-import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
 export class Calls {
   readonly #shown = new Map<Kind, Shown>();
-  readonly #products: AnyTarget;
   readonly #options: ResolvedPushOptions;
   readonly #results: Results;
-  readonly #lenient: WriteSource<AnyProduct>['lenient'];
   /** Settles when the service, which was down, responds again. */
   #outage: Promise<void> | undefined;
   /** The error after which the service was down for `maxOutageMs`. */
@@ -31,30 +29,31 @@ export class Calls {
   /** When the last call ended, by a monotonic clock. */
   #endedAt = monotonicMs();
 
-  constructor(products: AnyTarget, options: ResolvedPushOptions, results: Results) {
-    this.#products = products;
+  constructor(options: ResolvedPushOptions, results: Results) {
     this.#options = options;
     this.#results = results;
-    this.#lenient = (runSource(products).writes as WriteSource<AnyProduct>).lenient;
   }
 
-  create(draft: object, idempotencyKey: string): Promise<Read<AnyProduct>> {
-    return this.#write('create', (options) => this.#lenient.create(draft, { ...options, idempotencyKey }));
+  /** `isOnce`: sends it a single time, whatever the response. */
+  create(draft: object, idempotencyKey: string, isOnce: boolean): Promise<Read<AnyProduct>> {
+    const { writes, call } = this.#options;
+    const retry = isOnce && call.retry !== false ? { ...call.retry, maxAttempts: 1 } : call.retry;
+    return this.#write('create', (options) => writes.create(draft, { ...options, idempotencyKey, retry }));
   }
 
   /** The product as the response shows it. */
   update(id: string, patch: object): Promise<Read<AnyProduct>> {
-    return this.#write('update', (options) => this.#lenient.update(id, patch, options));
+    return this.#write('update', (options) => this.#options.writes.update(id, patch, options));
   }
 
   delete(id: string): Promise<void> {
-    return this.#write('delete', (options) => this.#products.delete(id, options));
+    return this.#write('delete', (options) => this.#options.writes.delete(id, options));
   }
 
   /** A read is sent again in an outage. */
   async lookUp(id: string): Promise<LookUp<AnyProduct>> {
-    const { maxOutageMs } = this.#options;
-    return await this.#run((options) => this.#lenient.lookUp(id, { ...options, maxOutageMs }));
+    const { maxOutageMs, writes } = this.#options;
+    return await this.#run((options) => writes.lookUp(id, { ...options, maxOutageMs }));
   }
 
   /** The same, but an error of this product alone is returned. */
@@ -129,11 +128,11 @@ export class Calls {
   }
 
   async #waitForService(error: unknown, since: number): Promise<void> {
-    const { call, list, maxOutageMs } = this.#options;
+    const { call, list, maxOutageMs, source } = this.#options;
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
     if (retryAfterMs > (list.maxWaitMs ?? 0)) return this.#giveUp(error);
     if (retryAfterMs > 0) await this.#wait(retryAfterMs);
-    for (let failures = 1; await runSource(this.#products).isServiceDown(error, call); failures++) {
+    for (let failures = 1; await source.isServiceDown(error, call); failures++) {
       if (monotonicMs() - since >= maxOutageMs) return this.#giveUp(error);
       await this.#wait(outageDelayMs(failures));
     }

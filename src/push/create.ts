@@ -8,12 +8,12 @@
 //    │                                               then under a new key         │
 //    └──────────────── two looks, in two rounds, did not show it ─────────────────┘
 
-import { isAccountingError } from '../errors/guards.ts';
+import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { signOfError } from '../transport/outage.ts';
 
 /** A create was or is about to be sent. Its outcome is not known. */
-export interface Sent {
+export interface SentCreate {
   readonly is: 'sent';
   readonly idempotencyKey: string;
   /** The draft as it was sent: a repeat sends the same. */
@@ -22,10 +22,12 @@ export interface Sent {
   readonly isEarlier: boolean;
   /** Rounds of this run that sent it. An earlier run may have stored it, and not sent it. */
   readonly sendings: number;
+  /** The service failed at it in a round in which it carried out others. */
+  readonly isOdd?: true | undefined;
 }
 
 /** A create returned this id, or a list showed it. */
-export interface Made {
+export interface MadeProduct {
   readonly is: 'made';
   readonly id: string;
   /** Whether this run sent the create. */
@@ -35,7 +37,7 @@ export interface Made {
 }
 
 /** What is known of the create of one row. */
-export type CreateState = typeof NONE | Sent | Made;
+export type CreateState = typeof NONE | SentCreate | MadeProduct;
 
 /** Nothing is under way. */
 export const NONE = { is: 'none' } as const;
@@ -44,7 +46,7 @@ export const NONE = { is: 'none' } as const;
 const MAX_SENDINGS = 2;
 
 /** A product that an earlier run, or a list, is known by. */
-export function known(id: string): Made {
+export function known(id: string): MadeProduct {
   return { is: 'made', id, isOwn: false, misses: 0 };
 }
 
@@ -67,15 +69,10 @@ export type Sight =
     };
 
 /** What a round does about a row next. `lacking`: it fails, because the list can lack its product. */
-export type Step = 'compare' | 'conflict' | 'failed' | 'open' | 'lacking' | 'send';
-
-interface Next {
-  readonly state: CreateState;
-  readonly step: Step;
-}
+type RowStep = 'compare' | 'conflict' | 'failed' | 'open' | 'lacking' | 'send';
 
 /** What a round makes of a row by what it sees. */
-export function afterLook(state: CreateState, sight: Sight): Next {
+export function afterLook(state: CreateState, sight: Sight): { state: CreateState; step: RowStep } {
   if (sight.products === 'several') return { state, step: 'conflict' };
   if (sight.products === 'one') return { state: found(state, sight.id), step: 'compare' };
   if (state.is === 'made') {
@@ -91,7 +88,7 @@ export function afterLook(state: CreateState, sight: Sight): Next {
 }
 
 /** A product that a list shows under the key of a row is that of its create. */
-function found(state: CreateState, id: string): Made {
+function found(state: CreateState, id: string): MadeProduct {
   const isOwn =
     state.is === 'sent' ? !state.isEarlier : state.is === 'made' && state.isOwn && state.id === id;
   return { is: 'made', id, isOwn, misses: 0 };
@@ -105,15 +102,24 @@ function found(state: CreateState, id: string): Made {
 export function toSend(
   state: CreateState,
   { draft, mayRepeat }: { readonly draft: string; readonly mayRepeat: boolean },
-): Sent {
+): SentCreate {
   if (state.is === 'sent' && state.sendings < MAX_SENDINGS && mayRepeat)
     return { ...state, sendings: state.sendings + 1 };
   const idempotencyKey = newIdempotencyKey();
-  return { is: 'sent', idempotencyKey, draft, isEarlier: false, sendings: 1 };
+  const isOdd = state.is === 'sent' ? state.isOdd : undefined;
+  return { is: 'sent', idempotencyKey, draft, isEarlier: false, sendings: 1, isOdd };
+}
+
+/**
+ * What a 500 makes of a create if the service carried out others in the same round, or if an earlier run met it too: it is
+ * about the row, so one more attempt is enough.
+ */
+export function afterBrokenRound(state: SentCreate, hasOthers: boolean): SentCreate {
+  return hasOthers || state.isEarlier ? { ...state, isOdd: true } : state;
 }
 
 /** Whether nothing but the sending that just ended, or did not begin, used the key of a create. */
-export function isFirstSending({ isEarlier, sendings }: Sent): boolean {
+export function isFirstSending({ isEarlier, sendings }: SentCreate): boolean {
   return !isEarlier && sendings <= 1;
 }
 
@@ -145,18 +151,24 @@ const STEPS = {
 } as const;
 
 /** What such an end makes of a row. `look`: a request for the product shows whether it was updated. */
-export function afterUpdate(state: Made, end: UpdateEnd): { state: Made; step: (typeof STEPS)[UpdateEnd] } {
+export function afterUpdate(
+  state: MadeProduct,
+  end: UpdateEnd,
+): { state: MadeProduct; step: (typeof STEPS)[UpdateEnd] } {
   const misses = state.misses + Number(end === 'missing');
   return { state: { ...state, misses }, step: STEPS[end] };
 }
 
 /** What a create ended with, over all its attempts. */
 export type CreateEnd =
-  | { readonly end: 'created'; readonly id: string }
+  /** `isNew`: the product did not exist when this run began. */
+  | { readonly end: 'created'; readonly id: string; readonly isNew?: boolean | undefined }
   /** The service did not carry it out. `isUnseen`: it did not look at the key, because of the rate limit for example. */
   | { readonly end: 'rejected'; readonly isOutage: boolean; readonly isUnseen: boolean }
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
+  /** A 500, or another status of the service itself. The product can have been created before. */
+  | { readonly end: 'broken' }
   | { readonly end: 'unknown' };
 
 /** What the error of a create says. One that is not of this package, such as that of a signal, says nothing. */
@@ -168,25 +180,32 @@ export function endOfCreate(error: unknown): CreateEnd {
     return { end: 'rejected', isOutage: signOfError(error) !== undefined, isUnseen };
   }
   const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
-  return outcome === 'applied' && id !== undefined ? { end: 'applied', id } : { end: 'unknown' };
+  if (outcome === 'applied' && id !== undefined) return { end: 'applied', id };
+  const isBroken = isApiError(error) && error.status >= 500 && signOfError(error) !== 'down';
+  return { end: isBroken ? 'broken' : 'unknown' };
 }
 
 /**
  * What the end of a create makes of a row. `look`: an earlier run sent it, so the product can have been changed or
- * deleted since.
+ * deleted since. `odd`: it fails, and stays in the store.
  */
 export function afterCreate(
-  state: Sent,
+  state: SentCreate,
   end: CreateEnd,
-): { state: CreateState; step: 'created' | 'look' | 'open' | 'failed' } {
-  const { isEarlier, sendings } = state;
+): { state: CreateState; step: 'created' | 'look' | 'open' | 'odd' | 'failed' } {
+  const { isEarlier, sendings, isOdd } = state;
   switch (end.end) {
     case 'created': {
-      const made: Made = { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 };
-      return { state: made, step: isEarlier ? 'look' : 'created' };
+      const isOwn = !isEarlier || end.isNew === true;
+      return {
+        state: { is: 'made', id: end.id, isOwn, misses: 0 },
+        step: isEarlier ? 'look' : 'created',
+      };
     }
     case 'applied':
       return { state: { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 }, step: 'open' };
+    case 'broken':
+      return { state, step: isOdd ? 'odd' : 'open' };
     case 'unknown':
       return { state, step: 'open' };
     default:

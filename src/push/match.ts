@@ -3,18 +3,50 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Read } from '../reading/source.ts';
 import type { Sight } from './create.ts';
-import { changedFields, type Fields } from './draft.ts';
+import { changedFields, type ProductFields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
+import type { PushMemory } from './memory.ts';
 import type { MissingProducts } from './missing.ts';
 import { spellings } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
+
+/** What was seen of the product of a row. */
+export interface Seen {
+  /** The product that has its key, or else the one that it is known to have. */
+  readonly id?: string;
+  /** The fields in which the product differs from the row. */
+  readonly fields: readonly string[];
+  /** More products that have its key. */
+  readonly otherIds: readonly string[];
+  /** How its product was found. One that was found by its id has another key, or none. */
+  readonly foundBy?: 'key' | 'id' | 'id_without_key';
+  /** The key that the product has, if it was found by its id. */
+  readonly otherKey?: string | undefined;
+  /** What a get of its known product, which the list did not show, found out. */
+  readonly lookUp?: 'missing' | 'failed';
+  /** Why it cannot be known whether the row still has its known product. */
+  readonly conflict?: string;
+  /** A product that may have its key in another spelling. */
+  readonly similar?: { readonly id: string; readonly key: string };
+}
+
+/** The rows, and what is known of their creates. */
+interface Matched {
+  readonly options: ResolvedPushOptions;
+  readonly rows: Rows;
+  readonly memory: PushMemory;
+}
+
+const NOTHING_SEEN: Seen = { fields: [], otherIds: [] };
 
 /** Takes in the existing products page by page. */
 export class Match {
   readonly #missing: MissingProducts | undefined;
   readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
+  readonly #memory: PushMemory;
+  readonly #seen = new Map<PushRow, Seen>();
   /** The rows that are known to have a product, by its id. */
   readonly #byId = new Map<string, PushRow[]>();
   /** One list for all rows that differ in the same fields, by its names. */
@@ -27,19 +59,30 @@ export class Match {
   readonly #withoutId = new Map<string, string>();
 
   /** `missing` takes in the products that no row has. */
-  constructor(options: ResolvedPushOptions, rows: Rows, missing?: MissingProducts) {
+  constructor({ options, rows, memory }: Matched, missing?: MissingProducts) {
     this.#options = options;
     this.#rows = rows;
+    this.#memory = memory;
     this.#missing = missing;
     for (const row of rows.byKey.values()) this.expect(row);
   }
 
+  /** What was seen of a row since it was expected. */
+  seen(row: PushRow): Seen {
+    return this.#seen.get(row) ?? NOTHING_SEEN;
+  }
+
   /** Forgets what was seen of a row, and takes the next product that has its known id as its own. */
   expect(row: PushRow): void {
-    row.forget();
-    const { state } = row;
+    this.#seen.delete(row);
+    const state = this.#memory.stateOf(row);
     if (state.is === 'made' && !this.#byId.get(state.id)?.includes(row))
       this.#byId.set(state.id, [...(this.#byId.get(state.id) ?? []), row]);
+  }
+
+  /** Adds to what was seen of a row. */
+  note(row: PushRow, more: Partial<Seen>): void {
+    this.#seen.set(row, { ...this.seen(row), ...more });
   }
 
   add({ records, sent, invalid, restarted, repeatedAgain }: ExistingPage): void {
@@ -59,9 +102,8 @@ export class Match {
     if (key !== undefined) this.#compareSpellings(id, key);
     const claimants = this.#byId.get(id) ?? [];
     for (const claimant of claimants) {
-      if (claimant === row || claimant.foundBy === 'key') continue;
-      claimant.foundBy = key === undefined ? 'id_without_key' : 'id';
-      claimant.otherKey = key;
+      if (claimant === row || this.seen(claimant).foundBy === 'key') continue;
+      this.note(claimant, { foundBy: key === undefined ? 'id_without_key' : 'id', otherKey: key });
       this.#setProduct(claimant, product);
     }
     const isKept = row !== undefined || claimants.length > 0 || !canBeMissing;
@@ -71,7 +113,7 @@ export class Match {
   /** What was seen of a row; `reason` says why it is not clear which product it means. */
   sightOf(row: PushRow): { readonly sight: Sight; readonly reason: string | undefined } {
     const reason = this.#conflictOf(row);
-    const { id, foundBy, lookUp } = row;
+    const { id, foundBy, lookUp } = this.seen(row);
     const mayLack = this.isIncomplete || this.unreadableFor(row) !== undefined;
     if (foundBy === 'id_without_key')
       return { sight: { products: 'none', mayLack, made: 'of_another' }, reason };
@@ -93,21 +135,21 @@ export class Match {
 
   /** Why it is not clear which product a row means; undefined if it is. */
   #conflictOf(row: PushRow): string | undefined {
-    const { id, otherIds, similar, foundBy } = row;
+    const { id, otherIds, similar, foundBy, conflict } = this.seen(row);
     if (otherIds.length > 0) return `products ${[id, ...otherIds].join(', ')} have this key`;
     if (this.#isShared(row)) return `product ${id} belongs to two rows`;
-    if (row.conflict !== undefined) return row.conflict;
+    if (conflict !== undefined) return conflict;
     if (foundBy === 'key') return undefined;
     if (foundBy === 'id_without_key')
       return `product ${id}, which was pushed under this key before, has no key`;
     if (similar !== undefined) {
       return `product ${similar.id} may be the one: ${spellings(row.key, similar.key)}`;
     }
-    if (id !== undefined || row.state.is === 'made') return undefined;
+    if (id !== undefined || this.#memory.stateOf(row).is === 'made') return undefined;
     // Of rows that the service may store under one key, only the first is created.
     for (const other of this.#rows.similarTo(row.key)) {
       if (other === row) return undefined;
-      if (other.id === undefined)
+      if (this.seen(other).id === undefined)
         return `an earlier row may mean the same product: ${spellings(row.key, other.key)}`;
     }
     return undefined;
@@ -115,37 +157,38 @@ export class Match {
 
   /** Whether the product of a row is known as that of another row too. */
   #isShared(row: PushRow): boolean {
-    const { id, foundBy } = row;
+    const { id, foundBy, otherKey = '' } = this.seen(row);
     if (id === undefined) return false;
-    const others = (this.#byId.get(id) ?? []).filter((other) => other !== row && other.foundBy === 'id');
-    if (others.length > 0 || foundBy !== 'id') return others.length > 0;
-    const owner = this.#rows.byKey.get(row.otherKey ?? '');
-    return owner !== undefined && [owner.id, ...owner.otherIds].includes(id);
+    const isOther = (other: PushRow) => other !== row && this.seen(other).foundBy === 'id';
+    const hasOther = (this.#byId.get(id) ?? []).some(isOther);
+    const owner = foundBy === 'id' && this.#rows.byKey.get(otherKey);
+    if (hasOther || !owner) return hasOther;
+    const seen = this.seen(owner);
+    return [seen.id, ...seen.otherIds].includes(id);
   }
 
   /** Remembers for each row a product that may have its key in another spelling. */
   #compareSpellings(id: string, key: string): void {
     for (const row of this.#rows.similarTo(key)) {
-      if (row.key !== key) row.similar ??= { id, key };
+      if (row.key !== key && this.seen(row).similar === undefined) this.note(row, { similar: { id, key } });
     }
   }
 
   #addByKey(row: PushRow, product: Read<AnyProduct>): void {
     const { id } = product.record;
-    const isFirst = row.foundBy !== 'key';
-    row.foundBy = 'key';
-    if (isFirst || row.id === id) this.#setProduct(row, product);
-    else if (!row.otherIds.includes(id)) row.otherIds = [...row.otherIds, id];
+    const { foundBy, id: first, otherIds } = this.seen(row);
+    this.note(row, { foundBy: 'key' });
+    if (foundBy !== 'key' || first === id) this.#setProduct(row, product);
+    else if (!otherIds.includes(id)) this.note(row, { otherIds: [...otherIds, id] });
   }
 
   #setProduct(row: PushRow, { record, row: sent }: Read<AnyProduct>): void {
-    const draft = JSON.parse(row.draft) as Fields;
-    const fields = changedFields(sent as Fields, draft, this.#options.facts.fields);
+    const draft = JSON.parse(row.draft) as ProductFields;
+    const fields = changedFields(sent as ProductFields, draft, this.#options.source.fields);
     const names = JSON.stringify(fields);
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);
-    row.id = record.id;
-    row.fields = known;
+    this.note(row, { id: record.id, fields: known });
   }
 
   /** A product that does not match the schema is compared as it was sent. Without a readable key, it may be that of any row. */

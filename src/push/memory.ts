@@ -10,16 +10,19 @@ import type { KnownRecord } from '../reading/company.ts';
 import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
-import { type CreateState, known, type Sent } from './create.ts';
+import { type CreateState, known, NONE, type SentCreate } from './create.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 import type { Hold } from './runs.ts';
 
-type MemoryOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'keyName' | 'tenant' | 'signal'>;
+type MemoryOptions = Pick<
+  ResolvedPushOptions,
+  'store' | 'storeKey' | 'keyName' | 'tenant' | 'signal' | 'source'
+>;
 
 /** The creates of one key name in the store: those whose outcome is unknown, and ids that are in no other entry yet. */
 interface Open {
-  readonly sent: Readonly<Record<string, Pick<Sent, 'idempotencyKey' | 'draft'>>>;
+  readonly sent: Readonly<Record<string, Pick<SentCreate, 'idempotencyKey' | 'draft'>>>;
   readonly made: Readonly<Record<string, string>>;
 }
 
@@ -38,8 +41,10 @@ export class PushMemory {
   #hold: Hold | undefined;
   /** The creates of pushes by another key. */
   #others: readonly (readonly [name: string, open: unknown])[] = [];
+  /** What is known of the creates of the rows. */
+  readonly #states = new Map<PushRow, CreateState>();
   /** The creates whose outcome is unknown, by natural key. */
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentCreate>();
   /** The ids of creates that are in no other entry yet. */
   readonly #made = new Map<string, string>();
   /** Digests of the API keys that wrote: see `reading/company.ts`. */
@@ -54,9 +59,10 @@ export class PushMemory {
   /** The parts that have changed since they were read or written. */
   readonly #changed = new Set<string>();
 
-  constructor(options: MemoryOptions, baseUrl: string) {
+  constructor(options: MemoryOptions) {
     this.#options = options;
-    const { tenant } = options;
+    const { tenant, source } = options;
+    const { baseUrl } = source;
     this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
   }
 
@@ -87,15 +93,21 @@ export class PushMemory {
     this.#stored = this.#content();
     for (const row of rows.byKey.values()) {
       const id = (await this.#part(row.key)).get(row.key);
-      row.state = this.#sent.get(row.key) ?? (id === undefined ? row.state : known(id));
+      const state = this.#sent.get(row.key) ?? (id === undefined ? undefined : known(id));
+      if (state !== undefined) this.#states.set(row, state);
     }
+  }
+
+  /** What is known of the create of a row. */
+  stateOf(row: PushRow): CreateState {
+    return this.#states.get(row) ?? NONE;
   }
 
   /** Changes what is known of the create of a row. The store has it after the next write. */
   set(row: PushRow, state: CreateState): void {
     const { key } = row;
-    const before = row.state;
-    row.state = state;
+    const before = this.stateOf(row);
+    this.#states.set(row, state);
     if (state.is === 'sent') this.#sent.set(key, state);
     else this.#sent.delete(key);
     const part = partOf(key);

@@ -1,8 +1,9 @@
 // The products that no row has, and what is to be done about them.
 
 import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
+import { mostCandidates } from '../reading/candidates.ts';
 import type { Read } from '../reading/source.ts';
-import { changedFields, type Fields, normalised, picked } from './draft.ts';
+import { changedFields, normalised, type ProductFields, picked } from './draft.ts';
 import { folded } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Rows } from './rows.ts';
@@ -12,7 +13,7 @@ export interface Missing {
   readonly id: string;
   readonly key: string;
   /** The fields to change; undefined if it is to be deleted. */
-  readonly patch: Fields | undefined;
+  readonly patch: ProductFields | undefined;
 }
 
 export class MissingProducts {
@@ -31,10 +32,10 @@ export class MissingProducts {
 
   /** Takes in an existing product that has a key. */
   add({ record: product, row }: Read<AnyProduct>, key: string, hasRow: boolean): void {
-    const { missing, facts } = this.#options;
+    const { missing, source, bodyOf } = this.#options;
     if (missing === 'keep') return;
     this.#withKey++;
-    if (hasRow || this.#rows.failedKeys.has(key)) {
+    if (hasRow || this.#rows.failed.has(key)) {
       this.#withRow++;
       return;
     }
@@ -44,8 +45,8 @@ export class MissingProducts {
     const patch = missing(product);
     if (patch === undefined) return;
     // A product that does not differ from its patch was changed by an earlier run.
-    const wanted = normalised(JSON.parse(facts.body(patch, 'missing')) as Fields, facts.fields);
-    const fields = changedFields(row as Fields, wanted, facts.fields);
+    const wanted = normalised(JSON.parse(bodyOf(patch, 'missing')) as ProductFields, source.fields);
+    const fields = changedFields(row as ProductFields, wanted, source.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
   }
 
@@ -65,9 +66,9 @@ export class MissingProducts {
     if (missing.length === 0 || !this.#rows.haveKeys) return [];
 
     const { tenant, missing: change, maxCandidates } = this.#options;
-    const most = maxCandidates ?? Math.max(50, Math.floor(this.#withKey / 10));
+    const most = mostCandidates(maxCandidates, this.#withKey);
     if (most === Number.POSITIVE_INFINITY) return missing;
-    const rows = this.#rows.byKey.size + this.#rows.failedKeys.size;
+    const rows = this.#rows.byKey.size + this.#rows.failed.size;
     const candidates = missing.length;
     const abort = (reason: DeletionsAbortReason, why: string, enough = 'maxCandidates: Infinity') => {
       return new DeletionsAbortedError(

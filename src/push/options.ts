@@ -3,7 +3,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { resolved } from '../input/checks.ts';
 import {
-  group,
   is,
   type OptionInputs,
   option,
@@ -12,50 +11,29 @@ import {
   required,
   type TableOf,
 } from '../internal/options.ts';
-import type { ListOptions } from '../pagination/list-options.ts';
-import type { Paginator } from '../pagination/paginator.ts';
 import { isIterable } from '../reading/each.ts';
 import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
 import {
   type Read,
   type RunSource,
   runSource,
-  type SourceQuery,
+  type SyncSource,
   type WriteSource,
 } from '../reading/source.ts';
 import { keyPrefix, label, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
-import { checkStart } from '../reading/watermark.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { FilledByService } from '../schemas/record.ts';
 import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
-/** What a push needs of a collection: `client.products`. */
-export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object> {
-  /** Where the service is. */
-  readonly baseUrl: string;
-  /** The existing products. */
-  list(query: SourceQuery, options: ListOptions): Paginator<T>;
-  /** One product, or `undefined` if it does not exist. */
-  find(id: string, options: RequestOptions): Promise<T | undefined>;
+/** The collection of a push: `client.products`. */
+export interface PushTarget<T extends { id: string }, Draft extends object, Patch extends object>
+  extends SyncSource<T> {
   /** Creates a product. */
-  create(draft: Draft, options: RequestOptions & { idempotencyKey?: string | undefined }): Promise<T>;
+  create(draft: Draft, options: RequestOptions): Promise<T>;
   /** Changes the fields of the patch. */
   update(id: string, patch: Patch, options: RequestOptions): Promise<T>;
-  /** Deletes a product. */
-  delete(id: string, options: RequestOptions): Promise<void>;
-}
-
-/** A local copy of the products, as a sync keeps it. */
-export interface ExistingProducts<T> {
-  /**
-   * Every product of the copy, with all its fields and the values that the service sent; or a function that returns
-   * them. Read once, and closed if the push stops. A copy that is empty although the service has products is rejected.
-   */
-  products: Iterable<T> | AsyncIterable<T> | (() => Iterable<T> | AsyncIterable<T>);
-  /** The watermark of the copy: what changed since then is read from the service. */
-  asOf: string | Date;
 }
 
 /** The names of the fields that hold a string. */
@@ -78,9 +56,6 @@ export interface AnyProduct {
   readonly [field: string]: unknown;
 }
 
-/** Products with any schema: the types of the caller matter only outside. */
-export type AnyTarget = PushTarget<AnyProduct, object, object>;
-
 const ownOptions = {
   /**
    * Names the company: letters, digits and `_.-`, never its API key. Part of the keys in the store: two companies with
@@ -97,8 +72,6 @@ const ownOptions = {
       (name) => is.string.allows(name) && /^[A-Za-z0-9_-]{1,100}$/.test(name),
     ),
   ),
-  /** How long before `asOf` changes are read again, in ms, for changes that become visible late. Default: 120,000. */
-  lookbackMs: option(is.finiteDuration, 120_000),
   /**
    * Remembers creates with an unknown outcome, and the id of each key, so that the next push creates nothing twice and
    * finds a product whose key was changed upstream. At most 17 entries for each tenant and key name; `fileStore`, a `Map`
@@ -158,11 +131,6 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions, OptionInputs<
    */
   key: TextFieldOf<Draft> | ((row: Draft | T) => string | null | undefined);
   /**
-   * A local copy to compare with, instead of reading every product. A product that was deleted after `asOf` counts as
-   * unchanged until the copy no longer has it. Default: every product is read with keyset pagination.
-   */
-  existing?: ExistingProducts<T> | undefined;
-  /**
    * What to do with a product whose key no row has: `'keep'` it, `'delete'` it, or update it with the patch that a
    * function returns, such as `() => ({ isInactive: true })`; `undefined` keeps the product. Nothing counts as missing
    * if a row has no key, or while it is unknown whether an earlier push created the product of one. Default: `'keep'`.
@@ -174,16 +142,6 @@ export interface PushOptions<T, Draft, Patch> extends ReadOptions, OptionInputs<
    */
   onResult?: ((result: PushResult<Draft>) => void) | undefined;
 }
-
-const localCopy = group({
-  products: required(
-    is.check<ExistingProducts<AnyProduct>['products']>(
-      'an Iterable or an AsyncIterable of products, or a function that returns one',
-      (copy) => typeof copy === 'function' || isIterable(copy),
-    ),
-  ),
-  asOf: required(is.verified<string | Date>(checkStart)),
-});
 
 export const pushOptions = {
   ...readOptions,
@@ -200,7 +158,6 @@ export const pushOptions = {
       (key) => typeof key === 'function' || (is.string.allows(key) && key !== ''),
     ),
   ),
-  existing: optional(localCopy),
   missing: option(
     is.check<'keep' | 'delete' | ((product: AnyProduct) => object | undefined)>(
       "'keep', 'delete' or a function that returns a patch",
@@ -224,31 +181,38 @@ export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOpt
   readonly call: RequestOptions;
   /** The options of a call over the defaults of the client. */
   readonly settings: CallSettings;
-  readonly facts: Pick<WriteSource<AnyProduct>, 'body'> & Pick<RunSource<AnyProduct>, 'fields'>;
+  readonly source: RunSource<AnyProduct>;
+  readonly writes: WriteSource<AnyProduct>['lenient'];
+  /** The JSON text of a draft or patch. Warns once in a run of each field that is not documented. */
+  readonly bodyOf: (fields: object, argument: 'draft' | 'missing') => string;
 }
 
 /** Checks the options of a push and applies every default. */
 export function resolvePushOptions(
-  products: AnyTarget,
+  products: SyncSource<AnyProduct>,
   options: PushOptions<AnyProduct, object, object>,
 ): ResolvedPushOptions {
-  const { fields, writes } = runSource(Object(products) as AnyTarget);
+  const source = runSource(Object(products) as SyncSource<AnyProduct>);
+  const { writes } = source;
   if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
   const own = resolved(pushOptions, options, { of: 'push' });
+  const warnedFields = new Set<string>();
   const { key, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;
   const { keyName = typeof key === 'string' ? key : 'key' } = own;
   const settings = callSettings(writes.settings, { timeoutMs, retry });
   const { visibleAfterMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000 } = own;
   return {
     ...own,
-    ...keyFunctions(key, fields),
+    ...keyFunctions(key, source.fields),
     keyName,
     visibleAfterMs,
     storeKey: stateKey({ prefix, tenant, collection: 'products-push' }),
     list: readSettings(own),
     call: { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal },
     settings,
-    facts: { fields, body: writes.body },
+    source,
+    writes: writes.lenient,
+    bodyOf: (fields, argument) => writes.body(fields, argument, warnedFields),
   };
 }
 

@@ -3,21 +3,20 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import { admitKey } from '../reading/company.ts';
-import { type RecordIn, runSource } from '../reading/source.ts';
+import type { RecordIn, SyncSource } from '../reading/source.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import { Calls } from './calls.ts';
 import { PushMemory } from './memory.ts';
 import {
   type AnyProduct,
-  type AnyTarget,
   type PushOptions,
   type PushTarget,
   type ResolvedPushOptions,
   resolvePushOptions,
 } from './options.ts';
 import { Results } from './results.ts';
-import { Rounds, type Work } from './rounds.ts';
+import { Rounds } from './rounds.ts';
 import { readRows } from './rows.ts';
 import { beginRun, holdStore } from './runs.ts';
 
@@ -57,22 +56,24 @@ export async function push<Collection extends PushTarget<{ id: string }, never, 
   products: Collection,
   options: PushOptions<RecordIn<Collection>, DraftIn<Collection>, PatchIn<Collection>>,
 ): Promise<PushReport> {
-  const target = products as unknown as AnyTarget;
-  const given = options as unknown as PushOptions<AnyProduct, object, object>;
-  const resolved = resolvePushOptions(target, given);
+  const resolved = resolvePushOptions(
+    products as unknown as SyncSource<AnyProduct>,
+    options as unknown as PushOptions<AnyProduct, object, object>,
+  );
   const event = { name: 'push', tenant: resolved.tenant, collections: ['products'] } as const;
-  return await runSource(target).inRun(event, () => pushOnce(target, resolved));
+  return await resolved.source.inRun(event, () => pushOnce(resolved));
 }
 
-async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promise<PushReport> {
-  const end = beginRun(target.baseUrl, resolved.tenant);
-  const results = new Results(resolved, runSource(target).callbackFailed);
+async function pushOnce(options: ResolvedPushOptions): Promise<PushReport> {
+  const { source, tenant, signal } = options;
+  const end = beginRun(source.baseUrl, tenant);
+  const results = new Results(options, source.callbackFailed);
   try {
-    resolved.signal?.throwIfAborted();
-    await run(target, { options: resolved, results });
+    signal?.throwIfAborted();
+    await run(options, results);
     return results.report();
   } catch (error) {
-    if (resolved.signal?.aborted && error === resolved.signal.reason) throw error;
+    if (signal?.aborted && error === signal.reason) throw error;
     if (isAccountingError(error, 'concurrent_run') || isAccountingError(error, 'deletions_aborted'))
       throw error;
     if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') throw error;
@@ -82,24 +83,21 @@ async function pushOnce(target: AnyTarget, resolved: ResolvedPushOptions): Promi
   }
 }
 
-async function run(
-  products: AnyTarget,
-  { options, results }: Pick<Work, 'options' | 'results'>,
-): Promise<void> {
+async function run(options: ResolvedPushOptions, results: Results): Promise<void> {
   const rows = await readRows(options, results);
-  const memory = new PushMemory(options, products.baseUrl);
+  const memory = new PushMemory(options);
   await memory.loadCompany();
-  const calls = new Calls(products, options, results);
+  const calls = new Calls(options, results);
   const admitted = await admitKey(memory.company, {
     ...options,
-    digestOf: (salt) => runSource(products).keyDigest(salt),
+    digestOf: (salt) => options.source.keyDigest(salt),
     known: () => memory.knownProducts((id) => calls.lookUpAlone(id)),
   });
   const hold = options.dryRun ? undefined : await holdStore({ ...options, onWait: results.wait });
   try {
     await memory.load(rows, hold);
     memory.company = admitted ?? memory.company;
-    await new Rounds({ products, options, results, rows, memory, calls }).run();
+    await new Rounds({ options, results, rows, memory, calls }).run();
   } finally {
     // A store that fails has been reported, or fails the next push.
     await hold?.end().catch(() => undefined);

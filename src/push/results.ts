@@ -3,6 +3,7 @@
 import type { AnyAccountingError } from '../errors/guards.ts';
 import { notify } from '../internal/notify.ts';
 import type { RunSource } from '../reading/source.ts';
+import { waitingUntil } from '../reading/waiting.ts';
 import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
 
 /** The members of every {@link PushResult}. `index` and `row` are undefined for a product that no row has. */
@@ -17,11 +18,13 @@ export interface PushResultMembers<Row> {
   readonly id: string | undefined;
   /** For `conflict`: the products that the row could mean. */
   readonly ids: readonly string[];
+  /** For `duplicate`: the position of the first row with the key. */
+  readonly firstIndex: number | undefined;
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
   /** Fields that the service did not store as they were sent. */
   readonly notStored: readonly PushDifference[];
-  /** Why the row is in conflict, was not sent, or is left for the next push. */
+  /** Why the row is in conflict, a duplicate, was not sent, or is left for the next push. */
   readonly reason: string | undefined;
   /** Why the row failed, with the `violations` of a ValidationFailedError. */
   readonly error: AnyAccountingError | undefined;
@@ -34,7 +37,7 @@ interface KnownMembers {
   unchanged: 'key' | 'index' | 'row' | 'id';
   failed: 'error';
   conflict: 'key' | 'index' | 'row' | 'reason';
-  duplicate: 'key' | 'index' | 'row';
+  duplicate: 'key' | 'index' | 'row' | 'firstIndex' | 'reason';
   deleted: 'key' | 'id';
 }
 
@@ -68,6 +71,16 @@ export interface Subject {
 
 /** What was done, with the details that its result needs. */
 export type Outcome = Pick<PushResult, 'action'> & Partial<Omit<PushResultMembers<object>, keyof Subject>>;
+
+const NO_DETAILS = {
+  id: undefined,
+  ids: [],
+  firstIndex: undefined,
+  fields: [],
+  notStored: [],
+  reason: undefined,
+  error: undefined,
+} as const;
 
 interface Callbacks {
   readonly tenant: string;
@@ -109,9 +122,8 @@ export class Results {
   add({ key, index, row }: Subject, outcome: Outcome): void {
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
-    const none = { id: undefined, ids: [], fields: [], notStored: [], reason: undefined, error: undefined };
     // The outcome has the details of its action.
-    const result = { key, index, row, ...none, ...outcome } as PushResult;
+    const result = { key, index, row, ...NO_DETAILS, ...outcome } as PushResult;
     for (const difference of result.notStored) {
       const first = this.#notStored.get(difference.field) ?? { ...difference, rows: 0, key, index };
       this.#notStored.set(difference.field, { ...first, rows: first.rows + 1 });
@@ -134,8 +146,7 @@ export class Results {
 
   /** A request is about to wait. */
   readonly wait = (waitMs: number | undefined): void => {
-    const waitingUntil = waitMs === undefined ? undefined : new Date(Date.now() + waitMs);
-    this.#report({ waiting: true, waitingUntil });
+    this.#report({ waiting: true, waitingUntil: waitingUntil(waitMs) });
   };
 
   report(): PushReport {

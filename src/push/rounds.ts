@@ -5,10 +5,12 @@ import { type AnyAccountingError, isAccountingError } from '../errors/guards.ts'
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { momentOf } from '../reading/company.ts';
 import type { Read } from '../reading/source.ts';
 import type { PushDifference } from '../reports/push-report.ts';
 import type { Calls } from './calls.ts';
 import {
+  afterBrokenRound,
   afterCreate,
   afterLook,
   afterUpdate,
@@ -16,19 +18,19 @@ import {
   endOfCreate,
   endOfUpdate,
   isFirstSending,
-  type Made,
+  type MadeProduct,
   NONE,
-  type Sent,
+  type SentCreate,
   toSend,
 } from './create.ts';
-import { type Fields, notStored, picked, withoutNull } from './draft.ts';
+import { notStored, type ProductFields, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
 import { sampleFirst } from './kinds.ts';
-import { Match } from './match.ts';
+import { Match, type Seen } from './match.ts';
 import type { PushMemory } from './memory.ts';
 import { type Missing, MissingProducts } from './missing.ts';
 import { ChangedKeys, folded } from './natural-key.ts';
-import type { AnyProduct, AnyTarget, ResolvedPushOptions } from './options.ts';
+import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Outcome, Results, Subject } from './results.ts';
 import type { PushRow, Rows } from './rows.ts';
 
@@ -43,11 +45,12 @@ const SAMPLE = 20;
 const LARGER_SAMPLE = 200;
 
 const STILL_OPEN = 'run the push again: it continues with this row';
+const ODD =
+  'look at this row: the service fails at it, and may have created its product all the same; the next push looks for it';
 const DENIED = 'not sent, because the service denied every write of this kind before';
 
 /** What a push works with. */
-export interface Work {
-  readonly products: AnyTarget;
+interface Work {
   readonly options: ResolvedPushOptions;
   readonly results: Results;
   readonly rows: Rows;
@@ -58,7 +61,7 @@ export interface Work {
 /** What a round is to do. Nothing of it is done yet. */
 interface Plan {
   /** Results that need no write. */
-  readonly settled: readonly (readonly [PushRow, Outcome])[];
+  readonly outcomes: readonly (readonly [PushRow, Outcome])[];
   readonly creates: readonly PushRow[];
   readonly updates: readonly PushRow[];
   /** Rows that wait for another look. */
@@ -70,6 +73,16 @@ export class Rounds {
   readonly #work: Work;
   /** The rows without a result. */
   readonly #open: Set<PushRow>;
+  /** The last error of the calls of a row. */
+  readonly #errors = new Map<PushRow, AnyAccountingError>();
+  /** The fields that this run has sent in updates of a row, unless the service rejected them. */
+  readonly #fieldsSent = new Map<PushRow, readonly string[]>();
+  /** The creates of this round that ended with a 500, and whether any succeeded. */
+  #broken: PushRow[] = [];
+  #hasCreated = false;
+  /** The service's time when the list began, in ms, and the ids in it if an earlier run left a create. */
+  #listedAt: number | undefined;
+  readonly #listed = new Set<string>();
   readonly #changedKeys = new ChangedKeys();
   /** The rows whose product an earlier push may have created, but the list did not show. */
   #lost: readonly PushRow[] = [];
@@ -81,7 +94,7 @@ export class Rounds {
   constructor(work: Work) {
     this.#work = work;
     this.#open = new Set(work.rows.byKey.values());
-    this.#match = new Match(work.options, work.rows);
+    this.#match = new Match(work);
   }
 
   async run(): Promise<void> {
@@ -90,7 +103,7 @@ export class Rounds {
     if (!options.dryRun && this.#isAnySent()) await calls.waitUntilVisible();
     const first = await this.#firstPlan();
     if (first === undefined) return;
-    this.#settleAll(first);
+    this.#reportAll(first);
     results.begin('write', this.#open.size + first.missing.length);
     try {
       await this.#write(first);
@@ -99,7 +112,7 @@ export class Rounds {
         await calls.waitUntilVisible();
         await this.#look();
         const plan = this.#plan(this.#open);
-        this.#settleAll(plan);
+        this.#reportAll(plan);
         await this.#write(plan);
       }
       await this.#writeMissing(first.missing);
@@ -116,66 +129,100 @@ export class Rounds {
   /** The plan of the first round, confirmed; undefined if nothing may be written. */
   async #firstPlan(): Promise<Plan | undefined> {
     const { memory, options, results } = this.#work;
-    const plan = await this.#read(options.existing);
+    const plan = await this.#lookFirst();
     const counts = { ...results.report().counts };
-    for (const [, { action }] of plannedResults(plan)) counts[action] += 1;
+    for (const [, { action }] of this.#planned(plan)) counts[action] += 1;
     const askedAt = monotonicMs();
     if (options.dryRun || !(await options.confirm(counts))) {
       results.isDryRun = true;
-      for (const [subject, outcome] of plannedResults(plan)) results.add(subject, outcome);
+      for (const [subject, outcome] of this.#planned(plan)) results.add(subject, outcome);
       return undefined;
     }
     options.signal?.throwIfAborted();
     if (monotonicMs() - askedAt <= LONG_QUESTION_MS) return plan;
     const confirmed = new Set(plan.missing.map(({ id }) => id));
     // Both looks are in one round: a product that lags behind is missed once.
-    for (const row of this.#open) if (row.state.is === 'made') memory.set(row, { ...row.state, misses: 0 });
-    const again = await this.#read(undefined);
+    for (const row of this.#open) {
+      const state = memory.stateOf(row);
+      if (state.is === 'made') memory.set(row, { ...state, misses: 0 });
+    }
+    const again = await this.#lookFirst();
     return { ...again, missing: again.missing.filter(({ id }) => confirmed.has(id)) };
   }
 
+  /** All results, as they will be if every write succeeds. */
+  *#planned({
+    outcomes,
+    creates,
+    updates,
+    open,
+    missing,
+  }: Plan): Generator<readonly [Subject, Outcome], void> {
+    yield* outcomes;
+    // The product of an open row seems to be deleted.
+    for (const row of [...creates, ...open]) yield [row, { action: 'created' }];
+    for (const row of updates) {
+      const { id, fields } = this.#match.seen(row);
+      yield [row, { action: 'updated', id, fields }];
+    }
+    for (const { id, key, patch } of missing) {
+      const fields = Object.keys(patch ?? {});
+      yield [{ key }, patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields }];
+    }
+  }
+
   /** Reads the existing products, and plans. */
-  async #read(existing: ResolvedPushOptions['existing']): Promise<Plan> {
+  async #lookFirst(): Promise<Plan> {
     const { memory, options, results, rows } = this.#work;
     const missing = new MissingProducts(options, rows);
-    this.#match = new Match(options, rows, missing);
+    this.#match = new Match(this.#work, missing);
+    const mayRepeat = this.#isAnySent();
     results.begin('read');
-    for await (const page of existingProducts(this.#work, existing)) {
+    for await (const page of existingProducts(options, results)) {
+      this.#listedAt ??= page.serverTime?.getTime();
       this.#match.add(page);
-      for (const [index, { id }] of page.records.entries()) memory.see(id, page.sent[index]);
+      for (const [index, { id }] of page.records.entries()) {
+        memory.see(id, page.sent[index]);
+        if (mayRepeat) this.#listed.add(id);
+      }
       results.advance(page.records.length);
     }
     await this.#lookUp([...this.#open]);
     const plan = this.#plan(this.#open);
-    this.#lost = [...this.#open].filter(({ state }) => state.is === 'sent');
-    const inConflict = plan.settled.flatMap(([{ key }, { action }]) => (action === 'conflict' ? [key] : []));
-    const uncertainKeys = [...inConflict, ...rows.failedKeys];
+    this.#lost = [...this.#open].filter((row) => memory.stateOf(row).is === 'sent');
+    const inConflict = plan.outcomes.flatMap(([{ key }, { action }]) => (action === 'conflict' ? [key] : []));
+    const uncertainKeys = [...inConflict, ...rows.failed.keys()];
     return { ...plan, missing: missing.checked(new Set(uncertainKeys.map(folded))) };
   }
 
   /** A later round reads the list only to find the product of a create. */
   async #look(): Promise<void> {
-    const { options, rows } = this.#work;
+    const { options, results } = this.#work;
     if (this.#isAnySent()) {
-      this.#match = new Match(options, rows);
-      for await (const page of existingProducts(this.#work, undefined)) this.#match.add(page);
+      this.#match = new Match(this.#work);
+      for await (const page of existingProducts(options, results)) this.#match.add(page);
     } else for (const row of this.#open) this.#match.expect(row);
     await this.#lookUp([...this.#open]);
   }
 
   /** Gets the known products of these rows that were not seen. */
   async #lookUp(rows: readonly PushRow[]): Promise<void> {
-    const unseen = rows.filter(({ id, state }) => id === undefined && state.is === 'made');
+    const { memory } = this.#work;
+    const match = this.#match;
+    const unseen = rows.filter(
+      (row) => match.seen(row).id === undefined && memory.stateOf(row).is === 'made',
+    );
     await this.#forEach(unseen, (row) => this.#lookUpOne(row));
-    await this.#checkRenumbered(rows.filter(({ foundBy }) => foundBy === 'id'));
+    await this.#checkRenumbered(rows.filter((row) => match.seen(row).foundBy === 'id'));
   }
 
   async #lookUpOne(row: PushRow): Promise<void> {
-    const found = await this.#work.calls.lookUpAlone((row.state as Made).id);
+    const { calls, memory } = this.#work;
+    const found = await calls.lookUpAlone((memory.stateOf(row) as MadeProduct).id);
     if (found instanceof Error) {
-      row.error = found;
-      row.lookUp = 'failed';
-    } else if (found.record === undefined) row.lookUp = 'missing';
+      this.#errors.set(row, found);
+      this.#match.note(row, { lookUp: 'failed' });
+    } else if (found.record === undefined) this.#match.note(row, { lookUp: 'missing' });
     else this.#match.addProduct(found);
   }
 
@@ -188,45 +235,50 @@ export class Rounds {
   /** The number of a product was changed upstream, or it was pushed under another key since. */
   async #checkRenumbered(renumbered: readonly PushRow[]): Promise<void> {
     const { memory } = this.#work;
-    const keysOf = await memory.keysOf(renumbered.map(({ id }) => id as string));
+    const keysOf = await memory.keysOf(renumbered.map((row) => this.#match.seen(row).id as string));
     for (const row of renumbered) {
-      const { id, otherKey = '' } = row;
+      const { id, otherKey = '' } = this.#match.seen(row);
       const others = (keysOf.get(id as string) ?? []).filter((key) => key !== row.key);
       if (others.includes(otherKey)) {
-        row.forget();
         memory.set(row, NONE);
-      } else if (others.length > 0)
-        row.conflict = `product ${id} was pushed under the key ${JSON.stringify(others[0])} too`;
+        this.#match.expect(row);
+      } else if (others.length > 0) {
+        const conflict = `product ${id} was pushed under the key ${JSON.stringify(others[0])} too`;
+        this.#match.note(row, { conflict });
+      }
     }
   }
 
   #isAnySent(): boolean {
-    for (const { state } of this.#open) if (state.is === 'sent') return true;
+    for (const row of this.#open) if (this.#work.memory.stateOf(row).is === 'sent') return true;
     return false;
   }
 
   #plan(rows: Iterable<PushRow>): Plan {
-    const settled: [PushRow, Outcome][] = [];
+    const { memory } = this.#work;
+    const outcomes: [PushRow, Outcome][] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
     const open: PushRow[] = [];
     for (const row of rows) {
       const { sight, reason = '' } = this.#match.sightOf(row);
-      const { state, step } = afterLook(row.state, sight);
-      this.#work.memory.set(row, state);
+      const { state, step } = afterLook(memory.stateOf(row), sight);
+      memory.set(row, state);
+      const seen = this.#match.seen(row);
       if (step === 'send') creates.push(row);
       else if (step === 'open') open.push(row);
-      else if (step === 'compare' && row.fields.length > 0) updates.push(row);
-      else if (step === 'compare') settled.push([row, doneOf(row)]);
-      else if (step === 'conflict') settled.push([row, conflictOf(row, reason)]);
-      else if (step === 'failed') settled.push([row, { action: 'failed', id: row.id, error: row.error }]);
-      else settled.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]);
+      else if (step === 'compare' && seen.fields.length > 0) updates.push(row);
+      else if (step === 'compare') outcomes.push([row, this.#doneOf(row)]);
+      else if (step === 'conflict') outcomes.push([row, conflictOf(seen, reason)]);
+      else if (step === 'failed')
+        outcomes.push([row, { action: 'failed', id: seen.id, error: this.#errors.get(row) }]);
+      else outcomes.push([row, { action: 'failed', error: lacking(state, this.#match.unreadableFor(row)) }]);
     }
-    return { settled, creates, updates, open, missing: [] };
+    return { outcomes, creates, updates, open, missing: [] };
   }
 
-  #settleAll({ settled }: Plan): void {
-    for (const [row, outcome] of settled) this.#settle(row, outcome);
+  #reportAll({ outcomes }: Plan): void {
+    for (const [row, outcome] of outcomes) this.#report(row, outcome);
   }
 
   /** Sends creates, then updates. If the first of a kind are all denied, the rest is tried once more, as a larger sample. */
@@ -252,8 +304,18 @@ export class Rounds {
     for (const kind of ['create', 'update'] as const) {
       const error = calls.rejection(kind, 0)?.error;
       for (const row of left[kind])
-        this.#settle(row, { action: 'failed', id: row.id, error, reason: DENIED });
+        this.#report(row, { action: 'failed', id: this.#match.seen(row).id, error, reason: DENIED });
     }
+    this.#markBroken();
+  }
+
+  /** The next round sends a create only once at which the service failed, if it carried out others. */
+  #markBroken(): void {
+    const { memory } = this.#work;
+    for (const row of this.#broken)
+      memory.set(row, afterBrokenRound(memory.stateOf(row) as SentCreate, this.#hasCreated));
+    this.#broken = [];
+    this.#hasCreated = false;
   }
 
   /**
@@ -261,9 +323,11 @@ export class Rounds {
    * seems to be missing, until a repeat of the create returns its id.
    */
   async #writeMissing(missing: readonly Missing[]): Promise<void> {
-    if (missing.length === 0 || this.#lost.some(({ state }) => state.is !== 'made')) return;
-    const found = new Set(this.#lost.map(({ state }) => (state as Made).id));
-    await this.#work.memory.begin();
+    const { memory } = this.#work;
+    const lost = this.#lost.map((row) => memory.stateOf(row));
+    if (missing.length === 0 || lost.some(({ is }) => is !== 'made')) return;
+    const found = new Set(lost.map((state) => (state as MadeProduct).id));
+    await memory.begin();
     await this.#forEach(missing, async (product) => {
       if (!found.has(product.id)) await this.#missing(product);
     });
@@ -283,7 +347,7 @@ export class Rounds {
     const { memory, options } = this.#work;
     if (rows.every((row) => this.#isRejected('create', row))) return;
     const { creates: mayRepeat } = options.settings.retry;
-    for (const row of rows) memory.set(row, toSend(row.state as Sent, { draft: row.draft, mayRepeat }));
+    for (const row of rows) memory.set(row, toSend(memory.stateOf(row), { draft: row.draft, mayRepeat }));
     await memory.begin();
     const unsent = new Set(rows);
     try {
@@ -304,31 +368,46 @@ export class Rounds {
     const unsent = this.#changedKeys.check(row.key);
     if (unsent !== undefined) {
       this.#forgetUnsent(row);
-      return this.#settle(row, unsent);
+      return this.#report(row, unsent);
     }
-    const state = row.state as Sent;
-    const draft = withoutNull(JSON.parse(state.draft) as Fields);
+    const state = memory.stateOf(row) as SentCreate;
+    const draft = withoutNull(JSON.parse(state.draft) as ProductFields);
     let created: Read<AnyProduct>;
     try {
-      created = await calls.create(draft, state.idempotencyKey);
+      created = await calls.create(draft, state.idempotencyKey, state.isOdd === true);
     } catch (thrown) {
-      const next = afterCreate(state, endOfCreate(thrown));
+      const end = endOfCreate(thrown);
+      const next = afterCreate(state, end);
       memory.set(row, next.state);
-      if (isAccountingError(thrown)) row.error = thrown;
+      if (isAccountingError(thrown)) this.#errors.set(row, thrown);
       const error = this.#errorOf(thrown);
-      if (next.step === 'failed') this.#settle(row, { action: 'failed', error });
+      if (end.end === 'broken') this.#broken.push(row);
+      if (next.step === 'failed') this.#report(row, { action: 'failed', error });
+      if (next.step === 'odd') this.#report(row, { action: 'failed', error, reason: ODD });
       return;
     }
+    this.#hasCreated = true;
     const { id } = created.record;
-    const next = afterCreate(state, { end: 'created', id });
+    const next = afterCreate(state, { end: 'created', id, isNew: this.#isNew(created) });
     memory.set(row, next.state);
     if (next.step === 'created') {
       memory.see(id, created.row);
       if (this.#hasChangedKey(row, created)) return;
-      this.#settle(row, { action: 'created', id, notStored: this.#notStored(created, draft) });
+      this.#report(row, { action: 'created', id, notStored: this.#notStored(created, draft) });
       return;
     }
     if (await this.#differs(row)) await this.#update(row);
+  }
+
+  /**
+   * Whether a product was created since the list began. An earlier run created those that are older, or listed: half the
+   * wait before the list is more than two clocks of the service differ by.
+   */
+  #isNew({ record, row }: Read<AnyProduct>): boolean {
+    if (this.#listed.has(record.id)) return false;
+    const createdAt = momentOf((row as ProductFields).createdAt);
+    if (typeof createdAt !== 'number' || this.#listedAt === undefined) return true;
+    return createdAt >= this.#listedAt - this.#work.options.visibleAfterMs / 2;
   }
 
   /** Gets the known product of a row. Reports the row, unless its product still differs. */
@@ -336,38 +415,39 @@ export class Rounds {
     this.#match.expect(row);
     await this.#lookUp([row]);
     const plan = this.#plan([row]);
-    this.#settleAll(plan);
+    this.#reportAll(plan);
     return plan.updates.length > 0;
   }
 
   /** Sends the fields in which the product of a row differs. */
   async #update(row: PushRow): Promise<void> {
     const { calls, memory } = this.#work;
-    const state = row.state as Made;
-    const { fields } = row;
+    const state = memory.stateOf(row) as MadeProduct;
+    const { fields } = this.#match.seen(row);
     if (this.#isRejected('update', row)) return;
-    const patch = picked(JSON.parse(row.draft) as Fields, fields);
+    const patch = picked(JSON.parse(row.draft) as ProductFields, fields);
     let updated: Read<AnyProduct>;
     try {
       updated = await calls.update(state.id, patch);
     } catch (thrown) {
-      if (isAccountingError(thrown)) row.error = thrown;
+      if (isAccountingError(thrown)) this.#errors.set(row, thrown);
       const error = this.#errorOf(thrown);
-      if (error.outcome === 'unknown' || error.outcome === 'applied') row.fieldsSent = fieldsOf(row);
+      if (error.outcome === 'unknown' || error.outcome === 'applied')
+        this.#fieldsSent.set(row, this.#fieldsOf(row));
       const next = afterUpdate(state, endOfUpdate(error));
       memory.set(row, next.state);
       // If it differs, the service may show the update later: the next round compares it again.
       if (next.step === 'look') await this.#differs(row);
-      if (next.step === 'updated') this.#settle(row, doneOf(row));
-      if (next.step === 'failed') this.#settle(row, { action: 'failed', id: state.id, error });
+      if (next.step === 'updated') this.#report(row, this.#doneOf(row));
+      if (next.step === 'failed') this.#report(row, { action: 'failed', id: state.id, error });
       return;
     }
-    row.fieldsSent = fieldsOf(row);
-    this.#settle(row, { ...doneOf(row), notStored: this.#notStored(updated, patch) });
+    this.#fieldsSent.set(row, this.#fieldsOf(row));
+    this.#report(row, { ...this.#doneOf(row), notStored: this.#notStored(updated, patch) });
   }
 
-  #notStored(returned: Read<AnyProduct>, sent: Fields): PushDifference[] {
-    return notStored(returned.row as Fields, sent, this.#work.options.facts.fields);
+  #notStored(returned: Read<AnyProduct>, sent: ProductFields): PushDifference[] {
+    return notStored(returned.row as ProductFields, sent, this.#work.options.source.fields);
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
@@ -389,7 +469,7 @@ export class Rounds {
   }
 
   /** Deletes a product, or updates it. If the response does not show that, a request for the product does. */
-  async #change(id: string, patch: Fields | undefined): Promise<Outcome> {
+  async #change(id: string, patch: ProductFields | undefined): Promise<Outcome> {
     const { calls } = this.#work;
     const done: Outcome =
       patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) };
@@ -420,7 +500,8 @@ export class Rounds {
 
   /** The next push need not look for the product of a create that was not sent. */
   #forgetUnsent(row: PushRow): void {
-    if (isNew(row.state)) this.#work.memory.set(row, NONE);
+    const { memory } = this.#work;
+    if (isUnsent(memory.stateOf(row))) memory.set(row, NONE);
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
@@ -429,11 +510,25 @@ export class Rounds {
     if (changed === undefined) return false;
     const { id } = created.record;
     const reason = `the service stored another key: ${changed}. Normalise the keys in key`;
-    this.#settle(row, { action: 'conflict', id, ids: [id], reason });
+    this.#report(row, { action: 'conflict', id, ids: [id], reason });
     return true;
   }
 
-  #settle(row: PushRow, outcome: Outcome): void {
+  /** All fields that this run sent for a row, with an update that ends now. */
+  #fieldsOf(row: PushRow): readonly string[] {
+    return [...new Set([...(this.#fieldsSent.get(row) ?? []), ...this.#match.seen(row).fields])];
+  }
+
+  /** A row whose product has its values. It is `created` if this run sent the create. */
+  #doneOf(row: PushRow): Outcome {
+    const { id, isOwn } = this.#work.memory.stateOf(row) as MadeProduct;
+    const fields = this.#fieldsSent.get(row) ?? [];
+    if (isOwn) return { action: 'created', id, fields };
+    if (fields.length > 0) return { action: 'updated', id, fields };
+    return { action: 'unchanged', id: this.#match.seen(row).id ?? id };
+  }
+
+  #report(row: PushRow, outcome: Outcome): void {
     this.#open.delete(row);
     this.#work.results.add(row, outcome);
   }
@@ -441,9 +536,10 @@ export class Rounds {
   /** What is still open fails with its last error. What is known of its create stays in the store. */
   #failOpen(): void {
     for (const row of this.#open) {
-      const { state, error } = row;
+      const state = this.#work.memory.stateOf(row);
+      const error = this.#errors.get(row);
       const id = state.is === 'made' ? state.id : undefined;
-      if (error !== undefined) this.#settle(row, { action: 'failed', id, error, reason: STILL_OPEN });
+      if (error !== undefined) this.#report(row, { action: 'failed', id, error, reason: STILL_OPEN });
     }
   }
 
@@ -453,41 +549,11 @@ export class Rounds {
 }
 
 /** Whether a create has not been sent under its key before. */
-function isNew(state: CreateState): boolean {
+function isUnsent(state: CreateState): boolean {
   return state.is === 'sent' && isFirstSending(state);
 }
 
-/** All results, as they will be if every write succeeds. */
-function* plannedResults({
-  settled,
-  creates,
-  updates,
-  open,
-  missing,
-}: Plan): Generator<readonly [Subject, Outcome], void> {
-  yield* settled;
-  // The product of an open row seems to be deleted.
-  for (const row of [...creates, ...open]) yield [row, { action: 'created' }];
-  for (const row of updates) yield [row, { action: 'updated', id: row.id as string, fields: row.fields }];
-  for (const { id, key, patch } of missing) {
-    const fields = Object.keys(patch ?? {});
-    yield [{ key }, patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields }];
-  }
-}
-
-/** All fields that this run sent for a row, with an update that ends now. */
-function fieldsOf({ fields, fieldsSent }: PushRow): readonly string[] {
-  return [...new Set([...fieldsSent, ...fields])];
-}
-
-/** A row whose product has its values. It is `created` if this run sent the create. */
-function doneOf({ id: seen, fieldsSent: fields, state }: PushRow): Outcome {
-  const { id, isOwn } = state as Made;
-  if (isOwn) return { action: 'created', id, fields };
-  return fields.length > 0 ? { action: 'updated', id, fields } : { action: 'unchanged', id: seen ?? id };
-}
-
-function conflictOf({ id, otherIds, similar }: PushRow, reason: string): Outcome {
+function conflictOf({ id, otherIds, similar }: Seen, reason: string): Outcome {
   const first = id ?? similar?.id;
   return { action: 'conflict', id: first, ids: first === undefined ? [] : [first, ...otherIds], reason };
 }

@@ -86,9 +86,9 @@ async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | unde
     : 'the records that it knows were not found';
 }
 
-/** The moment that a value names, whatever its offset and digits; the value itself if it names none. */
-function momentOf(value: unknown): number | string | undefined {
-  if (typeof value === 'number') return value;
+/** The moment that a timestamp with an offset names, in ms; another value itself, and undefined for none. */
+export function momentOf(value: unknown): number | string | undefined {
+  if (typeof value === 'number') return `${value}`;
   if (typeof value !== 'string' || value === '') return undefined;
   const moment = /(?:z|[+-]\d\d:?\d\d)$/i.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(moment) ? value : moment;

@@ -1,10 +1,7 @@
-// Reads what the caller passed: rows, a local copy of the products, local ids.
+// Reads what the caller passed: rows, local ids.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { untilAborted } from '../internal/callback.ts';
-
-/** Iterators that were read. They yield nothing the second time, as if there were no rows or no products. */
-const used = new WeakSet<object>();
 
 export function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
   return (
@@ -26,16 +23,6 @@ export async function* each<V>(
     throw new InvalidInputError(argument, 'must return an Iterable or an AsyncIterable');
   const isAsync = Symbol.asyncIterator in values;
   const iterator = isAsync ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
-  // An array returns another iterator each time, an iterator itself.
-  if ((iterator as object) === values) {
-    if (used.has(iterator)) {
-      throw new InvalidInputError(
-        argument,
-        'is an iterator that was read before. Pass an array, or a new iterator',
-      );
-    }
-    used.add(iterator);
-  }
   let isOpen = true;
   try {
     for (;;) {

@@ -92,9 +92,9 @@ export interface WriteSource<T extends { id: string }> {
   readonly settings: CallSettings;
   /**
    * The JSON text of a body. Throws an InvalidInputError, which names the argument, for what a create or update would
-   * reject before sending.
+   * reject before sending. Warns of each field that is not documented, but for those that it has warned of.
    */
-  body(fields: object, argument: 'draft' | 'missing'): string;
+  body(fields: object, argument: 'draft' | 'missing', warned: Set<string>): string;
   /**
    * Reads and writes whose results are returned as they were sent if they do not match a schema: only an id is required.
    * `list` returns the rows that do not match in `invalid`.
@@ -102,6 +102,7 @@ export interface WriteSource<T extends { id: string }> {
   readonly lenient: Pick<RunSource<T>, 'list' | 'lookUp'> & {
     create(draft: object, options: RunCallOptions & { readonly idempotencyKey: string }): Promise<Read<T>>;
     update(id: string, patch: object, options: RunCallOptions): Promise<Read<T>>;
+    delete(id: string, options: RunCallOptions): Promise<void>;
   };
 }
 

@@ -1,7 +1,7 @@
-import { createClient, type ProductDraft } from 'accounting-data-sdk';
+import { createClient, memoryStore, type ProductDraft, push } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { loggerOfWarnings } from '../support/warnings.ts';
 
@@ -20,10 +20,51 @@ test('an unknown product field is sent, with one warning for each name and clien
   ]);
 });
 
-test('a field of the caller’s schema is no reason to warn', async () => {
+test('without a logger, the warning of an unknown field goes to stderr', async () => {
+  const written = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const client = createClient(createSandbox().clientOptions);
+  for (const draft of [misspelt, { name: 'Table' }, misspelt]) await client.products.create(draft);
+  await client.products.update('1', { sellPrice: '1.00', salePrice: undefined } as ProductDraft);
+  expect(written.mock.calls.map(([text]) => text)).toEqual([
+    'accounting-data-sdk products: products has no documented field nmae. It is sent anyway. Did you mean name?',
+    'accounting-data-sdk products: products has no documented field sellPrice. It is sent anyway. Did you mean salePrice?',
+  ]);
+});
+
+test('nothing is warned of that is not sent', async () => {
+  const { warnings, logger } = loggerOfWarnings();
+  const client = createClient({ ...createSandbox().clientOptions, logger });
+  for (const draft of [{ ...misspelt, id: '5' }, { ...misspelt, salePrice: 5 }, Promise.resolve(misspelt)])
+    await client.products.create(draft as never).catch(() => undefined);
+  await client.products.create({ name: 'Desk', nmae: undefined } as ProductDraft);
+  expect(warnings.filter((text) => text.includes('documented'))).toEqual([]);
+});
+
+test('a push warns of an unknown field once in each run, of a dry run too', async () => {
+  const { warnings, logger } = loggerOfWarnings();
+  const sandbox = createSandbox({ unknownFields: 'store' });
+  const client = createClient({ ...sandbox.clientOptions, logger });
+  const store = memoryStore();
+  const rows = Array.from({ length: 9 }, (_, n) => ({ ...misspelt, productNumber: `${n}`, stock: n }));
+  for (const dryRun of [true, false, false]) {
+    await push(client.products, { tenant: 'acme', rows, key: 'productNumber', store, dryRun });
+    expect(warnings.splice(0)).toEqual([
+      expect.stringContaining('products has no documented field nmae'),
+      expect.stringContaining('products has no documented field stock'),
+    ]);
+  }
+  const schemas = { products: productSchema.extend({ nmae: z.string().optional() }) };
+  const other = createClient({ ...sandbox.clientOptions, logger, schemas });
+  await push(other.products, { tenant: 'acme', rows, key: 'productNumber', store });
+  expect(warnings).toEqual([expect.stringContaining('products has no documented field stock')]);
+});
+
+test('a field of the caller’s schema is no reason to warn, another one is', async () => {
   const { warnings, logger } = loggerOfWarnings();
   const schemas = { products: productSchema.extend({ colourCode: z.number().optional() }) };
   const client = createClient({ ...createSandbox().clientOptions, logger, schemas });
   await client.products.create({ name: 'Desk', colourCode: 7 });
-  expect(warnings.filter((text) => text.includes('has no documented field'))).toEqual([]);
+  expect(warnings).toEqual([]);
+  await client.products.create({ ...misspelt, colourCode: 7 });
+  expect(warnings).toEqual([expect.stringContaining('nmae')]);
 });

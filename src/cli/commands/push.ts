@@ -11,6 +11,7 @@ import {
   push,
 } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
+import type { productSchema } from 'accounting-data-sdk/schemas';
 import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
@@ -111,7 +112,8 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
     customFields: flags.customField ?? {},
     stdin: io.stdin,
   });
-  const { client, reading } = await connect(io, flags);
+  const schemas = await schemasOf(flags.customField);
+  const { client, reading } = await connect(io, flags, { schemas });
   const { tenant = 'default' } = flags;
   const store = await stateIn(resolve(io.cwd ?? '.', flags.state ?? STATE_FOLDER), flags.dryRun === true);
   const isDryRun = flags.dryRun ?? false;
@@ -148,6 +150,15 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   } finally {
     results.close();
   }
+}
+
+/** A schema that names the custom fields, so that `push` does not warn of them. */
+async function schemasOf(custom: CustomFields = {}): Promise<{ products?: typeof productSchema }> {
+  const names = Object.keys(custom);
+  if (names.length === 0) return {};
+  const [schemas, { unknown }] = await Promise.all([import('accounting-data-sdk/schemas'), import('zod')]);
+  const fields = Object.fromEntries(names.map((name) => [name, unknown().optional()]));
+  return { products: schemas.productSchema.extend(fields) as unknown as typeof productSchema };
 }
 
 /** Where the state is kept without --state: in the current folder. */

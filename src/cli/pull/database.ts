@@ -65,7 +65,7 @@ export async function pullIntoDatabase(
       io.note(`${tenant} was removed from ${flags.to}.`);
       return;
     }
-    const { client, reading } = await connect(io, flags, progress.listeners);
+    const { client, reading } = await connect(io, flags, { on: progress.listeners });
     const { pagination = reading.pagination, maxOutage: maxOutageMs } = flags;
     const target = warning(database.target, io);
     const collections = name && [name];

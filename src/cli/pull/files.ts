@@ -43,7 +43,7 @@ export async function pullIntoFiles(
   const { all = false, out } = flags;
   const { format = !all && /\.csv$/i.test(out ?? '') ? 'csv' : 'ndjson' } = flags;
   const progress = new PullProgress(io);
-  const connection = await connect(io, flags, progress.listeners);
+  const connection = await connect(io, flags, { on: progress.listeners });
   const names = named === undefined ? collectionNames : [named];
   const { client } = connection;
   const fileOf = (name: CollectionName) => (all ? join(out ?? '', `${client[name].segment}.${format}`) : out);

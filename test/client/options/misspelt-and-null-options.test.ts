@@ -57,11 +57,8 @@ const TAKES_OPTIONS: readonly (readonly [where: string, table: OptionTable, act:
   [
     'push',
     pushOptions,
-    ({ existing, ...o }: { existing?: object }) => {
-      const whole = existing && { products: [], asOf: '2026-01-31', ...existing };
-      const asked = { tenant: 'acme', rows: [], key: () => 'A', store: new Map(), existing: whole };
-      return push(client.products, { ...asked, ...o });
-    },
+    (o: object) =>
+      push(client.products, { tenant: 'acme', rows: [], key: () => 'A', store: new Map(), ...o }),
   ],
   ['toMoney', moneyOptions, (o) => toMoney(toDecimal('1'), o)],
   ['probe', probeOptions, (o) => probe(client, o)],

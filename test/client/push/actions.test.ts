@@ -4,7 +4,7 @@ import type { Fault } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
-import { setUpPush as setUp } from '../../support/push.ts';
+import { numbered, setUpPush as setUp } from '../../support/push.ts';
 
 test('a push creates products that do not exist, updates those that differ, and leaves the rest alone', async () => {
   const { sandbox, ids, run } = setUp([
@@ -140,6 +140,23 @@ test('a push fails a row without a key, an invalid row, and a row whose key func
   expect(sandbox.journal).toHaveLength(1);
 });
 
+test.each([
+  ['of a row that is created', { productNumber: 'A' }],
+  ['of a row that is unchanged', { productNumber: 'old' }],
+  ['of a row that fails', { productNumber: 'A', salePrice: 'free' }],
+  ['of a row that was read long before', { productNumber: 'A' }],
+])('a push names the first row in the reason of a duplicate %s', async (what, first) => {
+  const between = numbered(what.includes('long') ? 1_500 : 2);
+  const { run } = setUp([{ productNumber: 'old' }]);
+  const { results } = await run([{ productNumber: 'Z' }, first, ...between, first, first]);
+  const duplicates = results.filter(({ action }) => action === 'duplicate');
+  const reason = 'rows[1] has the same key, and the first row wins';
+  expect(duplicates).toMatchObject([
+    { index: between.length + 2, firstIndex: 1, reason },
+    { index: between.length + 3, firstIndex: 1, reason },
+  ]);
+});
+
 test('a push writes the first of two rows with the same key, and reports the second as a duplicate', async () => {
   const { run, sandbox } = setUp();
   const { done, results } = await run([
@@ -147,9 +164,7 @@ test('a push writes the first of two rows with the same key, and reports the sec
     { productNumber: 'A', name: 'second' },
   ]);
   expect(done).toEqual(['A created', 'A duplicate']);
-  const invalid = { productNumber: 'B', salePrice: 'free' };
-  expect((await run([invalid, { productNumber: 'B' }])).done).toEqual(['B duplicate', 'B failed']);
-  expect(results.find(({ action }) => action === 'duplicate')?.index).toBe(1);
+  expect(results.find(({ action }) => action === 'duplicate')).toMatchObject({ index: 1, firstIndex: 0 });
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'first' }]);
 });
 

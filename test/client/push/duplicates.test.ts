@@ -199,7 +199,7 @@ test.each([true, false])(
     await pushAndDie(setUp, [{ ...A, name: 'Old' }], { committed: isCarriedOut });
     // The list is read after a wait; another create comes first.
     const { done } = await run([{ productNumber: 'NEW' }, A], { concurrency: 1 });
-    expect(done).toEqual(['A updated', 'NEW created']);
+    expect(done).toEqual([isCarriedOut ? 'A updated' : 'A created', 'NEW created']);
     expect(sandbox.store.products.all().filter(({ productNumber }) => productNumber === 'A')).toMatchObject([
       { name: 'Desk' },
     ]);
@@ -261,6 +261,35 @@ test.each([
   expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'A', name: 'Table' }]);
 });
 
+test.each([
+  ['seconds', 'the signal stopped'],
+  ['milliseconds', 'the signal stopped'],
+  ['offset', 'the signal stopped'],
+  ['seconds', 'an outage stopped'],
+  ['seconds', 'a kill ended'],
+] as const)(
+  'a push counts a product as created (%s) that it creates after %s the one before',
+  async (timestamps, how) => {
+    const { entries, sandbox, run } = setUpPush([], { sandbox: { timestamps } });
+    const controller = new AbortController();
+    // None of these creates arrives.
+    sandbox.faults.add({ kind: 'disconnect', committed: false }, { method: 'POST' });
+    sandbox.onRequest(({ method }) => {
+      if (method === 'POST' && how === 'the signal stopped') setTimeout(() => controller.abort(), 1);
+    });
+    const killed = how === 'a kill ended' ? new Map(entries) : entries;
+    const store =
+      how === 'a kill ended' ? storeOver(new Map(entries), (key, value) => killed.set(key, value)) : entries;
+    await caught(run(numbered(3), { ...ONCE, store, signal: controller.signal })).catch(() => undefined);
+    expect([...killed.values()].join('')).toContain('"idempotencyKey"');
+    sandbox.faults.clear();
+    const { done, report } = await run(numbered(3, { name: 'New' }), { store: killed });
+    expect(done).toEqual(['P-0 created', 'P-1 created', 'P-2 created']);
+    expect(report.counts.created).toBe(3);
+    expect(sandbox.store.products.all()).toMatchObject([{ name: 'New' }, { name: 'New' }, { name: 'New' }]);
+  },
+);
+
 test('a push repeats the first sending of a create that a killed push stored, but did not send', async () => {
   // Later than the push waits.
   const options = { sandbox: { newRecords: { listedAfterMs: 45_000 } } };
@@ -272,7 +301,7 @@ test('a push repeats the first sending of a create that a killed push stored, bu
   await caught(run([A], { store, signal: killed.signal }));
   expect(posts(sandbox)).toEqual([]);
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
-  expect((await run([A], { visibleAfterMs: 30_000, ...ONCE })).done).toEqual(['A unchanged']);
+  expect((await run([A], { visibleAfterMs: 30_000, ...ONCE })).done).toEqual(['A created']);
   expect([posts(sandbox).length, keysOf(sandbox).size]).toEqual([2, 1]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
@@ -462,7 +491,7 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
     return [done, firstAt];
   };
   expect(await waited(true)).toEqual([['A created'], 0]);
-  expect(await waited(false)).toEqual([['A unchanged'], 70_000]);
+  expect(await waited(false)).toEqual([['A created'], 70_000]);
 });
 
 test('a push waits once before it updates the product of a killed run that the list does not show', async () => {

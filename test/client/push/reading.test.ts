@@ -16,41 +16,6 @@ import { useVirtualClock } from '../../support/virtual-clock.ts';
 useVirtualClock();
 
 const products = (count: number) => numbered(count, { name: 'x' });
-const copyOf = ({ sandbox }: ReturnType<typeof setUpPush>) =>
-  sandbox.store.products.all().map((product) => ({ ...product }) as Product);
-const asOf = '2026-01-01T00:00:00Z';
-
-test.each(['rows', 'existing.products'])(
-  'a push rejects an iterator of %s that was read before',
-  async (argument) => {
-    const setUp = setUpPush(products(3));
-    const rows = argument === 'rows' ? products(3).values() : products(3);
-    const existing = { products: argument === 'rows' ? copyOf(setUp) : copyOf(setUp).values(), asOf };
-    await setUp.run(rows, { existing, dryRun: true });
-    const error = await caught(setUp.run(rows, { existing }));
-    expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'invalid_input', argument } });
-    expect(setUp.sandbox.journal).toEqual([]);
-  },
-);
-
-test('each push calls the function given as existing.products, and rejects null from it', async () => {
-  const setUp = setUpPush(products(3));
-  const existing = { products: () => copyOf(setUp).values(), asOf };
-  await setUp.run(products(3), { existing, dryRun: true });
-  expect((await setUp.run(products(3), { existing })).commits).toEqual([]);
-  const error = await caught(setUp.run(products(3), { existing: { products: () => null as never, asOf } }));
-  expect(error).toMatchObject({ cause: { code: 'invalid_input', argument: 'existing.products' } });
-});
-
-test('a push writes nothing if existing.products is empty and the service has products', async () => {
-  const { run, sandbox } = setUpPush(products(3), { sandbox: { clock: '2026-01-31T12:00:00Z' } });
-  sandbox.clock.advance(3_600_000);
-  const existing = { products: [], asOf: '2026-01-31T12:30:00Z' };
-  const error = await caught(run(products(3), { existing, lookbackMs: 0 }));
-  expect(error).toMatchObject({ cause: { code: 'invalid_input', argument: 'existing.products' } });
-  expect(sandbox.journal).toEqual([]);
-  expect((await setUpPush().run(products(1), { existing })).done).toEqual(['P-0 created']);
-});
 
 /** A `confirm` that takes so long that a push reads again what changed, and something that changes meanwhile. */
 const longConfirm = (change: () => void) => async () => {
@@ -78,26 +43,12 @@ function closing(values: readonly object[], failsAt = Number.POSITIVE_INFINITY) 
   return { state, iterable: iterable as AsyncIterable<never> };
 }
 
-test('a push closes existing.products if the list fails, and its rows too if the signal stops it', async () => {
-  const failed = setUpPush(products(2));
-  const copy = closing(products(2000));
-  failed.sandbox.revokeKey(failed.sandbox.keys.full);
-  await caught(failed.run(products(1), { existing: { products: copy.iterable, asOf } }));
-  expect(copy.state.closed).toBe(1);
-
-  for (const option of ['rows', 'existing']) {
-    const { run } = setUpPush();
-    const stuck = closing(products(9), 5);
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(), 5);
-    const options = { signal: controller.signal };
-    await caught(
-      option === 'rows'
-        ? run(stuck.iterable, options)
-        : run(products(1), { ...options, existing: { products: stuck.iterable, asOf } }),
-    );
-    expect(stuck.state.closed).toBe(1);
-  }
+test('a push closes its rows if the signal stops it', async () => {
+  const stuck = closing(products(9), 5);
+  const stopped = new AbortController();
+  setTimeout(() => stopped.abort(), 5);
+  await caught(setUpPush().run(stuck.iterable, { signal: stopped.signal }));
+  expect(stuck.state.closed).toBe(1);
   // An iterator need not have a method to close it.
   const controller = new AbortController();
   const next = () => {
@@ -130,11 +81,9 @@ test.each([1, 3])(
     const visible = await listed('page');
     expect((await listed('keyset')).length).toBeLessThan(visible.length);
     const rows = visible.map(({ productNumber: key, name }) => ({ productNumber: key, name }));
-    for (const existing of [undefined, { products: visible.slice(0, 1), asOf }]) {
-      const { report, commits } = await run(rows, { existing });
-      expect([report.counts.unchanged, commits]).toEqual([rows.length, []]);
-      expect(report.complete).toBe('likely');
-    }
+    const { report, commits } = await run(rows);
+    expect([report.counts.unchanged, commits]).toEqual([rows.length, []]);
+    expect(report.complete).toBe('likely');
   },
 );
 

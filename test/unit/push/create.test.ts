@@ -1,20 +1,21 @@
 import { UnexpectedResponseError, UnknownApiError } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
+  afterBrokenRound,
   afterCreate,
   afterLook,
   afterUpdate,
   type CreateEnd,
   type CreateState,
   endOfCreate,
-  type Made,
+  type MadeProduct,
   NONE,
-  type Sent,
+  type SentCreate,
   type Sight,
   toSend,
 } from '../../../src/push/create.ts';
 
-const sent = (facts: Partial<Sent> = {}): Sent => ({
+const sent = (facts: Partial<SentCreate> = {}): SentCreate => ({
   is: 'sent',
   idempotencyKey: 'first',
   draft: '{"name":"Desk"}',
@@ -23,7 +24,7 @@ const sent = (facts: Partial<Sent> = {}): Sent => ({
   ...facts,
 });
 const earlier = (sendings: number) => sent({ isEarlier: true, sendings });
-const made = (facts: Partial<Made> = {}): Made => ({
+const made = (facts: Partial<MadeProduct> = {}): MadeProduct => ({
   is: 'made',
   id: '7',
   isOwn: false,
@@ -110,6 +111,18 @@ describe('what is sent', () => {
   });
 });
 
+test('a create on a service that ignores its key stays one at which the service failed', () => {
+  expect(toSend(sent({ isOdd: true }), { draft: '{}', mayRepeat: false }).isOdd).toBe(true);
+});
+
+test.each([
+  ['the service carried out others', sent(), true, true],
+  ['no other create succeeded', sent(), false, undefined],
+  ['an earlier run met it too', earlier(1), false, true],
+] as const)('a 500 is about the row if %s', (_, state, hasOthers, isOdd) => {
+  expect(afterBrokenRound(state, hasOthers)).toEqual({ ...state, isOdd });
+});
+
 describe('the end of an update', () => {
   test.each([
     ['missing', made({ misses: 1 }), 'open'],
@@ -126,12 +139,36 @@ describe('the end of a create', () => {
   const created: CreateEnd = { end: 'created', id: '7' };
   const applied: CreateEnd = { end: 'applied', id: '7' };
   const unknown: CreateEnd = { end: 'unknown' };
+  const broken: CreateEnd = { end: 'broken' };
   const repeat = sent({ sendings: 2 });
 
-  test.each<[string, Sent, CreateEnd, CreateState, string]>([
+  test.each<[string, SentCreate, CreateEnd, CreateState, string]>([
     ['2xx, first sending', sent(), created, made({ isOwn: true }), 'created'],
     ['2xx, repeat', repeat, created, made({ isOwn: true }), 'created'],
     ['2xx, repeat of an earlier run', earlier(1), created, made(), 'look'],
+    [
+      '2xx, repeat of an earlier run that did not arrive',
+      earlier(1),
+      { ...created, isNew: true },
+      made({ isOwn: true }),
+      'look',
+    ],
+    ['500, first sending', sent(), broken, sent(), 'open'],
+    ['500, repeat', repeat, broken, repeat, 'open'],
+    [
+      '500 again at a row at which it failed alone',
+      sent({ isOdd: true }),
+      broken,
+      sent({ isOdd: true }),
+      'odd',
+    ],
+    [
+      'unknown, at a row at which it failed alone',
+      sent({ isOdd: true }),
+      unknown,
+      sent({ isOdd: true }),
+      'open',
+    ],
     ['2xx with an id alone, first sending', sent(), applied, made({ isOwn: true }), 'open'],
     ['2xx with an id alone, repeat of an earlier run', earlier(1), applied, made(), 'open'],
     ['rejected, first sending', sent(), rejected(), NONE, 'failed'],
@@ -156,6 +193,12 @@ describe('the end of a create', () => {
 
 describe('the error of a create', () => {
   const response = { status: 503, problem: { violations: [], extensions: {} }, headers: {} } as never;
+  const failed = (status: number) =>
+    new UnknownApiError('', { outcome: 'unknown' }, {
+      status,
+      problem: { violations: [], extensions: {} },
+      headers: {},
+    } as never);
   const half = (outcome: 'applied' | 'unknown', recordId?: string) =>
     new UnexpectedResponseError('', { outcome }, { status: 201, reason: 'wrong_content', recordId });
 
@@ -165,6 +208,9 @@ describe('the error of a create', () => {
       new UnknownApiError('', { outcome: 'rejected' }, response),
       rejected({ isOutage: true }),
     ],
+    ['a 500 may come after the commit', failed(500), { end: 'broken' }],
+    ['a 507 too', failed(507), { end: 'broken' }],
+    ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
     ['half a 201 says the id', half('applied', '7'), { end: 'applied', id: '7' }],
     ['half a 201 may lack the id', half('applied'), { end: 'unknown' }],
     ['half a 201 after a lost response says nothing', half('unknown', '7'), { end: 'unknown' }],

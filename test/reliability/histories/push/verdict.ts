@@ -94,12 +94,12 @@ function runThatBreaks(run: Run): string[] {
 
 function resultThatBreaks(
   { key, action, id, fields, reason, error }: PushResult,
-  { commits }: Run,
+  { commits, created }: Run,
 ): string[] {
   const of = commits.filter((commit) => commit.id === id);
   // A product that no read showed gets every field, and then null in those that were cleared.
   const sent = of.flatMap((commit) => (commit.action === 'update' ? commit.fields : []));
-  if (action === 'created' && !of.some((commit) => commit.action === 'create'))
+  if (action === 'created' && !created.has(id ?? ''))
     return [`${key}: created, but product ${id} is not of this run`];
   // An update that was lost may have been unnecessary: what an earlier run wrote can be visible late.
   if (action === 'updated' && !sent.every((name) => fields.includes(name)))
