@@ -97,7 +97,7 @@ export interface ClientMethods<S extends SchemasByName> {
   collection<Name extends CollectionName>(name: Name): ReadOnlyCollection<RecordOf<Name, S>>;
   /**
    * A read-only collection that this version does not know, by its path segment: `client.collection('invoices')`.
-   * Give a schema to type and check its records.
+   * Give a schema to type and check its records. With `{}` the records of a known collection are not checked either.
    */
   collection<T extends { id: string } = AccountingRecord>(
     segment: string,

@@ -15,7 +15,15 @@ import {
   withDefaults,
 } from './internal/options.ts';
 import { type AppInfo, environment, userAgent } from './internal/runtime.ts';
-import { listOptions, type PaginationOptions, paginationOptions } from './pagination/list-options.ts';
+import { type PaginationChoice, paginationKind } from './pagination/by-cursor.ts';
+import {
+  checkParameters,
+  isPaginationTable,
+  listOptions,
+  type PaginationOptions,
+  type PaginationTable,
+  paginationOptions,
+} from './pagination/list-options.ts';
 import type { ValidationMode } from './schemas/record-reader.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
 import { type ApiKey, createKeySource } from './transport/api-key.ts';
@@ -46,7 +54,38 @@ type ExplainedSchemas<S> = {
     : 'there is no collection of this name';
 };
 
+type PaginationByCollection = { readonly [Name in CollectionName]?: PaginationChoice | undefined };
+
+const clientPagination = {
+  ...is.check<PaginationChoice | PaginationByCollection>(
+    `${paginationKind.expected}, or an object with one of these for each collection that needs it`,
+    (value) => paginationKind.allows(value) || (is.object.allows(value) && !('first' in value)),
+  ),
+  verify(value: PaginationChoice | PaginationTable, name: string) {
+    if (!isPaginationTable(value)) return paginationKind.verify?.(value, name);
+    const table = Object.fromEntries(collectionNames.map((each) => [each, optional(paginationKind)]));
+    given(table, value, { of: name }, `${name}.`);
+  },
+};
+
 const ownDefaults = {
+  /**
+   * How lists are read. An object says it for the collections that it names, such as `{ budgetLines: 'none' }`; the others
+   * are read as by default. The kinds:
+   * - `keyset`: by intervals of ids. No deletion and no write hides a record, every page carries a `resumeToken`, and
+   *   `page.complete` says whether anything can be missing in the order of the service. It needs one free operator for each
+   *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
+   * - `page`: `_page=1, 2, …` until an empty page, if the order of the service or the fewest requests matter. A record that
+   *   is deleted during the read can hide another one, and so can an order in which many records are equal.
+   * - `none`: one request is the whole list, for a service without pagination. It has nothing to resume.
+   * - a cursor of your own, for a service that documents one.
+   *
+   * Default: `keyset`. A list is read by `page` instead if its query has `page` or both operators of one side of `id`, if
+   * ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its bounds before a record was
+   * delivered; a sync or a push fails then. `first()` reads by page. After a crash, a sync by `keyset` resumes where it
+   * stopped; any other starts again, with the watermark that it had.
+   */
+  pagination: optional(clientPagination),
   /**
    * What happens to a record that has neither the documented shape nor the shape of your schema:
    * - `throw`: an UnexpectedResponseError. The default, except for a `sync` with a `target`, which has `report`.
@@ -59,7 +98,10 @@ const ownDefaults = {
 export const clientDefaults = { ...callOptions, ...paginationOptions, ...ownDefaults };
 
 /** Defaults of a client that `withOptions` can change. */
-export interface ClientDefaults extends CallOptions, PaginationOptions, OptionInputs<typeof ownDefaults> {}
+export interface ClientDefaults
+  extends CallOptions,
+    Omit<PaginationOptions, 'pagination'>,
+    OptionInputs<typeof ownDefaults> {}
 
 /** JSON Patch is JSON too, but a list of operations, not an object of fields. */
 const jsonType = is.check<string>(
@@ -215,9 +257,12 @@ export function changedDefaults(defaults: ResolvedDefaults, options: ClientDefau
 }
 
 function defaultsOver(base: ResolvedDefaults | undefined, options: ClientDefaults): ResolvedDefaults {
+  const { pagination = base?.lists.pagination, ...own } = options;
+  const lists = withDefaults(paginationOptions, own, { ...base?.lists, pagination: undefined });
+  checkParameters(lists.parameters, lists.pageParameter);
   return {
     settings: callSettings(base?.settings ?? {}, options),
-    lists: withDefaults(paginationOptions, options, base?.lists),
+    lists: { ...lists, pagination },
     validation: options.validation ?? base?.validation,
   };
 }

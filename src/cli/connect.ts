@@ -70,7 +70,7 @@ export async function connect(
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io, given);
-  return { client, reading: { ...profile.sync, pagination: profile.client.pagination } };
+  return { client, reading: profile.sync, pagination: profile.client.pagination };
 }
 
 /** The profile in the file of `--service`; an empty one without it. */
@@ -98,7 +98,9 @@ function clientOf(create: (allowInsecure: boolean) => Client, allowInsecure: boo
 export interface Connection {
   readonly client: Client;
   /** Options of a sync or a push that fit the service, as the file of `--service` has them. */
-  readonly reading: ServiceProfile['sync'] & { readonly pagination: ServiceProfile['client']['pagination'] };
+  readonly reading: ServiceProfile['sync'];
+  /** How the client paginates, if that file says so. */
+  readonly pagination: ServiceProfile['client']['pagination'];
 }
 
 async function askForKey(io: CommandIo, given: Settings): Promise<string> {

@@ -70,7 +70,7 @@ export async function readServiceFile(file: string): Promise<ServiceProfile> {
  * Every other option is left out only if the service needs none.
  */
 const SEEN_BY_CHANCE =
-  /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes)\.|sync\.(?:lookbackMs$|parameters\.))/;
+  /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes|parameters)\.|sync\.lookbackMs$)/;
 
 /**
  * What differs, as the lines of a diff: options that both sides name, and those of one side that the other would name if

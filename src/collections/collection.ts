@@ -1,6 +1,8 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { checkId } from '../input/checks.ts';
+import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { createPaginator } from '../pagination/paginator.ts';
+import { pagesAhead } from '../reading/list-options.ts';
 import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
 import { RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
@@ -11,7 +13,7 @@ import { signOfError } from '../transport/outage.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { checkedQuery } from './list-query.ts';
-import { listSource } from './list-source.ts';
+import { chosenPagination, listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
@@ -48,6 +50,8 @@ export function createCollection(
     schemaFields: Object.fromEntries(
       Object.entries(schemas ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
     ),
+    pagination: runPagination(context),
+    parameters: client.lists.parameters ?? {},
     list: (query, options) => (options.keepInvalid ? copied : reads).list(query, options),
     lookUp: (id, options) => (options.keepInvalid ? copied : reads).lookUp(id, options),
     async isServiceDown(error, options) {
@@ -75,13 +79,20 @@ export function createCollection(
   return Object.defineProperty(collection, RUN_SOURCE, { value: source });
 }
 
+/** A run fails if the service ignores bounds, instead of continuing by page: it could miss a record for good. */
+const runPagination = (context: CollectionContext): PaginationChoice => chosenPagination(context) ?? 'keyset';
+
 /** The reads of a run. */
 function readsOf(
   context: CollectionContext,
   read: (row: unknown) => Promise<LookUp<{ id: string }>>,
 ): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
   return {
-    list: (query, options) => createPaginator(listSource(context, checkedQuery(query), options)).pages(),
+    list(query, options) {
+      const { pagination = runPagination(context), prefetch = pagesAhead(pagination) } = options;
+      const own = { ...options, pagination, prefetch };
+      return createPaginator(listSource(context, checkedQuery(query), own)).pages();
+    },
     async lookUp(id, options) {
       try {
         const expected = { kind: 'json', read } as const;

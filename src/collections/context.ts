@@ -1,5 +1,5 @@
 import type { ClientListeners } from '../events.ts';
-import type { PaginationSettings } from '../pagination/list-options.ts';
+import type { ListDefaults } from '../pagination/list-options.ts';
 import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
 import type { FieldSchemas } from '../schemas/zod-fields.ts';
 import type { CallSettings } from '../transport/call-options.ts';
@@ -12,7 +12,7 @@ export interface ClientContext {
   /** Ends in `/api/public/v1`; part of what resume tokens are bound to. */
   readonly baseUrl: string;
   readonly settings: CallSettings;
-  readonly lists: PaginationSettings;
+  readonly lists: ListDefaults;
   /** Undefined: `throw`, and `report` for what is copied into a target. */
   readonly validation: ValidationMode | undefined;
   readonly listeners: ClientListeners;

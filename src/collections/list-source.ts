@@ -1,12 +1,13 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { given } from '../input/checks.ts';
 import { withDefaults } from '../internal/options.ts';
-import { byCursor, type CustomCursor } from '../pagination/by-cursor.ts';
+import { byCursor, type CustomCursor, type PaginationChoice } from '../pagination/by-cursor.ts';
 import { byPage } from '../pagination/by-page.ts';
 import { inOneResponse } from '../pagination/in-one-response.ts';
 import { byKeyset } from '../pagination/keyset/keyset.ts';
 import {
   checkParameters,
+  isPaginationTable,
   type ListOptions,
   listOptions,
   paginationOptions,
@@ -14,10 +15,11 @@ import {
 import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
+import { collectionName } from '../reading/state.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { clearStrings } from '../transport/redact.ts';
-import type { ClientContext, CollectionContext } from './context.ts';
+import type { CollectionContext } from './context.ts';
 import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 
 const ROWS_CAME_AGAIN =
@@ -40,7 +42,7 @@ export function listSource(
 ): PaginatorSource<{ id: string }> {
   const { segment } = context.definition;
   const { pagination, mayReadByPage, prefetch, ...pages } = checkPagination(context, query, options);
-  const own = checkParameters(options.parameters, pages.pageParameter);
+  const own = checkParameters(pages.parameters, pages.pageParameter);
   const filters = { ...Object.fromEntries(parameters(query, {}, pages.pageParameter)), ...own };
   const scope = { baseUrl: context.baseUrl, collection: segment, filters };
   const resumeFrom =
@@ -108,8 +110,17 @@ export function listSource(
   };
 }
 
-function checkPagination({ lists }: ClientContext, query: CheckedQuery, options: ListOptions) {
-  const inherited = options.resumeFrom === undefined ? lists : { ...lists, pagination: 'keyset' as const };
+/** What the client says of the lists of a collection. */
+export function chosenPagination({ lists, definition }: CollectionContext): PaginationChoice | undefined {
+  const { pagination } = lists;
+  return isPaginationTable(pagination) ? pagination[collectionName(definition.segment)] : pagination;
+}
+
+function checkPagination(context: CollectionContext, query: CheckedQuery, options: ListOptions) {
+  const inherited = {
+    ...context.lists,
+    pagination: options.resumeFrom === undefined ? chosenPagination(context) : ('keyset' as const),
+  };
   const { pagination: chosen, ...pages } = withDefaults(paginationOptions, options, inherited);
   const pagination = chosen ?? (needsPages(query) ? 'page' : 'keyset');
   if (options.resumeFrom !== undefined && pagination !== 'keyset') {

@@ -36,13 +36,16 @@ export interface CustomCursor<T> {
   next(page: PageResponse<T>): PageQuery | undefined;
 }
 
-export const paginationKind: Check<'keyset' | 'page' | 'none' | CustomCursor<unknown>> = {
+/** How a list is paginated, as a caller says it. */
+export type PaginationChoice = 'keyset' | 'page' | 'none' | CustomCursor<unknown>;
+
+export const paginationKind: Check<PaginationChoice> = {
   ...is.check(
     "'keyset', 'page', 'none' or a cursor { first, next }",
     (value) =>
       KINDS.includes(value) || typeof (value as Partial<CustomCursor<never>> | null)?.next === 'function',
   ),
-  verify(value, name) {
+  verify(value: PaginationChoice, name: string) {
     if (typeof value === 'object') checkPageQuery(value.first, `${name}.first`);
   },
 };

@@ -9,20 +9,12 @@ import {
   type ResolvedOptions,
 } from '../internal/options.ts';
 import { type RequestOptions, requestOptions } from '../transport/call-options.ts';
-import { paginationKind } from './by-cursor.ts';
+import { type PaginationChoice, paginationKind } from './by-cursor.ts';
 
 export const paginationOptions = {
   /**
-   * - `keyset`: by intervals of ids. No deletion and no write hides a record, every page carries a `resumeToken`, and
-   *   `page.complete` says whether anything can be missing in the order of the service. It needs one free operator for each
-   *   side of `id`: not both `gt` and `gte`, nor both `lt` and `lte`.
-   * - `page`: `_page=1, 2, …` until an empty page, if the order of the service or the fewest requests matter. A record that
-   *   is deleted during the read can hide another one, and so can an order in which many records are equal.
-   * - `none`: one request is the whole list, for a service without pagination. It has nothing to resume.
-   * - a cursor of your own, for a service that documents one.
-   *
-   * Default: `keyset`. It becomes `page` for a query with `page` or with both operators of one side of `id`; also if ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its
-   * bounds before a record was delivered. `first()` reads by page.
+   * How the list is read: `keyset`, `page`, `none` or a cursor of your own; see the same option of the client. Default: the
+   * client's.
    */
   pagination: optional(paginationKind),
   /**
@@ -44,6 +36,12 @@ export const paginationOptions = {
    * `page`. Default: `_page`.
    */
   pageParameter: option(text, '_page'),
+  /**
+   * Query parameters of the service's own, such as `{ itemsPerPage: '100' }`, sent with each request of a list. Those of a
+   * list replace the client's. A `resumeToken` and the state of a sync belong to them: to change them, run once in mode
+   * `full`. They are not for filters, because for a sync a record that is not listed is deleted, and a push creates it again.
+   */
+  parameters: optional(is.object as Check<ListParameters>),
 };
 
 /** How a list is paginated. */
@@ -52,14 +50,22 @@ export interface PaginationOptions extends OptionInputs<typeof paginationOptions
 /** PaginationOptions with every default applied. Each list decides for itself if no pagination was chosen. */
 export type PaginationSettings = ResolvedOptions<typeof paginationOptions>;
 
+/** A kind of pagination for each collection that is named. */
+export type PaginationTable = { readonly [collection: string]: PaginationChoice | undefined };
+
+/** What a client says of every list. */
+export interface ListDefaults extends Omit<PaginationSettings, 'pagination'> {
+  readonly pagination: PaginationChoice | PaginationTable | undefined;
+}
+
+/** A cursor is an object too. */
+export function isPaginationTable(pagination: ListDefaults['pagination']): pagination is PaginationTable {
+  return typeof pagination === 'object' && !('next' in pagination);
+}
+
 const ownOptions = {
   /** Resume an earlier list with the same filters: the `resumeToken` of a page or an error. Implies `keyset`. */
   resumeFrom: optional(is.string),
-  /**
-   * Query parameters of the service's own, such as `{ itemsPerPage: '100' }`, sent with each request of the list. A
-   * `resumeToken` belongs to them, as to the filters. Names that the client sets itself are rejected.
-   */
-  parameters: optional(is.object as Check<ListParameters>),
 };
 
 export const listOptions = { ...requestOptions, ...paginationOptions, ...ownOptions };

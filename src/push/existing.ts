@@ -23,7 +23,7 @@ export async function* existingProducts(
   }
   if (!isIncomplete) return;
   let isFirst = true;
-  for await (const page of pages(options, results, { pagination: 'page', prefetch: 1 })) {
+  for await (const page of pages(options, results, { pagination: 'page' })) {
     yield { ...page, restarted: isFirst || page.restarted, repeatedAgain: page.repeated };
     isFirst = false;
   }

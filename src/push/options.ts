@@ -12,7 +12,13 @@ import {
   type TableOf,
 } from '../internal/options.ts';
 import { isIterable } from '../reading/each.ts';
-import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import {
+  OF_CLIENT,
+  type ReadOptions,
+  type ReadSettings,
+  readOptions,
+  readSettings,
+} from '../reading/list-options.ts';
 import {
   type Read,
   type RunSource,
@@ -195,7 +201,7 @@ export function resolvePushOptions(
   const source = runSource(Object(products) as SyncSource<AnyProduct>);
   const { writes } = source;
   if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
-  const own = resolved(pushOptions, options, { of: 'push' });
+  const own = resolved(pushOptions, options, { of: 'push', elsewhere: OF_CLIENT });
   const warnedFields = new Set<string>();
   const { key, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;
   const { keyName = typeof key === 'string' ? key : 'key' } = own;

@@ -2,7 +2,8 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord, RunEvent } from '../events.ts';
 import { checkText } from '../input/checks.ts';
-import type { ListOptions } from '../pagination/list-options.ts';
+import type { PaginationChoice } from '../pagination/by-cursor.ts';
+import type { ListOptions, ListParameters } from '../pagination/list-options.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
@@ -68,6 +69,10 @@ export interface RunSource<T extends { id: string }> {
   readonly fields: FieldTable;
   /** The fields that a Zod object of the caller names; undefined for a kind of its own. */
   readonly schemaFields: Readonly<Record<string, FieldKind | undefined>>;
+  /** How a run lists it: as the client says, or by keyset. */
+  readonly pagination: PaginationChoice;
+  /** The `parameters` of its lists. */
+  readonly parameters: ListParameters;
   /** The pages of a list. */
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
@@ -123,6 +128,8 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
     baseUrl: collection.baseUrl ?? '',
     fields: {},
     schemaFields: {},
+    pagination: 'keyset',
+    parameters: {},
     async *list(query, { maxOutageMs: _, keepInvalid: __, beforeAttempt, ...options }) {
       // Its requests cannot be counted, only its pages.
       beforeAttempt?.();

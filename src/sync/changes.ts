@@ -2,6 +2,7 @@ import { resolved } from '../input/checks.ts';
 import { group, is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { type IdBounds, idBounds } from '../pagination/page.ts';
+import { OF_CLIENT } from '../reading/list-options.ts';
 import type { RecordIn, SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
@@ -42,7 +43,7 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   collection: Collection,
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
-  const run = asRun(resolved(changesOptions, options, { of: 'changes' }));
+  const run = asRun(resolved(changesOptions, options, { of: 'changes', elsewhere: OF_CLIENT }));
   const { store, name, id, signal } = run;
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
   // Its consumer requests one batch at a time.

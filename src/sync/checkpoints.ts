@@ -10,7 +10,7 @@ import type { ResolvedRunOptions } from './run-options.ts';
 
 interface StateContext {
   readonly collection: string;
-  readonly source: Pick<RunSource<never>, 'baseUrl' | 'segment'>;
+  readonly source: Pick<RunSource<never>, 'baseUrl' | 'segment' | 'parameters'>;
   readonly options: Pick<ResolvedRunOptions, 'tenant' | 'prefix' | 'mode' | 'read'>;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id: IdBounds | undefined;
@@ -35,8 +35,8 @@ export class Checkpoints {
   #written: string | undefined;
 
   constructor(store: Store, { collection, source, options, id, signal }: StateContext) {
-    const { tenant, prefix, mode, read } = options;
-    const { parameters = {} } = read;
+    const { tenant, prefix, mode } = options;
+    const { parameters } = source;
     this.#store = store;
     this.#signal = signal;
     this.#replaces = mode === 'full';

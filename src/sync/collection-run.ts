@@ -81,7 +81,7 @@ export class CollectionRun<T extends { id: string }> {
     this.#source = runSource(given);
     this.#context = context;
     this.#pause = new Pause(limit, signal, () => {
-      const { pagination = options.read.pagination, position } = this.#state ?? {};
+      const { pagination = this.#source.pagination, position } = this.#state ?? {};
       return pagination === 'keyset' && (position === undefined || position.token !== undefined);
     });
     const { collection } = this;
@@ -248,7 +248,11 @@ export class CollectionRun<T extends { id: string }> {
 
   get #rules() {
     const { options, copy } = this.#context;
-    return { ...options, marked: copy.marks !== undefined && options.mode === 'full' };
+    return {
+      ...options,
+      pagination: this.#source.pagination,
+      marked: copy.marks !== undefined && options.mode === 'full',
+    };
   }
 
   /** With a target that marks, an interrupted full read finds deletions in whatever run it ends. */

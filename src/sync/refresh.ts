@@ -1,7 +1,13 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
-import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import {
+  OF_CLIENT,
+  type ReadOptions,
+  type ReadSettings,
+  readOptions,
+  readSettings,
+} from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import { lookUp, type Sighting } from './look-up.ts';
@@ -9,8 +15,6 @@ import { changeOf, storedRows } from './pass.ts';
 import { chunksOf, Proof } from './proof.ts';
 import type { StoredRow, SyncTarget } from './target.ts';
 import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
-
-const { pagination: _, afterLastPage: __, pageParameter: ___, ...ofLookups } = readOptions;
 
 const ownOptions = {
   /** The label of the company, as for `sync`. */
@@ -32,12 +36,10 @@ const ownOptions = {
   signal: optional(is.signal),
 };
 
-const refreshOptions = { ...ofLookups, ...ownOptions };
+const refreshOptions = { ...readOptions, ...ownOptions };
 
 /** Options of {@link refresh}. */
-export interface RefreshOptions
-  extends Omit<ReadOptions, 'pagination' | 'afterLastPage' | 'pageParameter'>,
-    OptionInputs<typeof ownOptions> {}
+export interface RefreshOptions extends ReadOptions, OptionInputs<typeof ownOptions> {}
 
 /** What {@link refresh} changed in the copy: counts of records. */
 export interface RefreshReport {
@@ -71,7 +73,7 @@ export async function refresh(
   collection: SyncSource<{ id: string }>,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  const own = resolved(refreshOptions, options, { of: 'refresh' });
+  const own = resolved(refreshOptions, options, { of: 'refresh', elsewhere: OF_CLIENT });
   const { tenant, target, ids, sameCompany, signal } = own;
   const name = nameOf(collection, own.name);
   const source = runSource(collection);

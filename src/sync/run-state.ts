@@ -1,4 +1,5 @@
 import { isApiError } from '../errors/guards.ts';
+import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import type { Page, PaginationKind, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
@@ -67,7 +68,9 @@ export interface Step {
   readonly restarted: boolean;
 }
 
-type RunRules = Pick<ResolvedRunOptions, 'mode' | 'read' | 'lookbackMs' | 'updatedSince'> & {
+type RunRules = Pick<ResolvedRunOptions, 'mode' | 'lookbackMs' | 'updatedSince'> & {
+  /** How the collection is listed. */
+  readonly pagination: PaginationChoice;
   /** Whether the target marks full reads: in mode `full` one that is not marked is not resumed. */
   readonly marked?: boolean | undefined;
 };
@@ -93,7 +96,7 @@ export function begin(
 
 /** Resumes the run that was interrupted, or plans one. */
 function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
-  const { mode, read, updatedSince, lookbackMs } = rules;
+  const { mode, pagination, updatedSince, lookbackMs } = rules;
   const isUnmarked = rules.marked === true && found?.run?.read === undefined;
   const isResumed = mode === 'incremental' || (found?.run?.since === undefined && !isUnmarked);
   const run = isResumed ? found?.run : undefined;
@@ -103,7 +106,7 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
       since: run.since,
       watermark: run.watermark,
       // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
-      token: read.pagination === 'keyset' ? run.token : undefined,
+      token: pagination === 'keyset' ? run.token : undefined,
       resumed: true,
       marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
     };

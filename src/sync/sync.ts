@@ -4,6 +4,7 @@ import { checkObject, resolved } from '../input/checks.ts';
 import { settled } from '../internal/callback.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
+import { OF_CLIENT } from '../reading/list-options.ts';
 import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
@@ -159,7 +160,7 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   options: SyncToTargetOptions<Names> | SyncOptions<C, Names>,
 ): Promise<SyncReport> {
   checkObject(client, 'client');
-  const given = asRun(resolved(syncOptions, options, { of: 'sync' }));
+  const given = asRun(resolved(syncOptions, options, { of: 'sync', elsewhere: OF_CLIENT }));
   const sources = client as Sources;
   const names = namesOf(sources, given.collections);
   const work =

@@ -3,7 +3,13 @@ import { checkObject, resolved } from '../input/checks.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { boundAt } from '../reading/bound.ts';
-import { type ReadOptions, type ReadSettings, readOptions, readSettings } from '../reading/list-options.ts';
+import {
+  OF_CLIENT,
+  type ReadOptions,
+  type ReadSettings,
+  readOptions,
+  readSettings,
+} from '../reading/list-options.ts';
 import { type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
@@ -96,7 +102,7 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   options: VerifyOptions<Names>,
 ): Promise<VerifyReport> {
   checkObject(client, 'client');
-  const own = resolved(verifyOptions, options, { of: 'verify' });
+  const own = resolved(verifyOptions, options, { of: 'verify', elsewhere: OF_CLIENT });
   const sources = client as Readonly<Record<string, SyncSource<{ id: string }>>>;
   const names = namesOf(sources, own.collections);
   const { tenant, target, prefix, lookbackMs, sameCompany, signal } = own;

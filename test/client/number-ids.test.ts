@@ -77,10 +77,11 @@ test.each(['keyset', 'page'] as const)(
     const read = await client.products.list({}, { pagination }).toArray({ limit: 99 });
     expect(read.map(({ id }) => id)).toEqual(sandbox.store.products.ids());
 
+    const listing = client.withOptions({ pagination });
     const database = new DatabaseSync(':memory:');
     const copy = { tenant: 'acme', target: sqliteTarget(database), collections: ['products'] } as const;
     const rows = () => database.prepare('SELECT id, name FROM products ORDER BY CAST(id AS INTEGER)').all();
-    const first = await sync(client, { ...copy, pagination });
+    const first = await sync(listing, copy);
     expect(first.collections).toMatchObject([{ status: 'done', records: 65, invalid: 0, pagination }]);
     sandbox.store.products.delete('7');
     sandbox.store.products.delete('8');
@@ -91,7 +92,7 @@ test.each(['keyset', 'page'] as const)(
       deleted: 1,
       changed: 1,
     });
-    const full = await sync(client, { ...copy, pagination, mode: 'full' });
+    const full = await sync(listing, { ...copy, mode: 'full' });
     expect(full.collections).toMatchObject([{ deletions: { deleted: 1, repaired: 0 } }]);
     const upstream = sandbox.store.products.all().map(({ id, name }) => ({ id, name }));
     expect(rows()).toEqual(upstream);

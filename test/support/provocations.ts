@@ -66,10 +66,11 @@ const concurrentRuns: Provoke = async (canary, own) => {
     return json(page > 2 ? [] : [{ id: String(page) }], 200, echoHeaders(canary))(request, wire);
   };
   await using server = await scriptedServer(rows);
-  const options = { store: memoryStore(), tenant: 'acme', pagination: 'page' } as const;
-  const first = changes(clientOf(server.url, canary, own).accounts, options)[Symbol.asyncIterator]();
+  const options = { store: memoryStore(), tenant: 'acme' };
+  const { accounts } = clientOf(server.url, canary, { ...own, pagination: 'page' });
+  const first = changes(accounts, options)[Symbol.asyncIterator]();
   await first.next();
-  for await (const _ of changes(clientOf(server.url, canary, own).accounts, options));
+  for await (const _ of changes(accounts, options));
   return await caught(
     (async () => {
       while ((await first.next()).done !== true);

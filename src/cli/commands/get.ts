@@ -20,7 +20,7 @@ export function addGet(program: Command, io: CommandIo): void {
     if (id === undefined) return command.error("error: missing required argument 'id'");
     const { client } = await connect(io, flags);
     // Without a schema: an invalid record is printed, so that the user can see it.
-    const collection = client.collection(client[name].segment);
+    const collection = client.collection(client[name].segment, {});
     try {
       io.out(JSON.stringify(await collection.get(id, { signal: io.signal }), undefined, 2));
     } catch (error) {

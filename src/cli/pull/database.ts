@@ -65,8 +65,9 @@ export async function pullIntoDatabase(
       io.note(`${tenant} was removed from ${flags.to}.`);
       return;
     }
-    const { client, reading } = await connect(io, flags, { on: progress.listeners });
-    const { pagination = reading.pagination, maxOutage: maxOutageMs } = flags;
+    const { client: connected, reading } = await connect(io, flags, { on: progress.listeners });
+    const { pagination, maxOutage: maxOutageMs } = flags;
+    const client = connected.withOptions({ pagination });
     const target = warning(database.target, io);
     const collections = name && [name];
     if (flags.verify) {
@@ -75,7 +76,6 @@ export async function pullIntoDatabase(
         target,
         sameCompany: flags.sameCompany,
         collections,
-        pagination,
         maxOutageMs,
         signal: io.signal,
       };
@@ -89,7 +89,6 @@ export async function pullIntoDatabase(
       collections,
       mode: flags.full ? 'full' : 'incremental',
       maxCandidates: flags.maxCandidates,
-      pagination,
       maxOutageMs,
       signal: io.signal,
       onProgress: ({ collection, recordsPerSecond, ...counts }) =>

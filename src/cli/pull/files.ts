@@ -92,7 +92,7 @@ type Pulled = Partial<Pick<CollectionReport, 'watermark'>> & { readonly unreadab
 async function read(
   name: CollectionName,
   output: Output,
-  { flags, io, progress, connection: { client, reading } }: ReadContext,
+  { flags, io, progress, connection }: ReadContext,
 ): Promise<Pulled | undefined> {
   const startedAt = performance.now();
   let counts: PullCounts = { records: 0, pages: 0 };
@@ -101,14 +101,14 @@ async function read(
   let isByPage = false;
   let report = undefined as CollectionReport | undefined;
   // Invalid records too: the file holds what the service sent, with null for a number such as 1e400.
-  const collection = client.withOptions({ validation: 'report' }).collection(client[name].segment);
-  const { pagination = reading.pagination } = flags;
+  const client = connection.client.withOptions({ validation: 'report', pagination: flags.pagination });
+  const collection = client.collection(client[name].segment, {});
+  const { pagination = connection.pagination } = flags;
   const run = changes(collection, {
-    ...reading,
+    ...connection.reading,
     tenant: 'pull',
     // A pull that was stopped starts over.
     store: memoryStore(),
-    pagination,
     maxOutageMs: flags.maxOutage,
     signal: io.signal,
     onProgress: ({ pagination: used, recordsPerSecond }) => {

@@ -67,7 +67,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     offsets &&
       `Timestamps carry an offset (${offsets}).${local && ' updatedSince ignores the offset of its bound.'} sync writes its bounds in the offsets that it has seen; pass updatedSince in the same offset.`,
     larger &&
-      `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to list, sync and push for fewer requests.`,
+      `Lists of ${larger} have larger pages with itemsPerPage: pass parameters: { itemsPerPage: '${LARGE_PAGE}' } to createClient for fewer requests.`,
     allSince && `Lists of ${allSince} ignore updatedSince: each sync reads all of their records.`,
     noSince && `Lists of ${noSince} reject updatedSince: a sync fails there after its first run.`,
     utcOnly &&

@@ -21,11 +21,7 @@ export function profileOf(findings: Findings): ProfileLine[] {
     .filter((one): one is Readable => one.details !== undefined)
     // The more records a collection has, the more it shows.
     .sort((a, b) => b.details.rows - a.details.rows);
-  return [
-    ...clientLines(readable, findings),
-    ...syncLines(readable, findings),
-    ...sandboxLines(readable, findings),
-  ];
+  return [...clientLines(readable, findings), ...syncLines(findings), ...sandboxLines(readable, findings)];
 }
 
 /** The lines as the objects that `createClient`, `sync` and `createSandbox` take. */
@@ -156,6 +152,9 @@ function clientLines(readable: readonly Readable[], { problems, writes }: Findin
       firstKnown(readable, ({ pageParameter }) => pageParameter),
       (name) => (name === '_page' ? undefined : name),
     ),
+    [`parameters.${PAGE_SIZE_PARAMETER}`]: followed(pageSizeParameterOf(readable), (verdict) =>
+      verdict === 'honoured' ? String(LARGE_PAGE) : undefined,
+    ),
     validation: followed(
       firstKnown(products, ({ moneyAsNumbers }) => moneyAsNumbers),
       (fields) => (fields.length > 0 ? 'report' : undefined),
@@ -176,14 +175,11 @@ function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding<V> {
 
 const DEFAULT_LOOKBACK_MS = 120_000;
 
-function syncLines(readable: readonly Readable[], { writes }: Findings): ProfileLine[] {
+function syncLines({ writes }: Findings): ProfileLine[] {
   return linesOf('sync', {
     // One measurement is not a limit: under load it takes longer. Ten times as long, and never less than the default.
     lookbackMs: followed(writes.visibleAfterMs, (ms) =>
       ms * 10 > DEFAULT_LOOKBACK_MS ? Math.ceil((ms * 10) / 1000) * 1000 : undefined,
-    ),
-    'parameters.itemsPerPage': followed(pageSizeParameterOf(readable), (verdict) =>
-      verdict === 'honoured' ? String(LARGE_PAGE) : undefined,
     ),
   });
 }

@@ -160,6 +160,7 @@ export interface ServiceProfile {
     listOrder?: 'id';
     afterLastPage?: 'empty' | 'not_found';
     pageParameter?: 'page';
+    parameters?: { itemsPerPage: string };
     validation?: 'report';
     ids?: 'numbers';
     bareNotFound?: 'missing';
@@ -167,7 +168,7 @@ export interface ServiceProfile {
     retry?: { creates: false };
   };
   /** For `sync`. */
-  readonly sync: { lookbackMs?: number; parameters?: { itemsPerPage?: string } };
+  readonly sync: { lookbackMs?: number };
   /** For `createSandbox`, which then behaves as the service does. */
   readonly sandbox: SandboxOptions;
 }

@@ -1,4 +1,14 @@
-import { changes, createClient, memoryStore, push, sync, toDecimal, toMoney } from 'accounting-data-sdk';
+import {
+  changes,
+  createClient,
+  memoryStore,
+  push,
+  refresh,
+  sync,
+  toDecimal,
+  toMoney,
+  verify,
+} from 'accounting-data-sdk';
 import { discover, probe, whoami } from 'accounting-data-sdk/explore';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox, sandboxOptions } from 'accounting-data-sdk/testing';
@@ -196,6 +206,38 @@ test.for<[name: string, belongs: string, act: () => unknown]>([
   expect(message).toMatch(new RegExp(`^${name}: is not an option of`));
   expect(message).toContain(belongs);
 });
+
+const target = { open: () => ({}) };
+test.each([
+  'pagination',
+  'pageParameter',
+  'afterLastPage',
+  'listOrder',
+  'parameters',
+  'bareNotFound',
+  'contentTypes',
+  'ids',
+])(
+  'a run rejects %s, which says how the service behaves, and the message names createClient',
+  async (name) => {
+    const runs: readonly ((options: object) => unknown)[] = [
+      (own) => sync(client, { ...run, onBatch: nothing, ...own }),
+      (own) => changes(client.accounts, { ...run, ...own }),
+      (own) => push(client.products, { ...key, ...own }),
+      (own) => verify(client, { tenant: 'acme', target, ...own } as never),
+      (own) => refresh(client.accounts, { tenant: 'acme', target, ids: ['1'], ...own } as never),
+    ];
+    const before = sandbox.count();
+    // `ids` of refresh are the records.
+    for (const start of name === 'ids' ? runs.slice(0, -1) : runs) {
+      const message = await messageOf(() => start({ [name]: 'none' }));
+      expect(message).toMatch(
+        new RegExp(`^${name}: is not an option of \\w+\\. Pass it to createClient[.,]`),
+      );
+    }
+    expect(sandbox.count()).toBe(before);
+  },
+);
 
 test('an options object may have names without a value', () => {
   expect(() => createClient({ ...ofSandbox, basUrl: undefined } as object)).not.toThrow();

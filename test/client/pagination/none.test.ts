@@ -1,8 +1,8 @@
-import { createClient } from 'accounting-data-sdk';
+import { type ClientOptions, createClient, type Paginator, sync } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { readAccounts, setUpSync, withAccounts } from '../sync/set-up.ts';
+import { listing, readAccounts, setUpSync, withAccounts } from '../sync/set-up.ts';
 import { accountsOf, all, everything, range, rowsOf, serviceOf } from './service.ts';
 
 const none = { pagination: 'none' } as const;
@@ -55,11 +55,53 @@ test.each([{}, { pagination: 'page' }] as const)(
   },
 );
 
+test('pagination by collection holds for the lists and the syncs of those collections', async () => {
+  const books = setUpSync({
+    paginated: true,
+    records: { accounts: 25, boms: 25, budgetLines: 25 },
+    pageSize: 30,
+  });
+  const client = books.client.withOptions({ pagination: { budgetLines: 'none', boms: 'page' } });
+  const report = await sync(client, {
+    ...books.run,
+    collections: ['accounts', 'boms', 'budgetLines'],
+    onBatch: () => {},
+  });
+  expect(report.collections.map(({ collection, pagination }) => [collection, pagination])).toEqual([
+    ['accounts', 'keyset'],
+    ['boms', 'page'],
+    ['budgetLines', 'none'],
+  ]);
+  const kindOf = async (list: Paginator<unknown>) => (await list.pages().next()).value?.pagination;
+  expect(await kindOf(client.budgetLines.list())).toBe('none');
+  expect(await kindOf(client.collection('budget-lines').list())).toBe('none');
+  expect(await kindOf(client.accounts.list())).toBe('keyset');
+  // A list says otherwise for itself, and other defaults replace the whole table.
+  expect(await kindOf(client.budgetLines.list({}, { pagination: 'page' }))).toBe('page');
+  expect(await kindOf(client.withOptions({ pagination: { boms: 'none' } }).budgetLines.list())).toBe(
+    'keyset',
+  );
+  expect(await kindOf(client.withOptions({ prefetch: 0 }).budgetLines.list())).toBe('none');
+});
+
+test.each([
+  [{ budgetLine: 'none' }, 'pagination.budgetLine', 'Did you mean budgetLines?'],
+  [{ budgetLines: 'pages' }, 'pagination.budgetLines', "'keyset', 'page', 'none'"],
+  [{ budgetLines: { first: {} } }, 'pagination.budgetLines', 'a cursor { first, next }'],
+  [{ first: {}, nxt: () => undefined }, 'pagination', 'a cursor { first, next }'],
+  [['none'], 'pagination', "'keyset', 'page', 'none'"],
+])('createClient rejects the pagination %j by its name', (pagination, argument, words) => {
+  const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
+  expect(() => createClient(options)).toThrow(
+    expect.objectContaining({ code: 'invalid_input', argument, message: expect.stringContaining(words) }),
+  );
+});
+
 test('a sync reads a service without pagination', async () => {
-  const books = setUpSync(uuids);
-  const report = await readAccounts(books, none);
+  const books = listing(setUpSync(uuids), none);
+  const report = await readAccounts(books);
   expect(report).toMatchObject({ records: 95, pagination: 'none', complete: 'certain', status: 'done' });
-  expect(await readAccounts(books, none)).toMatchObject({ mode: 'incremental', status: 'done' });
+  expect(await readAccounts(books)).toMatchObject({ mode: 'incremental', status: 'done' });
   const numeric = withAccounts(40, { paginated: false });
   expect(await readAccounts(numeric)).toMatchObject({ records: 40, pagination: 'keyset' });
 });

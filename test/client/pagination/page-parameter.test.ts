@@ -2,7 +2,7 @@ import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { readAccounts, setUpSync } from '../sync/set-up.ts';
+import { listing, readAccounts, setUpSync } from '../sync/set-up.ts';
 import { everything as all } from './service.ts';
 
 /** A service that reads `page` and ignores `_page`, and its client. */
@@ -42,9 +42,9 @@ test('pageParameter is also an option of a single list, by page or with a cursor
   expect(names()).not.toContain('_page');
 });
 
-test('pageParameter is also an option of changes', async () => {
+test('a run lists with the pageParameter of its client', async () => {
   const books = setUpSync({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
-  expect(await readAccounts(books, { pageParameter: 'page' })).toMatchObject({ records: 25 });
+  expect(await readAccounts(listing(books, { pageParameter: 'page' }))).toMatchObject({ records: 25 });
 });
 
 test.each(['page', 'keyset'] as const)(

@@ -2,7 +2,7 @@ import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { KEY, readAccounts, withAccounts } from '../sync/set-up.ts';
+import { KEY, listing, readAccounts, withAccounts } from '../sync/set-up.ts';
 import { all, byId, everything } from './service.ts';
 
 const parameters = { itemsPerPage: '50' } as const;
@@ -14,7 +14,8 @@ function service() {
     records: { accounts: 120 },
   });
   const sent = () => new Set(sandbox.requests.map(({ query }) => query.itemsPerPage));
-  return { sandbox, accounts: createClient(sandbox.clientOptions).accounts, sent };
+  const client = createClient(sandbox.clientOptions);
+  return { sandbox, client, accounts: client.accounts, sent };
 }
 
 test.each<ListOptions>([{}, { pagination: 'page' }, { pagination: byId }, { pagination: 'none' }])(
@@ -46,14 +47,14 @@ test.each([
   [{ '': '1' }],
   [{ itemsPerPage: 100 }],
   ['itemsPerPage=100'],
-])('a list rejects the parameters %j, and sends nothing', async (wrong, pageParameter?: string) => {
-  const { sandbox, accounts } = service();
+])('a list and a client reject the parameters %j, and send nothing', (wrong, pageParameter?: string) => {
+  const { sandbox, client, accounts } = service();
   const options = { parameters: wrong as unknown as Record<string, string>, pageParameter };
-  expect(() => accounts.list({}, options)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
-  const books = withAccounts(1);
-  const run = readAccounts(books, options);
-  expect(await caught(run)).toMatchObject({ code: 'invalid_input' });
-  expect([sandbox.count(), books.sandbox.count()]).toEqual([0, 0]);
+  const rejected = expect.objectContaining({ code: 'invalid_input' });
+  expect(() => accounts.list({}, options)).toThrow(rejected);
+  expect(() => client.withOptions(options)).toThrow(rejected);
+  expect(() => createClient({ ...sandbox.clientOptions, ...options })).toThrow(rejected);
+  expect(sandbox.count()).toBe(0);
 });
 
 test('a resume token belongs to the parameters of its list', async () => {
@@ -74,10 +75,10 @@ describe('the state of a sync', () => {
 
   test('belongs to the parameters of its lists', async () => {
     const set = books();
-    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'full', records: 45 });
-    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'incremental' });
+    expect(await readAccounts(listing(set, { parameters }))).toMatchObject({ mode: 'full', records: 45 });
+    expect(await readAccounts(listing(set, { parameters }))).toMatchObject({ mode: 'incremental' });
     for (const other of [undefined, {}, { itemsPerPage: '20' }]) {
-      expect(await caught(readAccounts(set, { parameters: other }))).toMatchObject({
+      expect(await caught(readAccounts(listing(set, { parameters: other })))).toMatchObject({
         code: 'checkpoint',
         message: expect.stringContaining("mode: 'full'"),
       });
@@ -87,17 +88,20 @@ describe('the state of a sync', () => {
   test('without parameters is that of an empty object', async () => {
     const set = books();
     await readAccounts(set);
-    expect(await readAccounts(set, { parameters: {} })).toMatchObject({ mode: 'incremental' });
+    expect(await readAccounts(listing(set, { parameters: {} }))).toMatchObject({ mode: 'incremental' });
   });
 
   test('is replaced by a full run with others', async () => {
     const set = books();
     await readAccounts(set);
-    expect(await readAccounts(set, { mode: 'full', parameters })).toMatchObject({
+    expect(await readAccounts(listing(set, { parameters }), { mode: 'full' })).toMatchObject({
       mode: 'full',
       records: 45,
     });
-    expect(await readAccounts(set, { parameters })).toMatchObject({ mode: 'incremental', records: 0 });
+    expect(await readAccounts(listing(set, { parameters }))).toMatchObject({
+      mode: 'incremental',
+      records: 0,
+    });
     expect(await caught(readAccounts(set))).toMatchObject({ code: 'checkpoint' });
   });
 
@@ -105,13 +109,14 @@ describe('the state of a sync', () => {
     const set = books();
     await readAccounts(set);
     const stop = new Error('stop');
-    const failing = readAccounts(set, { mode: 'full', parameters: { itemsPerPage: '5' } }, ({ records }) => {
+    const five = listing(set, { parameters: { itemsPerPage: '5' } });
+    const failing = readAccounts(five, { mode: 'full' }, ({ records }) => {
       if (records.some(({ id }) => id === '20')) throw stop;
     });
     await caught(failing);
     expect(JSON.parse(set.states.get(KEY) ?? '')).not.toHaveProperty('watermark');
     const seen: string[] = [];
-    const rest = await readAccounts(set, { parameters: { itemsPerPage: '5' } }, ({ records }) => {
+    const rest = await readAccounts(five, {}, ({ records }) => {
       seen.push(...records.map(({ id }) => id));
     });
     expect(rest).toMatchObject({ mode: 'full', resumed: true });
@@ -126,7 +131,7 @@ describe('the state of a sync', () => {
       }),
     );
     expect(JSON.parse(set.states.get(KEY) ?? '')).toHaveProperty('run');
-    const report = await readAccounts(set, { mode: 'full', parameters });
+    const report = await readAccounts(listing(set, { parameters }), { mode: 'full' });
     expect(report).toMatchObject({ mode: 'full', resumed: false, records: 45 });
   });
 });

@@ -71,10 +71,10 @@ test.each<[string, ServiceTraits]>([
 ])('repeated pushes lead to one product for each row at %s', async (_, service) => {
   const { products, fetch } = plainServer(service, ['after', undefined, 'before', undefined]);
   const retry = { creates: false, baseDelayMs: 1 };
-  const client = { baseUrl: newOrigin(), fetch, retry, bareNotFound: 'missing' } as const;
+  const { pagination } = service;
+  const client = { baseUrl: newOrigin(), fetch, retry, bareNotFound: 'missing', pagination } as const;
   const { run } = setUpPush([], { client });
-  const countsOf = async (rows: ProductDraft[]) =>
-    (await run(rows, { pagination: service.pagination })).report.counts;
+  const countsOf = async (rows: ProductDraft[]) => (await run(rows)).report.counts;
   const rows = numbered(25, { name: 'Desk', salePrice: '5.5' });
   expect(await countsOf(rows)).toMatchObject({ created: 25, failed: 0 });
   expect(await countsOf(rows)).toMatchObject({ created: 0, updated: 0, unchanged: 25 });

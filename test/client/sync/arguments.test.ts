@@ -66,7 +66,6 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['changes', 'prefix', changesWith({ prefix: '' })],
   ['changes', 'mode', changesWith({ mode: 'some' })],
   ['changes', 'id.gt', changesWith({ id: { gt: 5 } })],
-  ['changes', 'pagination', changesWith({ pagination: 'certified' })],
   ['changes', 'lookbackMs', changesWith({ lookbackMs: -1 })],
   ['changes', 'timeoutMs', changesWith({ timeoutMs: 0 })],
   ['changes', 'signal', changesWith({ signal: {} })],

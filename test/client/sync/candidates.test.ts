@@ -128,7 +128,7 @@ describe('a full sync', () => {
   test('repairs what the read missed and a GET finds', async () => {
     const { books, deleted, repaired, run } = openWith(40);
     books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
-    const report = await run({ pagination: 'page' });
+    const report = await run({}, books.client.withOptions({ pagination: 'page' }));
     expect(report).toMatchObject({ candidates: 1, repaired: 1, deleted: 0 });
     expect(repaired).toEqual([['11']]);
     expect(deleted).toEqual([]);
@@ -144,18 +144,18 @@ describe('a full sync', () => {
       return JSON.stringify([first, ...rows.slice(1)]);
     };
     books.sandbox.faults.add({ kind: 'rewrite', body }, { times: 2 });
-    const client = clientOf(books.sandbox, { logger });
-    expect(await run({ pagination: 'page' }, client)).toMatchObject({ complete: 'likely', repaired: 1 });
+    const client = clientOf(books.sandbox, { logger, pagination: 'page' });
+    expect(await run({}, client)).toMatchObject({ complete: 'likely', repaired: 1 });
     expect(deleted).toEqual([]);
     expect(warnings).toHaveLength(1);
   });
 
   test('knows the records of a read that starts again', async () => {
-    const { accounts, ids, deleted, run } = openWith(40);
+    const { books, accounts, ids, deleted, run } = openWith(40);
     accounts.insert({ id: 'A-1' });
     accounts.insert({ id: 'A-2' });
     ids.add('A-1').add('A-3');
-    expect(await run({ pagination: 'keyset' })).toMatchObject({
+    expect(await run({}, books.client.withOptions({ pagination: 'keyset' }))).toMatchObject({
       pagination: 'page',
       local: 42,
       candidates: 1,
@@ -168,6 +168,7 @@ describe('a full sync', () => {
     const client = clientOf(books.sandbox, {
       schemas: { accounts: z.looseObject({ id: z.string(), name: z.string() }) },
       validation: 'report',
+      pagination: 'page',
     });
     books.sandbox.faults.next({
       kind: 'rewrite',
@@ -176,7 +177,7 @@ describe('a full sync', () => {
         return JSON.stringify([{ ...first, name: 7 }, ...rest]);
       },
     });
-    const report = await run({ pagination: 'page' }, client);
+    const report = await run({}, client);
     expect(report).toMatchObject({ records: 9, invalid: 1, candidates: 0 });
   });
 
@@ -239,12 +240,12 @@ describe('a full sync judges each candidate alone', () => {
     for (const concurrency of [1, 2]) {
       const { books, deleted, repaired, run, remove } = openWith(40);
       const { logger, warnings } = loggerOfWarnings();
-      const client = clientOf(books.sandbox, { logger, retry: false });
+      const client = clientOf(books.sandbox, { logger, retry: false, pagination: 'page' });
       remove('3', '17', '30');
       // The read misses record 12.
       books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
       books.sandbox.faults.add(fault, { path: '/api/public/v1/accounts/17', probability: 1 });
-      const report = await run({ pagination: 'page', concurrency }, client);
+      const report = await run({ concurrency }, client);
       expect(report).toMatchObject({ status: 'done', candidates: 4, deleted: 2, repaired: 1 });
       expect(report.unconfirmed).toEqual([{ id: '17', error: expect.objectContaining(error) }]);
       expect([deleted.flat().toSorted(), repaired]).toEqual([['3', '30'], [['12']]]);
@@ -357,7 +358,7 @@ describe('a full sync deletes nothing', () => {
     });
     const { full, otherCompany } = books.sandbox.keys;
     const apiKey = () => (books.sandbox.count() < 4 ? full : otherCompany);
-    const failed = run({ pagination: 'page' }, clientOf(books.sandbox, { apiKey }));
+    const failed = run({}, clientOf(books.sandbox, { apiKey, pagination: 'page' }));
     await expect(failed).rejects.toMatchObject(abortedFor('first_record_not_found'));
     expect(deleted).toEqual([]);
   });

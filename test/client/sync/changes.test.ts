@@ -16,6 +16,7 @@ import {
   HOUR_MS,
   KEY,
   leaveAtBatch,
+  listing,
   readAccounts,
   START,
   setUpSync,
@@ -139,17 +140,21 @@ describe('what changes delivers', () => {
       { id: '8', updatedAt: START },
     ];
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
-    expect(await readAccounts(books, { pagination: 'page' })).toMatchObject({ records: 2 });
+    expect(await readAccounts(listing(books, { pagination: 'page' }))).toMatchObject({ records: 2 });
   });
 
   test('includes the invalid rows of a page, and counts them', async () => {
     const books = setUpSync();
     const accounts = z.looseObject({ id: z.string(), name: z.string() });
-    const client = clientOf(books.sandbox, { schemas: { accounts }, validation: 'report' });
+    const client = clientOf(books.sandbox, {
+      schemas: { accounts },
+      validation: 'report',
+      pagination: 'page',
+    });
     const rows = [{ id: '7', name: 'Cash' }, { id: '8' }];
     books.sandbox.faults.next({ kind: 'rewrite', body: () => JSON.stringify(rows) });
     const copy = new Copy();
-    const report = await readAccounts({ ...books, client }, { pagination: 'page' }, copy.take);
+    const report = await readAccounts({ ...books, client }, {}, copy.take);
     expect(report).toMatchObject({ status: 'done', records: 1, invalid: 1 });
     expect(copy.batches.map((batch) => batch.invalid.length)).toEqual([1, 0]);
   });
@@ -163,7 +168,7 @@ describe('what changes delivers', () => {
       next: () => (windows.length > 0 ? { id: windows.shift() } : undefined),
     };
     const copy = new Copy();
-    const report = await readAccounts(books, { pagination: cursor }, copy.take);
+    const report = await readAccounts(listing(books, { pagination: cursor }), {}, copy.take);
     expect(copy.batches.map(({ records }) => records.length)).toEqual([10, 10, 0]);
     expect(report).toMatchObject({ records: 20, pages: 2, pagination: 'custom', watermark: new Date(START) });
   });
@@ -215,12 +220,13 @@ describe('a batch of changes', () => {
     const books = withAccounts(40);
     let aborted = 0;
     const client = clientOf(books.sandbox, {
+      pagination: 'page',
       fetch: async (url, init) => {
         if (books.sandbox.count() === 0) return await books.sandbox.fetch(url, init);
         return await noResponse(init.signal, () => aborted++);
       },
     });
-    for await (const _ of changes(client.accounts, { ...books.run, pagination: 'page' })) {
+    for await (const _ of changes(client.accounts, books.run)) {
       await settle();
       break;
     }
@@ -231,8 +237,7 @@ describe('a batch of changes', () => {
     const books = withAccounts(25);
     const events: unknown[] = [];
     const progress: unknown[] = [];
-    await readAccounts(books, {
-      pagination: 'page',
+    await readAccounts(listing(books, { pagination: 'page' }), {
       onCheckpoint: (event) => {
         expect(books.states.has(event.key)).toBe(true);
         events.push(event);
@@ -276,14 +281,14 @@ describe('a run that was interrupted', () => {
   test.each(['keyset', 'page'] as const)(
     'is ended in its mode and with its watermark, and by page starts again with a batch that says so: by %s',
     async (pagination) => {
-      const books = withAccounts(40);
+      const books = listing(withAccounts(40), { pagination });
       const marks: boolean[] = [];
-      await leaveAtBatch(3, books, { pagination }, ({ restarted }) => marks.push(restarted));
+      await leaveAtBatch(3, books, {}, ({ restarted }) => marks.push(restarted));
       expect(marks).toEqual([false, false]);
       books.sandbox.clock.advance(HOUR_MS);
       books.sandbox.clearLogs();
       marks.length = 0;
-      const report = await readAccounts(books, { pagination }, ({ restarted }) => marks.push(restarted));
+      const report = await readAccounts(books, {}, ({ restarted }) => marks.push(restarted));
       const watermark = new Date(START);
       expect(report).toMatchObject({
         resumed: true,

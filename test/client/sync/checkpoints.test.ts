@@ -9,6 +9,7 @@ import {
   failureOf,
   KEY,
   leaveAtBatch,
+  listing,
   nothing,
   readAccounts,
   type SyncSetUp,
@@ -128,13 +129,13 @@ describe('a store fails the run with a CheckpointError', () => {
   test.each(['page', 'keyset'] as const)(
     'if it goes back in the middle of a run by %s to what it had before, or loses it',
     async (pagination) => {
-      const books = withAccounts(40);
+      const books = listing(withAccounts(40), { pagination });
       await readAccounts(books);
       const before = books.states.get(KEY) ?? '';
       for (const damage of [() => books.states.delete(KEY), () => books.states.set(KEY, before)]) {
         books.states.set(KEY, before);
         let batches = 0;
-        const run = readAccounts(books, { mode: 'full', pagination }, () => ++batches === 2 && damage());
+        const run = readAccounts(books, { mode: 'full' }, () => ++batches === 2 && damage());
         await expect(run).rejects.toMatchObject({
           code: 'checkpoint',
           message: expect.stringContaining('lost the value'),
@@ -165,7 +166,7 @@ test('a checkpoint that is equal to the one before, as by page, is not written a
     written.push(value);
     books.states.set(key, value);
   };
-  await readAccounts(books, { pagination: 'page', store: storeOver(books, { set }) });
+  await readAccounts(listing(books, { pagination: 'page' }), { store: storeOver(books, { set }) });
   expect(written).toHaveLength(2);
 });
 
@@ -223,6 +224,7 @@ describe('a run fails with concurrent_run if another run of the collection', () 
     let taken = 0;
     const { promise: firstCommit, resolve: committed } = Promise.withResolvers<void>();
     const client = clientOf(books.sandbox, {
+      pagination: 'page',
       fetch: async (...request) => {
         const response = await books.sandbox.fetch(...request);
         if (books.sandbox.count() === 1) return response;
@@ -234,7 +236,6 @@ describe('a run fails with concurrent_run if another run of the collection', () 
     const { store, commit } = writtenByConsumer(books);
     const options = {
       store: kind === 'set' ? books.states : store,
-      pagination: 'page',
       onProgress: () => committed(),
     } as const;
     const take = (batch: { key: string; checkpoint: string }) => {

@@ -5,6 +5,7 @@ import { caught } from '../../support/caught.ts';
 import {
   clientOf,
   failureOf,
+  listing,
   type SyncSetUp,
   setUpSync,
   stateIn,
@@ -86,13 +87,15 @@ test('a full sync delivers a record that its read missed instead of deleting it,
   const books = setUpSync({ records: { accounts: 25 } });
   const { deleted, fullSync } = copyOf({
     ...books,
-    client: clientOf(books.sandbox, { schemas: { accounts: z.object({ id: z.string() }) } }) as never,
+    client: clientOf(books.sandbox, {
+      schemas: { accounts: z.object({ id: z.string() }) },
+      pagination: 'page',
+    }) as never,
   });
   await fullSync();
   books.sandbox.faults.add(withoutFirst, { collection: 'accounts', times: 1, skip: 1 });
   const batches: Batch<{ id: string }>[] = [];
   const report = await fullSync({
-    pagination: 'page',
     onBatch: (batch: Batch<{ id: string }>) => batch.collection === 'accounts' && batches.push(batch),
   });
   expect(deleted).toEqual([]);
@@ -109,21 +112,21 @@ test('a full sync delivers a record that its read missed instead of deleting it,
 test.each(['keyset', 'page'] as const)(
   'a full sync that resumes an interrupted one deletes nothing and says so, unless it reads everything again: %s',
   async (pagination) => {
-    const books = setUpSync({ records: { accounts: 60 } });
+    const books = listing(setUpSync({ records: { accounts: 60 } }), { pagination });
     const { deleted, fullSync } = copyOf(books);
-    await fullSync({ pagination });
+    await fullSync();
     const [gone = ''] = books.sandbox.store.accounts.ids();
     books.sandbox.store.accounts.delete(gone);
     let batches = 0;
     const onBatch = () => {
       if (++batches > 2) throw new Error('killed');
     };
-    await caught(fullSync({ pagination, onBatch }));
-    const [accounts] = (await fullSync({ pagination })).collections;
+    await caught(fullSync({ onBatch }));
+    const [accounts] = (await fullSync()).collections;
     if (pagination === 'keyset') {
       expect(accounts).toMatchObject({ status: 'done', resumed: true, deletions: { skipped: 'resumed' } });
       expect(deleted).toEqual([]);
-      await fullSync({ pagination });
+      await fullSync();
     }
     expect(deleted).toEqual([`accounts/${gone}`]);
   },

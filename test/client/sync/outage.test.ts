@@ -81,9 +81,9 @@ describe('a sync of a service that is down', () => {
     async (seconds, after, status, kind) => {
       const { sandbox, client, failures } = failing({ after, ms: seconds * SECOND, status });
       const delivered: string[] = [];
-      const report = await run(client, {
+      const pagination = kind === 'a cursor' ? byId : kind;
+      const report = await run(client.withOptions({ pagination }), {
         collections,
-        pagination: kind === 'a cursor' ? byId : kind,
         onBatch: ({ collection, records }) => {
           for (const { id } of records) delivered.push(`${collection}/${id}`);
         },

@@ -7,11 +7,12 @@ import { settle } from '../../support/scripted-server.ts';
 import { clientOf, HOUR_MS, syncAll, withAccounts } from './set-up.ts';
 
 /** 200 accounts in pages of 10, a quota that has so many requests left, and how many a run has in flight at most. */
-function accounts(options: SandboxOptions = {}, remaining = 1_000) {
+function accounts(options: SandboxOptions = {}, remaining = 1_000, pagination?: 'page') {
   const books = withAccounts(200, options);
   let [inFlight, most] = [0, 0];
   const client = clientOf(books.sandbox, {
     rateLimiter: false,
+    pagination,
     fetch: async (url, init) => {
       inFlight += 1;
       most = Math.max(most, inFlight);
@@ -51,7 +52,7 @@ test('a run that reads everything in another order than that of ids requests fou
 });
 
 test('a run that reads everything by page requests only the next page', async () => {
-  expect(await accounts().run({ pagination: 'page' })).toEqual({ most: 1, records: 200 });
+  expect(await accounts({}, 1_000, 'page').run()).toEqual({ most: 1, records: 200 });
 });
 
 test.each([

@@ -2,6 +2,7 @@ import {
   type Batch,
   type ChangesOptions,
   type Client,
+  type ClientDefaults,
   type ClientOptions,
   type CollectionReport,
   changes,
@@ -52,6 +53,11 @@ export function setUpSync(options: SandboxOptions = {}): SyncSetUp {
 /** A client of a sandbox that does not wait before a retry. */
 export function clientOf(sandbox: Sandbox, options: ClientOptions = {}): Client {
   return createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 0, maxDelayMs: 0 }, ...options });
+}
+
+/** The same, with a client that lists in another way. */
+export function listing(books: SyncSetUp, options: ClientDefaults): SyncSetUp {
+  return { ...books, client: books.client.withOptions(options) };
 }
 
 /** Adds so many accounts, written an hour before START. */

@@ -5,7 +5,17 @@ import { listenersOn } from '../../support/open-resources.ts';
 import { noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
-import { clientOf, collect, KEY, nothing, readAccounts, setUpSync, syncAll, withAccounts } from './set-up.ts';
+import {
+  clientOf,
+  collect,
+  KEY,
+  listing,
+  nothing,
+  readAccounts,
+  setUpSync,
+  syncAll,
+  withAccounts,
+} from './set-up.ts';
 
 describe('the signal stops what never settles', () => {
   useFastClock();
@@ -130,8 +140,7 @@ describe('the signal', () => {
     const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();
     const taken: string[] = [];
-    const run = syncAll(books, {
-      pagination: 'page',
+    const run = syncAll(listing(books, { pagination: 'page' }), {
       collections: ['accounts', 'products'],
       signal: controller.signal,
       onBatch: async ({ collection }) => {
@@ -152,7 +161,7 @@ describe('the signal', () => {
       const controller = new AbortController();
       const { accounts } = books.client;
       const list: typeof accounts.list = (query, options) => {
-        const read = accounts.list(query, { ...options, signal: undefined });
+        const read = accounts.list(query, { ...options, pagination: 'page', signal: undefined });
         async function* pages() {
           let delivered = 0;
           for await (const page of read.pages()) {
@@ -166,10 +175,7 @@ describe('the signal', () => {
       };
       const batches: number[] = [];
       const run = collect(
-        changes(
-          { segment: 'accounts', list },
-          { ...books.run, pagination: 'page', signal: controller.signal },
-        ),
+        changes({ segment: 'accounts', list }, { ...books.run, signal: controller.signal }),
         ({ records }) => batches.push(records.length),
       );
       expect(await caught(run)).toBe('enough');

@@ -5,6 +5,7 @@ import {
   clientOf,
   failureOf,
   HOUR_MS,
+  listing,
   nothing,
   readAccounts,
   type SyncSetUp,
@@ -125,10 +126,9 @@ describe('a sync with a limit of requests', () => {
     'does not stop a collection that is read by page half-way, and says that it exceeded the limit: %s',
     async (pagination, options) => {
       const books = setUpSync({ records: { accounts: 95, products: 5 }, ...options });
-      const report = await syncAll(books, {
+      const report = await syncAll(listing(books, { pagination }), {
         collections: ['accounts', 'products'],
         concurrency: 1,
-        pagination,
         stopAfter: { requests: 3 },
       });
       expect(report.collections).toMatchObject([

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   clientOf,
   failureOf,
+  listing,
   nothing,
   START,
   type SyncSetUp,
@@ -108,6 +109,7 @@ describe('sync', () => {
     let inFlight = 0;
     let most = 0;
     const client = clientOf(books.sandbox, {
+      pagination: 'page',
       fetch: async (...request) => {
         most = Math.max(most, ++inFlight);
         const response = await books.sandbox.fetch(...request);
@@ -120,7 +122,6 @@ describe('sync', () => {
     await syncAll(
       { ...books, client },
       {
-        pagination: 'page',
         collections: names,
         onBatch: ({ collection, last }) => !last && order.push(collection),
       },
@@ -196,7 +197,7 @@ describe('a collection that fails', () => {
     const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
     books.sandbox.faults.add({ kind: 'status', status, type }, { collection: 'accounts', skip: 1, times: 9 });
     const collections = ['accounts', 'accountAddresses'] as const;
-    const { report } = await failureOf(syncAll(books, { pagination: 'page', collections }));
+    const { report } = await failureOf(syncAll(listing(books, { pagination: 'page' }), { collections }));
     expect(statuses(report)).toEqual(expected);
     expect(report.collections[0]?.records).toBe(10);
   });
@@ -247,7 +248,7 @@ describe('a sync whose `onBatch` throws', () => {
       saved.push(id);
     };
     const onBatch = ({ records }: { records: readonly { id: string }[] }) => records.map(save);
-    const run = syncAll(books, { collections: ['accounts'], pagination: 'page', onBatch });
+    const run = syncAll(listing(books, { pagination: 'page' }), { collections: ['accounts'], onBatch });
     expect((await failureOf(run)).errors).toMatchObject([{ error: { message: 'the sink is full' } }]);
     expect(saved).toEqual(['1', '3']);
     expect(books.states.size).toBe(0);

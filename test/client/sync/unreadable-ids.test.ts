@@ -9,6 +9,7 @@ import {
   clientOf,
   failureOf,
   KEY,
+  listing,
   readAccounts,
   setUpSync,
   stateIn,
@@ -50,13 +51,12 @@ function unreadable(formOf: (row: Row) => unknown, which: 'one' | 'all' = 'one')
 
 for (const pagination of ['keyset', 'page'] as const) {
   test.each(FORMS)(`a sync by ${pagination} delivers the other rows, then fails: %s`, async (why, formOf) => {
-    const books = unreadable(formOf);
+    const books = listing(unreadable(formOf), { pagination });
     const copy = new Copy();
     const localIds = () => ['15', '99'];
     const deleted: string[] = [];
     const options: Partial<SyncOptions<typeof books.client>> = {
       collections: ['accounts'],
-      pagination,
       mode: 'full',
       onBatch: copy.take,
       localIds,

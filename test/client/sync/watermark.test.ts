@@ -3,6 +3,7 @@ import { listenersOn } from '../../support/open-resources.ts';
 import {
   clientOf,
   HOUR_MS,
+  listing,
   MINUTE_MS,
   readAccounts,
   START,
@@ -17,9 +18,9 @@ describe('the watermark', () => {
   test.each(['page', 'keyset'] as const)(
     'is the Date of the first response of the run, not of the last and no updatedAt: %s',
     async (pagination) => {
-      const books = withAccounts(40, { timestampsEverywhere: true });
+      const books = listing(withAccounts(40, { timestampsEverywhere: true }), { pagination });
       books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
-      await readAccounts(books, { pagination });
+      await readAccounts(books);
       expect(stateIn(books.states).watermark).toBe(START);
     },
   );

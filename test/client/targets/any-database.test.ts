@@ -429,13 +429,14 @@ describe('verify of a copy', () => {
       createSandbox({ records: { accounts: 65 }, pageSize: 10, ...service }),
       openSqlite(),
     ];
-    const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const, ...how };
-    await sync(clientOf(sandbox), options);
-    const check = () => verify(clientOf(sandbox), options);
+    const options = { tenant: 'acme', target: copy.target, collections: ['accounts'] as const };
+    const client = clientOf(sandbox).withOptions(how);
+    await sync(client, options);
+    const check = () => verify(client, options);
     expect(await check()).toMatchObject({ equal, collections: [{ complete, extra: [], unconfirmed: [] }] });
     await copy.query(`DELETE FROM ${copy.tables}record WHERE id = '${sandbox.store.accounts.ids()[3]}'`);
     sandbox.clock.advance(3_600_000);
-    await sync(clientOf(sandbox), options);
+    await sync(client, options);
     expect(await check()).toMatchObject({ equal: false, collections: [{ complete }] });
   });
 
@@ -456,7 +457,7 @@ describe('verify of a copy', () => {
         for (const id of sandbox.store.accounts.ids().slice(0, count)) sandbox.store.accounts.delete(id);
       });
       // One of those that are hidden is compared.
-      const report = await verify(clientOf(sandbox), { ...run, pagination: 'page' });
+      const report = await verify(clientOf(sandbox).withOptions({ pagination: 'page' }), run);
       expect(report).toMatchObject({
         equal: false,
         collections: [{ extra: [], missing: [], different: [changed] }],

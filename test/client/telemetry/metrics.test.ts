@@ -112,8 +112,8 @@ test('checkpointCounter counts the checkpoints that a sync has written', async (
   const { client, recorded } = measured({ records: { products: 3, boms: 1 }, pageSize: 2 });
   const onCheckpoint = checkpointCounter({ ...recorded.options, attributes: { tenant: '42' } });
   const collections = ['products', 'boms'] as const;
-  const run = { store: memoryStore(), tenant: '42', pagination: 'page', onBatch: () => {} } as const;
-  await sync(client, { ...run, collections, onCheckpoint });
+  const run = { store: memoryStore(), tenant: '42', onBatch: () => {} };
+  await sync(client.withOptions({ pagination: 'page' }), { ...run, collections, onCheckpoint });
 
   const counts = (await recorded.points('accounting.sync.checkpoints')).map(({ attributes, value }) => [
     attributes['accounting.collection'],

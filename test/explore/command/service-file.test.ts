@@ -123,10 +123,10 @@ test('--service reads as the file says', async () => {
   expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('cannot be read')]);
 });
 
-test('--service gives push and pull the options of sync', async () => {
+test('--service gives push and pull the parameters of its client', async () => {
   const { sandbox, env } = openSandbox({ records: { products: 40 }, pageSizeParameter: 'itemsPerPage' });
   const file = folder();
-  const service = { client: {}, sync: { parameters: { itemsPerPage: '100' } }, sandbox: {} };
+  const service = { client: { parameters: { itemsPerPage: '100' } }, sync: {}, sandbox: {} };
   writeFileSync(file('service.json'), JSON.stringify(service));
   writeFileSync(file('products.csv'), 'productNumber\nA\n');
   for (const args of [

@@ -47,13 +47,12 @@ test.each([-HOUR_MS, HOUR_MS])(
       const isFirst = request.url.includes('_page=1');
       return json(isFirst ? [{ id: '1' }, { id: '2' }] : [])(request, wire);
     });
-    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company' });
+    const client = createClient({ baseUrl: server.url, apiKey: 'key-of-the-company', pagination: 'page' });
     const rates: number[] = [];
     await sync(client, {
       tenant: 'acme',
       store: memoryStore(),
       collections: ['accounts'],
-      pagination: 'page',
       onBatch: async () => {
         vi.setSystemTime(Date.now() + byMs);
         await vi.advanceTimersByTimeAsync(1_000);

@@ -48,8 +48,8 @@ async function everyEvent(
   onCheckpoint?: Sinks['onCheckpoint'],
 ): Promise<readonly unknown[]> {
   await using server = await scriptedServer(...everyKindOfResponse(canary));
-  const client = clientOf(server.url, canary, { validation: 'report', ...own });
-  const run = { store: memoryStore(), tenant: 'acme', pagination: 'page', onCheckpoint } as const;
+  const client = clientOf(server.url, canary, { validation: 'report', pagination: 'page', ...own });
+  const run = { store: memoryStore(), tenant: 'acme', onCheckpoint };
   const metas: unknown[] = [];
   const onResponse = (meta: ResponseMeta) => void metas.push(meta, { ...meta });
   for await (const _ of changes(client.products, run));

@@ -29,11 +29,13 @@ const interrupted = (since: string | undefined, token: string | undefined = 'tok
   run: { watermark: '2026-01-05T09:00:00Z', since, token },
 });
 
-const rulesOf = (options: Partial<RunOptions> = {}) =>
-  asRun(resolved(runOptions, { tenant: 'acme', ...options }, { of: 'sync' }));
+const rulesOf = (options: Partial<RunOptions> = {}, pagination: 'keyset' | 'page' = 'keyset') => ({
+  ...asRun(resolved(runOptions, { tenant: 'acme', ...options }, { of: 'sync' })),
+  pagination,
+});
 
-function startOf(found?: SyncState, options?: Parameters<typeof rulesOf>[0]): RunState {
-  return begin(found, own, rulesOf(options));
+function startOf(found?: SyncState, ...rules: Parameters<typeof rulesOf>): RunState {
+  return begin(found, own, rulesOf(...rules));
 }
 
 /** A page that the service sent at this time. */
@@ -62,7 +64,7 @@ const records = [{ id: '1' }];
 const full = { mode: 'full', since: undefined, watermark: undefined, token: undefined, resumed: false };
 
 test('the plan of a run that was interrupted, and is continued by page, has no token', () => {
-  const { plan } = startOf(interrupted(undefined), { pagination: 'page' });
+  const { plan } = startOf(interrupted(undefined), {}, 'page');
   expect(plan).toEqual({ ...full, watermark: '2026-01-05T09:00:00Z', resumed: true });
 });
 

@@ -140,7 +140,7 @@ async function findDeletions(
   pagination: 'keyset' | 'page',
 ): Promise<void> {
   try {
-    await sync(process.client(), {
+    await sync(process.client(pagination), {
       store: memoryStore(),
       tenant: 'acme',
       mode: 'full',
@@ -149,7 +149,6 @@ async function findDeletions(
       onBatch: ({ collection, records }) => process.upsert(collection, records),
       maxCandidates: Number.POSITIVE_INFINITY,
       maxOutageMs: 0,
-      pagination,
     });
   } catch (error) {
     for (const { error: each } of isAccountingError(error, 'sync_failed') ? error.errors : [{ error }]) {

@@ -94,7 +94,11 @@ function notFound(): NotFoundError {
 }
 
 /** A collection of the client, over a transport to the model of the service. */
-export function simCollection(name: string, transport: Transport): ReadOnlyCollection<{ id: string }> {
+export function simCollection(
+  name: string,
+  transport: Transport,
+  pagination: 'keyset' | 'page',
+): ReadOnlyCollection<{ id: string }> {
   const settings = {
     timeoutMs: 1,
     deadlineMs: 1,
@@ -115,11 +119,12 @@ export function simCollection(name: string, transport: Transport): ReadOnlyColle
       baseUrl: 'https://books.example.com',
       settings,
       lists: {
-        pagination: 'page',
+        pagination,
         prefetch: 1,
         listOrder: 'any',
         afterLastPage: 'empty',
         pageParameter: '_page',
+        parameters: undefined,
       },
       validation: 'throw',
       listeners: {},

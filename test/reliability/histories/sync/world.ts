@@ -103,7 +103,11 @@ export class SyncWorld {
     );
   }
 
-  collection(name: string, process: Process): ReadOnlyCollection<{ id: string }> {
+  collection(
+    name: string,
+    process: Process,
+    pagination: 'keyset' | 'page',
+  ): ReadOnlyCollection<{ id: string }> {
     const server = this.servers.get(name);
     if (server === undefined) throw new Error(`no ${name}`);
     const { churn: rate = 1 } = this.#options;
@@ -124,7 +128,7 @@ export class SyncWorld {
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
       },
     });
-    return simCollection(name, transport);
+    return simCollection(name, transport, pagination);
   }
 
   #server(seed: number): SimServer {
@@ -169,9 +173,9 @@ export class Process {
   }
 
   /** The client, as `sync` takes it. */
-  client(): Record<string, ReadOnlyCollection<{ id: string }>> {
+  client(pagination: 'keyset' | 'page' = 'keyset'): Record<string, ReadOnlyCollection<{ id: string }>> {
     const names = [...this.#world.servers.keys()];
-    return Object.fromEntries(names.map((name) => [name, this.#world.collection(name, this)]));
+    return Object.fromEntries(names.map((name) => [name, this.#world.collection(name, this, pagination)]));
   }
 
   /** The store, beside the copy. */
