@@ -112,9 +112,9 @@ const jsonType = is.check<string>(
 );
 
 const contentTypeOptions = {
-  /** @default 'application/json' */
+  /** Of creates (POST). Default: `application/json`. */
   create: option(jsonType, 'application/json'),
-  /** @default 'application/json' */
+  /** Of updates (PATCH). Default: `application/json`. */
   update: optional(jsonType),
 };
 
@@ -156,7 +156,6 @@ const ownOptions = {
    * more as `application/merge-patch+json`, which means the same unless a value is an object; the client then sends every
    * such update so.
    *
-   * @default { create: 'application/json', update: 'application/json' }
    * @example contentTypes: { update: 'application/merge-patch+json' }
    */
   contentTypes: group<typeof contentTypeOptions, never, ContentTypeOptions>(contentTypeOptions),
@@ -198,15 +197,15 @@ export interface ClientOptions<S extends SchemasByName = Schemas>
   extends ClientDefaults,
     OptionInputs<typeof ownOptions> {
   /**
-   * A schema for the records of each collection; its output types every method. A record is this output, except that a
-   * product keeps its other fields beside it.
+   * A schema for the records of each collection; its output types every method. A record is this output: with
+   * `z.object` it loses the fields that the schema does not name, with `z.looseObject` it keeps them.
    */
   schemas?: (S & ExplainedSchemas<S>) | undefined;
 }
 
 export const clientOptions = {
-  ...clientDefaults,
   ...ownOptions,
+  ...clientDefaults,
   schemas: option(is.verified<Schemas>(checkSchemas), {}),
 };
 

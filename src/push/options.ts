@@ -86,7 +86,7 @@ const ownOptions = {
    */
   store: required(is.withMethods<Store>('get', 'set')),
   /**
-   * How long the service takes to carry out a create and to show its product, in ms: the wait between the rounds of a
+   * How long the service takes to process a create and to show its product, in ms: the wait between the rounds of a
    * push, and before the first read if an earlier push left a create with an unknown outcome. If products can take longer,
    * raise it: a restart could create them twice. Default: `timeoutMs`, or 30,000 if that is unlimited.
    */

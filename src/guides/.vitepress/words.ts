@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Pages that are written by a test from the doc comments of the source. */
-const GENERATED = ['sandbox-options.md'];
+const GENERATED = ['sandbox-options.md', 'options.md'];
 
 const countWords = (text: string) => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
 

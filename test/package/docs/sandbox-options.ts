@@ -6,61 +6,10 @@ import {
   sandboxFaults,
   sandboxOptions,
 } from 'accounting-data-sdk/testing';
-import ts from 'typescript';
-import { programOf } from '../../support/compiler.ts';
-import { root } from './code-blocks.ts';
+import type ts from 'typescript';
+import { docsOfEntry, type Entry, type PropertyDoc, section, valuesOf } from './option-docs.ts';
 
-/** The doc comment of a property, as an editor shows it. */
-export interface PropertyDoc {
-  readonly text: string;
-  /** The text of `@default`. */
-  readonly defaultText: string | undefined;
-}
-
-/** The doc comments of a type's properties, by name. */
-type Docs = ReadonlyMap<string, PropertyDoc>;
-
-const file = `${root}src/testing/index.ts`;
-const program = programOf([file]);
-const checker = program.getTypeChecker();
-const exported = new Map(
-  checker
-    .getExportsOfModule(
-      checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile) as ts.Symbol,
-    )
-    .map((symbol) => [
-      symbol.name,
-      (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol),
-    ]),
-);
-
-function typeOf(name: string): ts.Type {
-  const symbol = exported.get(name);
-  if (symbol === undefined) throw new Error(`accounting-data-sdk/testing does not export ${name}.`);
-  return (symbol.flags & ts.SymbolFlags.Variable) === 0
-    ? checker.getDeclaredTypeOfSymbol(symbol)
-    : checker.getTypeOfSymbol(symbol);
-}
-
-function docsOf(type: ts.Type): Docs {
-  return new Map(
-    checker.getPropertiesOfType(type).map((property) => {
-      const tag = property.getJsDocTags(checker).find(({ name }) => name === 'default');
-      const text = ts.displayPartsToString(property.getDocumentationComment(checker)).replaceAll('\n', ' ');
-      return [property.name, { text, defaultText: tag && ts.displayPartsToString(tag.text) }];
-    }),
-  );
-}
-
-/** The object in the type of a property, such as the options inside `ids`. */
-function inside(type: ts.Type, name: string): ts.Type {
-  const property = checker.getPropertyOfType(type, name);
-  if (property === undefined) throw new Error(`There is no property ${name}.`);
-  const types = checker.getTypeOfSymbol(property);
-  const parts = types.isUnion() ? types.types : [types];
-  const composed = ts.TypeFlags.Object | ts.TypeFlags.Intersection;
-  return parts.find((part) => (part.flags & composed) !== 0) ?? types;
-}
+const { typeOf, docsOf, inside } = docsOfEntry('testing/index.ts');
 
 /** An option as the guide lists it. */
 export interface OptionRow extends PropertyDoc {
@@ -69,14 +18,6 @@ export interface OptionRow extends PropertyDoc {
   /** Undefined for a group. */
   readonly default: unknown;
   readonly values: string;
-}
-
-interface Entry {
-  readonly expected?: string;
-  readonly values?: readonly unknown[];
-  readonly default?: unknown;
-  readonly options?: Readonly<Record<string, Entry>>;
-  readonly other?: readonly unknown[];
 }
 
 /** Every option with its doc comment, as it is in the type that `createSandbox` takes. */
@@ -93,13 +34,6 @@ export function optionRows(
     if (entry.options === undefined) return [row];
     return [row, ...optionRows(entry.options, inside(type, name), `${path}.`)];
   });
-}
-
-function valuesOf({ values, expected = 'a plain object', other = [] }: Entry): string {
-  if (values !== undefined) return values.map((value) => `\`${value}\``).join(', ');
-  return [expected, ...other.filter((value) => value !== undefined).map((value) => `or \`${value}\``)].join(
-    ' ',
-  );
 }
 
 /** Values that the default or the options below the name show. */
@@ -150,22 +84,6 @@ Every option of \`createSandbox\`, every fault and every condition of a fault. [
 
 <option-filter />
 `;
-
-/** A heading, a line of facts such as the default, what it means, and the fields of a fault. */
-function section(
-  name: string,
-  facts: readonly string[],
-  text: string,
-  fields: readonly string[] = [],
-): string {
-  const line = facts.filter((fact) => fact !== '').join('; ');
-  const parts = [`### \`${name}\``, line && `<small>${line}</small>`, text];
-  if (fields.length > 0) parts.push(fields.map((field) => `- ${field}`).join('\n'));
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => `${part}\n`)
-    .join('\n');
-}
 
 function fieldsOf(faultType: ts.Type, kind: string): string[] {
   const { required, optional }: { required?: object; optional?: object } =
