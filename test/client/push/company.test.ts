@@ -13,6 +13,7 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered } from '../../support/push.ts';
+import { quirky } from '../../support/quirks.ts';
 
 const rows = numbered(6, { name: 'x' });
 
@@ -71,6 +72,39 @@ test.each([
     created: 0,
     updated: 0,
   });
+});
+
+const twin = (productNumber: string | null) => ({ productNumber, name: 'x' });
+
+test.each<[string, readonly ProductDraft[]]>([
+  ['has other keys', numbered(6).map((_, n) => twin(`B-${n}`))],
+  ['has one product alone', [twin('B')]],
+  ['has no keys', numbered(6).map(() => twin(null))],
+  ['has the same keys at other ids', numbered(6, { name: 'x' }).reverse()],
+  ['has keys that begin as they do', numbered(6).map((_, n) => twin(`P-${n}0`))],
+])('a push tells a company apart that was created in the same second and %s', async (_, products) => {
+  const { sandbox, run } = setUp();
+  await run(sandbox.keys.full);
+  for (const { id } of sandbox.otherStore.products.all()) sandbox.otherStore.products.delete(id);
+  const [first] = sandbox.store.products.all();
+  for (const [n, product] of products.entries())
+    sandbox.otherStore.products.insert({ ...product, id: `${n + 1}`, createdAt: first?.createdAt });
+  sandbox.clearLogs();
+  for (const options of [{}, { dryRun: true }, { rows: [{ productNumber: 'NEW' }] }]) {
+    const error = await caught(run(sandbox.keys.otherCompany, options));
+    expect(error).toMatchObject({
+      argument: 'tenant',
+      message: expect.stringContaining('other natural keys'),
+    });
+  }
+  expect(sandbox.journal).toEqual([]);
+});
+
+test('a push accepts a rotated API key of a company whose service stores the keys in another form', async () => {
+  const { sandbox, run } = setUp([]);
+  const fetch = quirky(sandbox.fetch, { storedKey: (key) => key.trim().toLowerCase() });
+  for (const apiKey of [sandbox.keys.full, sandbox.issueKey()])
+    expect((await run(apiKey, { rows: rows.slice(0, 2) }, { fetch })).counts.conflict).toBe(2);
 });
 
 test('a push knows the products that it created, if there were none before', async () => {
