@@ -36,14 +36,26 @@ export class Calls {
 
   /** `isOnce`: sends it a single time, whatever the response. */
   create(draft: object, idempotencyKey: string, isOnce: boolean): Promise<Read<AnyProduct>> {
-    const { writes, call } = this.#options;
-    const retry = isOnce && call.retry !== false ? { ...call.retry, maxAttempts: 1 } : call.retry;
-    return this.#write('create', (options) => writes.create(draft, { ...options, idempotencyKey, retry }));
+    const retry = this.#retry(isOnce);
+    return this.#write('create', (options) =>
+      this.#options.writes.create(draft, { ...options, idempotencyKey, retry }),
+    );
   }
 
   /** The product as the response shows it. */
-  update(id: string, patch: object): Promise<Read<AnyProduct>> {
-    return this.#write('update', (options) => this.#options.writes.update(id, patch, options));
+  update(id: string, patch: object, isOnce = false): Promise<Read<AnyProduct>> {
+    const retry = this.#retry(isOnce);
+    return this.#write('update', (options) => this.#options.writes.update(id, patch, { ...options, retry }));
+  }
+
+  #retry(isOnce: boolean) {
+    const { retry } = this.#options.call;
+    return isOnce && retry !== false ? { ...retry, maxAttempts: 1 } : retry;
+  }
+
+  /** Whether a write of a kind has succeeded. */
+  hasSucceeded(kind: Kind): boolean {
+    return this.#shownBy(kind).hasSucceeded;
   }
 
   delete(id: string): Promise<void> {

@@ -34,6 +34,8 @@ export interface MadeProduct {
   readonly isOwn: boolean;
   /** Looks, each in a round of its own, that did not show the product. */
   readonly misses: number;
+  /** The service failed at an update of it in a round in which it carried out others. */
+  readonly isOdd?: true | undefined;
 }
 
 /** What is known of the create of one row. */
@@ -89,9 +91,8 @@ export function afterLook(state: CreateState, sight: Sight): { state: CreateStat
 
 /** A product that a list shows under the key of a row is that of its create. */
 function found(state: CreateState, id: string): MadeProduct {
-  const isOwn =
-    state.is === 'sent' ? !state.isEarlier : state.is === 'made' && state.isOwn && state.id === id;
-  return { is: 'made', id, isOwn, misses: 0 };
+  if (state.is === 'made' && state.id === id) return { ...state, misses: 0 };
+  return { is: 'made', id, isOwn: state.is === 'sent' && !state.isEarlier, misses: 0 };
 }
 
 /**
@@ -111,11 +112,12 @@ export function toSend(
 }
 
 /**
- * What a 500 makes of a create if the service carried out others in the same round, or if an earlier run met it too: it is
- * about the row, so one more attempt is enough.
+ * What a 500 makes of a write if the service carried out others of its kind, or if an earlier run met it too: it is about
+ * the row, so one more attempt is enough.
  */
-export function afterBrokenRound(state: SentCreate, hasOthers: boolean): SentCreate {
-  return hasOthers || state.isEarlier ? { ...state, isOdd: true } : state;
+export function afterBrokenRound(state: CreateState, hasOthers: boolean): CreateState {
+  if (state.is === 'none') return state;
+  return hasOthers || (state.is === 'sent' && state.isEarlier) ? { ...state, isOdd: true } : state;
 }
 
 /** Whether nothing but the sending that just ended, or did not begin, used the key of a create. */
@@ -127,8 +129,10 @@ export function isFirstSending({ isEarlier, sendings }: SentCreate): boolean {
 export type UpdateEnd =
   /** The service says that there is no such product. */
   | 'missing'
-  /** The service failed, for this call or for all. */
+  /** The service is down. */
   | 'outage'
+  /** A 500: the service failed, for this call or for all. */
+  | 'broken'
   /** A 2xx without a body, after which the product could not be read. */
   | 'empty'
   /** A 2xx with a body that is not the product. */
@@ -139,22 +143,29 @@ export type UpdateEnd =
 export function endOfUpdate(error: unknown): UpdateEnd {
   if (isAccountingError(error, 'not_found') && error.missing) return 'missing';
   if (isAccountingError(error, 'unexpected_response')) return error.reason === 'empty' ? 'empty' : 'unread';
-  return signOfError(error) === undefined ? 'failed' : 'outage';
+  const sign = signOfError(error);
+  if (sign === undefined) return 'failed';
+  return sign === 'down' ? 'outage' : 'broken';
 }
 
 const STEPS = {
   missing: 'open',
   outage: 'open',
+  broken: 'open',
   empty: 'updated',
   unread: 'look',
   failed: 'failed',
 } as const;
 
-/** What such an end makes of a row. `look`: a request for the product shows whether it was updated. */
+/**
+ * What such an end makes of a row. `look`: a request for the product shows whether it was updated. `odd`: it fails, because
+ * the service fails at it alone.
+ */
 export function afterUpdate(
   state: MadeProduct,
   end: UpdateEnd,
-): { state: MadeProduct; step: (typeof STEPS)[UpdateEnd] } {
+): { state: MadeProduct; step: (typeof STEPS)[UpdateEnd] | 'odd' } {
+  if (end === 'broken' && state.isOdd) return { state, step: 'odd' };
   const misses = state.misses + Number(end === 'missing');
   return { state: { ...state, misses }, step: STEPS[end] };
 }
@@ -167,7 +178,7 @@ export type CreateEnd =
   | { readonly end: 'rejected'; readonly isOutage: boolean; readonly isUnseen: boolean }
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
-  /** A 500, or another status of the service itself. The product can have been created before. */
+  /** A 500, another status of the service itself, or a 2xx that is not the product. It can have been created before. */
   | { readonly end: 'broken' }
   | { readonly end: 'unknown' };
 
@@ -181,7 +192,8 @@ export function endOfCreate(error: unknown): CreateEnd {
   }
   const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
   if (outcome === 'applied' && id !== undefined) return { end: 'applied', id };
-  const isBroken = isApiError(error) && error.status >= 500 && signOfError(error) !== 'down';
+  const isUnread = isAccountingError(error, 'unexpected_response');
+  const isBroken = isUnread || (isApiError(error) && error.status >= 500 && signOfError(error) !== 'down');
   return { end: isBroken ? 'broken' : 'unknown' };
 }
 

@@ -46,7 +46,7 @@ const LARGER_SAMPLE = 200;
 
 const STILL_OPEN = 'run the push again: it continues with this row';
 const ODD =
-  'look at this row: the service fails at it, and may have created its product all the same; the next push looks for it';
+  'look at this row: the service fails at it, and may have carried out the write anyway; the next push looks at its product';
 const DENIED = 'not sent, because the service denied every write of this kind before';
 
 /** What a push works with. */
@@ -77,9 +77,8 @@ export class Rounds {
   readonly #errors = new Map<PushRow, AnyAccountingError>();
   /** The fields that this run has sent in updates of a row, unless the service rejected them. */
   readonly #fieldsSent = new Map<PushRow, readonly string[]>();
-  /** The creates of this round that ended with a 500, and whether any succeeded. */
-  #broken: PushRow[] = [];
-  #hasCreated = false;
+  /** The writes of this round that ended with a 500. */
+  #broken: (readonly ['create' | 'update', PushRow])[] = [];
   /** The service's time when the list began, in ms, and the ids in it if an earlier run left a create. */
   #listedAt: number | undefined;
   readonly #listed = new Set<string>();
@@ -309,13 +308,12 @@ export class Rounds {
     this.#markBroken();
   }
 
-  /** The next round sends a create only once at which the service failed, if it carried out others. */
+  /** The next round sends a write only once at which the service failed, if it carried out others. */
   #markBroken(): void {
-    const { memory } = this.#work;
-    for (const row of this.#broken)
-      memory.set(row, afterBrokenRound(memory.stateOf(row) as SentCreate, this.#hasCreated));
+    const { calls, memory } = this.#work;
+    for (const [kind, row] of this.#broken)
+      memory.set(row, afterBrokenRound(memory.stateOf(row), calls.hasSucceeded(kind)));
     this.#broken = [];
-    this.#hasCreated = false;
   }
 
   /**
@@ -381,12 +379,11 @@ export class Rounds {
       memory.set(row, next.state);
       if (isAccountingError(thrown)) this.#errors.set(row, thrown);
       const error = this.#errorOf(thrown);
-      if (end.end === 'broken') this.#broken.push(row);
+      if (end.end === 'broken') this.#broken.push(['create', row]);
       if (next.step === 'failed') this.#report(row, { action: 'failed', error });
       if (next.step === 'odd') this.#report(row, { action: 'failed', error, reason: ODD });
       return;
     }
-    this.#hasCreated = true;
     const { id } = created.record;
     const next = afterCreate(state, { end: 'created', id, isNew: this.#isNew(created) });
     memory.set(row, next.state);
@@ -428,18 +425,20 @@ export class Rounds {
     const patch = picked(JSON.parse(row.draft) as ProductFields, fields);
     let updated: Read<AnyProduct>;
     try {
-      updated = await calls.update(state.id, patch);
+      updated = await calls.update(state.id, patch, state.isOdd);
     } catch (thrown) {
       if (isAccountingError(thrown)) this.#errors.set(row, thrown);
       const error = this.#errorOf(thrown);
       if (error.outcome === 'unknown' || error.outcome === 'applied')
         this.#fieldsSent.set(row, this.#fieldsOf(row));
-      const next = afterUpdate(state, endOfUpdate(error));
+      const end = endOfUpdate(error);
+      const next = afterUpdate(state, end);
       memory.set(row, next.state);
-      // If it differs, the service may show the update later: the next round compares it again.
-      if (next.step === 'look') await this.#differs(row);
-      if (next.step === 'updated') this.#report(row, this.#doneOf(row));
-      if (next.step === 'failed') this.#report(row, { action: 'failed', id: state.id, error });
+      if (end === 'broken') this.#broken.push(['update', row]);
+      if (next.step === 'updated') return this.#report(row, this.#doneOf(row));
+      const isFailed = next.step === 'look' ? await this.#differs(row) : next.step !== 'open';
+      const reason = next.step === 'odd' ? ODD : undefined;
+      if (isFailed) this.#report(row, { action: 'failed', id: state.id, error, reason });
       return;
     }
     this.#fieldsSent.set(row, this.#fieldsOf(row));

@@ -148,15 +148,23 @@ test('a push fails creates that always fail while lists succeed, after three rou
   }
 });
 
-test.each([500, 501, 507, 599])(
-  'a push repeats a row once that alone gets a %i, in each run, and keeps its create in the store',
-  async (status) => {
+test.each([
+  [500, { title: 'An error occurred' }],
+  [501, { title: 'An error occurred' }],
+  [507, { title: 'An error occurred' }],
+  [599, 'error'],
+  [200, { success: false }],
+  [200, {}],
+  [201, [{ message: 'The period is locked' }]],
+])(
+  'a push repeats a row once that alone gets a %i with %j, in each run, and keeps its create in the store',
+  async (status, response) => {
     let attempts = 0;
     let isMended = false;
     const { run, sandbox } = withResponses(({ method, body }) => {
       if (isMended || method !== 'POST' || !String(body).includes('"P-0"')) return undefined;
       attempts += 1;
-      return Response.json({ title: 'An error occurred', status }, { status });
+      return Response.json(response, { status });
     });
     const reason = expect.stringContaining('look at this row');
     // The second run creates nothing else.
@@ -174,6 +182,33 @@ test.each([500, 501, 507, 599])(
     isMended = true;
     expect((await run(rows(6))).report.counts).toMatchObject({ created: 1, unchanged: 5 });
     expect(sandbox.store.products.count).toBe(6);
+  },
+);
+
+test.each([500, 501, 200])(
+  'a push sends an update that alone gets a %i at most six times, and fails its row',
+  async (status) => {
+    let attempts = 0;
+    const existing = numbered(6, { name: 'Old' });
+    const { run, sandbox } = withResponses(
+      ({ method, body }) => {
+        if (method !== 'PATCH' || !String(body).includes('"Odd"')) return undefined;
+        attempts += 1;
+        return Response.json({ title: 'An error occurred' }, { status });
+      },
+      { existing },
+    );
+    const startedAt = Date.now();
+    const { results, report } = await run([...rows(5), { productNumber: 'P-5', name: 'Odd' }]);
+    expect(report.counts).toMatchObject({ updated: 5, failed: 1 });
+    expect(results.find(({ action }) => action === 'failed')).toMatchObject({
+      key: 'P-5',
+      ...(status === 500 && { reason: expect.stringContaining('look at this row') }),
+    });
+    expect(attempts).toBeLessThanOrEqual(6);
+    // Only after a 500 may a second round succeed.
+    if (status !== 500) expect([attempts, Date.now() - startedAt < 30 * SECOND]).toEqual([1, true]);
+    expect(sandbox.store.products.all().at(-1)).toMatchObject({ name: 'Old' });
   },
 );
 

@@ -119,6 +119,8 @@ test.each([
   ['the service carried out others', sent(), true, true],
   ['no other create succeeded', sent(), false, undefined],
   ['an earlier run met it too', earlier(1), false, true],
+  ['the service carried out other updates', made(), true, true],
+  ['no other update succeeded', made(), false, undefined],
 ] as const)('a 500 is about the row if %s', (_, state, hasOthers, isOdd) => {
   expect(afterBrokenRound(state, hasOthers)).toEqual({ ...state, isOdd });
 });
@@ -127,11 +129,17 @@ describe('the end of an update', () => {
   test.each([
     ['missing', made({ misses: 1 }), 'open'],
     ['outage', made(), 'open'],
+    ['broken', made(), 'open'],
     ['empty', made(), 'updated'],
     ['unread', made(), 'look'],
     ['failed', made(), 'failed'],
   ] as const)('%s', (end, state, step) => {
     expect(afterUpdate(made(), end)).toEqual({ state, step });
+  });
+
+  test('broken, at a row at which the service failed alone', () => {
+    const odd = made({ isOdd: true });
+    expect(afterUpdate(odd, 'broken')).toEqual({ state: odd, step: 'odd' });
   });
 });
 
@@ -212,8 +220,8 @@ describe('the error of a create', () => {
     ['a 507 too', failed(507), { end: 'broken' }],
     ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
     ['half a 201 says the id', half('applied', '7'), { end: 'applied', id: '7' }],
-    ['half a 201 may lack the id', half('applied'), { end: 'unknown' }],
-    ['half a 201 after a lost response says nothing', half('unknown', '7'), { end: 'unknown' }],
+    ['half a 201 may lack the id', half('applied'), { end: 'broken' }],
+    ['half a 201 after a lost response says nothing', half('unknown', '7'), { end: 'broken' }],
   ])('%s', (_, error, end) => {
     expect(endOfCreate(error)).toEqual(end);
   });
