@@ -117,9 +117,9 @@ export const events = {
   /** For each row that is left out of a list, under `validation: 'report'`, when its page is returned. */
   invalidRecord: listener<InvalidRecord>(),
   /**
-   * Around a `sync` or a `push`: call `work` to carry it out, for example in a span or in a context of
+   * Around a `sync` or a `push`: call `work` to run it, for example in a span or in a context of
    * AsyncLocalStorage. It resolves with the error that the run ended with, and with undefined if it succeeded. The run
-   * is carried out once, even if this throws or does not call `work`.
+   * runs once, even if this throws or does not call `work`.
    */
   run: optional(is.callback<(event: RunEvent, work: () => Promise<unknown>) => unknown>()),
 };

@@ -7,9 +7,9 @@ export type CallOutcome =
   | 'not_sent'
   /** The service rejected it, and no earlier attempt ended in another way. */
   | 'rejected'
-  /** A 2xx arrived whose content could not be read: the service has carried it out. */
+  /** A 2xx arrived whose content could not be read: the service has applied it. */
   | 'applied'
-  /** At least one attempt ended without showing whether the service carried it out. */
+  /** At least one attempt ended without showing whether the service applied it. */
   | 'unknown';
 
 /** What is known of a call when it fails. */
@@ -158,7 +158,7 @@ export function printedCause(cause: unknown, depth = 1): PrintedCause {
 /** What the service may have done with a write; undefined if it did nothing, and for a GET, which changes nothing. */
 export function outcomeAdvice({ method, outcome, idempotencyKey }: CallFacts): string | undefined {
   if (method === 'GET' || (outcome !== 'unknown' && outcome !== 'applied')) return undefined;
-  const done = outcome === 'applied' ? 'has carried it out' : 'may have carried it out';
+  const done = outcome === 'applied' ? 'has applied it' : 'may have applied it';
   const repeat = idempotencyKey === undefined ? '' : ': repeat it only under the same idempotencyKey';
   return `The service ${done} (outcome: ${outcome})${repeat}.`;
 }

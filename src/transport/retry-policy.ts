@@ -85,7 +85,7 @@ const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, Cal
   too_large: 'applied',
 };
 
-/** "Send it there instead": nothing was done here. A 302 or 303 may also follow a request that was carried out. */
+/** "Send it there instead": nothing was done here. A 302 or 303 may also follow a request that was applied. */
 const REJECTING_REDIRECTS: ReadonlySet<number> = new Set([301, 307, 308]);
 
 /** What decides beside the failure itself. */

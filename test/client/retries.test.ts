@@ -63,7 +63,7 @@ const NOT_SENT = { code: 'connection_failed', outcome: 'not_sent', attempts: 5, 
 const LOST = { code: 'connection_failed', outcome: 'unknown', retryable: true };
 const TIMEOUT = { code: 'timeout', limit: 'attempt', outcome: 'unknown', attempts: 2 };
 
-/** Each a 404 that is no problem document of the service: no proof that an earlier delete was carried out. */
+/** Each a 404 that is no problem document of the service: no proof that an earlier delete was applied. */
 const notOfTheService: readonly (readonly [what: string, Response, code: string])[] = [
   [
     'a route that a gateway does not know',

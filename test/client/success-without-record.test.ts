@@ -51,7 +51,7 @@ describe.each(Object.entries(OTHERS))('a 200 with %s', (name, body) => {
     const fetch = scripted(body, 'PATCH');
     const error = await caught(scriptedClient(fetch).products.update('1', { name: 'Table' }));
     expect(error).toMatchObject({ code: 'unexpected_response', outcome: 'unknown', retryable: false });
-    expect((error as Error).message).toContain('may have carried it out');
+    expect((error as Error).message).toContain('may have applied it');
     expect(fetch.requests).toHaveLength(1);
   });
 
@@ -88,7 +88,7 @@ describe.each(Object.entries(OTHERS))('a 200 with %s', (name, body) => {
   });
 });
 
-/** Pushes to a service that responds to one kind of write with a body of its own, whether or not it carries it out. */
+/** Pushes to a service that responds to one kind of write with a body of its own, whether or not it applies it. */
 async function pushed(body: unknown, write: 'PATCH' | 'DELETE', isApplied: boolean) {
   const setUp = setUpPush([{ productNumber: 'P-0', name: 'Desk' }, ...numbered(20).slice(1)], {
     client: {

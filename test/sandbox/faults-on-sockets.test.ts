@@ -212,7 +212,7 @@ describe('closing', () => {
     expect(await late).toBeInstanceOf(TypeError);
     expect([vi.getTimerCount(), sandbox.store.products.count]).toEqual([before, 0]);
     vi.useRealTimers();
-    // The key of a create that was not carried out is unused.
+    // The key of a create that was not applied is unused.
     expect((await create()).status).toBe(201);
   });
 

@@ -60,7 +60,7 @@ describe('content of a response', () => {
     expect(sandbox.store.products.count).toBe(1);
   });
 
-  test('rewrite of the body or the content type carries the request out', async () => {
+  test('rewrite of the body or the content type processes the request', async () => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'rewrite', body: '' });
     const empty = await createProduct(sandbox, first);

@@ -25,7 +25,7 @@ test('requests that match no rule reach the service unchanged', async () => {
   await sandbox.close();
 });
 
-test('a response is lost after the real service has carried the request out, and the retry creates nothing', async () => {
+test('a response is lost after the real service has processed the request, and the retry creates nothing', async () => {
   const { sandbox, client } = await serve([
     { fault: { kind: 'lost-response', committed: true }, method: 'POST', times: 1 },
   ]);

@@ -108,7 +108,7 @@ const failedRun =
   };
 
 const OUTCOME_UNKNOWN =
-  'may have carried it out (outcome: unknown): repeat it only under the same idempotencyKey';
+  'may have applied it (outcome: unknown): repeat it only under the same idempotencyKey';
 
 /** The class of each code. */
 const CLASSES: Readonly<Record<AccountingErrorCode, string>> = {
@@ -202,7 +202,7 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     outcome: 'applied',
     words: [
       /POST \/products returned 200, but record ".*" does not have the documented shape \(.*name: /,
-      /Ask the operator of the service.*has carried it out \(outcome: applied\)/,
+      /Ask the operator of the service.*has applied it \(outcome: applied\)/,
     ],
     provoke: failedCreate((canary) =>
       json({ id: canary, name: 7, salePrice: canary, [canary]: canary }, 200, echoHeaders(canary)),

@@ -30,7 +30,7 @@ export function createFetch(core: Core, serves: (origin: string) => boolean): Sa
   };
 }
 
-/** Takes a Request through the service and its faults. The request is carried out even if the caller aborts meanwhile. */
+/** Takes a Request through the service and its faults. The request is processed even if the caller aborts meanwhile. */
 async function respond(core: Core, request: Request): Promise<Response> {
   const { signal } = request;
   signal.throwIfAborted();

@@ -8,7 +8,7 @@ export const connectionFaults = {
   /** The connection closes without a byte of a response. */
   'lost-response': defineFault({
     required: {
-      /** Whether the request is carried out. */
+      /** Whether the request is processed. */
       committed: is.flag,
     },
     optional: {
@@ -34,7 +34,7 @@ export const connectionFaults = {
       atByte: is.integerFrom(0),
       /** Whether the connection is reset (RST) instead of closed. @default false */
       reset: is.flag,
-      /** Whether the request is carried out; if not, no byte is sent. @default true */
+      /** Whether the request is processed; if not, no byte is sent. @default true */
       committed: is.flag,
     },
     effect: async ({ in: part = 'headers', atByte, reset = false, committed = true }, { respond }) => {

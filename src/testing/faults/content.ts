@@ -30,7 +30,7 @@ export const contentFaults = {
       body: errorBody,
       /** `Retry-After`: a number of seconds, or any string such as an HTTP date, `'1.5'` or `'soon'`. @default none */
       retryAfter: retryAfterCheck,
-      /** Whether the request is carried out. @default false */
+      /** Whether the request is processed. @default false */
       committed: is.flag,
     },
     effect: async (fault, { respondWith, state }) => {
@@ -61,7 +61,7 @@ export const contentFaults = {
         'a string, bytes or a function',
         (value) => typeof value === 'string' || typeof value === 'function' || value instanceof Uint8Array,
       ),
-      /** Whether the request is carried out; if not, the response to change is an empty 200. @default true */
+      /** Whether the request is processed; if not, the response to change is an empty 200. @default true */
       committed: is.flag,
     },
     effect: async ({ committed = true, ...changes }, { respond, respondWith }) =>

@@ -28,7 +28,7 @@ export interface FaultedRequest {
   readonly state: ServiceState;
   /** Carries the request out. */
   readonly respond: () => ServiceResponse | Promise<ServiceResponse>;
-  /** Responds in place of the service, which counts the request and, if `committed`, carries it out. */
+  /** Responds in place of the service, which counts the request and, if `committed`, processes it. */
   readonly respondWith: (
     response: ServiceResponse,
     committed: boolean,

@@ -12,7 +12,7 @@ export const timingFaults = {
       ms: is.durationFrom(0),
     },
     optional: {
-      /** Whether the request is also carried out late, or only its response sent late. @default 'response' */
+      /** Whether the request is also processed late, or only its response sent late. @default 'response' */
       before: is.oneOf('commit', 'response'),
     },
     effect: async ({ ms, before = 'response' }, { request, state, next, wait }) => {
@@ -37,7 +37,7 @@ export const timingFaults = {
       in: is.oneOf('headers', 'body'),
       /** With `in: 'body'`, how many bytes of it are sent, at most all but the last. @default half of it */
       atByte: is.integerFrom(0),
-      /** Whether the request is carried out. @default true */
+      /** Whether the request is processed. @default true */
       committed: is.flag,
     },
     effect: async ({ in: part = 'headers', atByte, committed = true }, { respond }) => {

@@ -20,7 +20,7 @@ const OPERATIONS: Readonly<
 
 /**
  * The service: a request in, a response out, without sockets, timers or faults. `instead` replaces the response of the
- * service: it is counted and gets the common headers, but the request is not carried out.
+ * service: it is counted and gets the common headers, but the request is not processed.
  */
 export function handle(
   state: ServiceState,

@@ -52,7 +52,7 @@ function keyedCreate(
 
 /**
  * Marks the Idempotency-Key of a create as running until the caller calls the function returned; with `over` even if the
- * create was carried out.
+ * create was applied.
  */
 export function startCreate(
   { idempotency, clock, keyring, options }: ServiceState,
@@ -64,7 +64,7 @@ export function startCreate(
     const create = credential && request.method === 'POST' && keyedCreate(credential, request, options);
     if (create) return idempotency.start(create, clock.now(), how);
   } catch (error) {
-    // The service rejects an unreadable body when it carries the request out.
+    // The service rejects an unreadable body when it processes the request.
     if (!(error instanceof ProblemError)) throw error;
   }
   return () => {};

@@ -79,7 +79,7 @@ test.for<[how: string, run: NonNullable<Listeners['run']>]>([
       throw new Error('bad listener');
     },
   ],
-])('a run is carried out once, even if a listener around it %s', async ([_, run]) => {
+])('a run happens once, even if a listener around it %s', async ([_, run]) => {
   const last = vi.fn<NonNullable<Listeners['run']>>();
   const plain = await runOf([]);
   const { report, onBatch, requests } = await runOf([{ run }, { run: last }]);

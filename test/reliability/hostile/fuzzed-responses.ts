@@ -47,7 +47,7 @@ export type Fuzzed = { readonly loss: Loss } | FuzzedResponse;
 
 interface Drawn {
   readonly fuzzed: Fuzzed;
-  /** Whether the service carries the request out. */
+  /** Whether the service processes the request. */
   readonly commits: boolean;
   /** Whether the response can only mean that it did not. */
   readonly rejects?: boolean;
@@ -100,7 +100,7 @@ export class FuzzedCall {
   readonly kind: CallKind;
   readonly seed: number;
   readonly random: SeededRandom;
-  /** Whether the client may send a write again that the service may have carried out. */
+  /** Whether the client may send a write again that the service may have applied. */
   readonly mayRepeat: boolean;
   /** The last responses, for the report of a failure. */
   readonly log: string[] = [];
@@ -108,7 +108,7 @@ export class FuzzedCall {
   readonly #bodies = new Set<string | undefined>();
   /** Records that a service created which honours the key. */
   readonly #createdByKey = new Map<string | undefined, string>();
-  /** Requests that were carried out, by URL: each page of a list is a call of its own. */
+  /** Requests that were applied, by URL: each page of a list is a call of its own. */
   readonly #committed = new Set<string>();
   #commits = 0;
   /** JSON values of the service's own 2xx that were sent whole. */
@@ -189,7 +189,7 @@ export class FuzzedCall {
     return { status: 200, headers, body, ending: 'whole', sent: body.length };
   }
 
-  /** The service's own 2xx: it carried the request out, whatever becomes of the body. */
+  /** The service's own 2xx: it processed the request, whatever becomes of the body. */
   #success({ method, url }: FuzzedRequest): Fuzzed {
     const { random } = this;
     const status = random.pick([200, 200, 200, 201, 201, 202, 203, 204, 205, 206, 226, 299]);
@@ -259,7 +259,7 @@ export class FuzzedCall {
     return { fuzzed: { ...fuzzed, redirect }, commits: !rejects && random.chance(0.5), rejects };
   }
 
-  /** A 4xx: not carried out. */
+  /** A 4xx: not applied. */
   #rejection(): Drawn {
     const { random } = this;
     const canBeMissing = this.kind === 'delete' || this.kind === 'find';
