@@ -172,7 +172,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
       collectionNames.map((name) => [name, createCollection(collections[name], context, schemas[name])]),
     );
     const collection = (name: string, options?: { readonly schema?: StandardSchema<{ id: string }> }) =>
-      options === undefined && Object.hasOwn(bound, name)
+      options === undefined && typeof name === 'string' && Object.hasOwn(bound, name)
         ? bound[name]
         : unknownCollection(context, name, options);
     const methods: ClientMethods<S> = {
