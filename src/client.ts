@@ -198,7 +198,8 @@ async function ping(context: ClientContext, options: RequestOptions = {}): Promi
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
     const own = given(requestOptions, options, { of: 'ping' });
-    await accounts.list({}, { ...own, prefetch: 0 }).first();
+    // A 404 is a wrong baseUrl here, even if the service has one for an empty list.
+    await accounts.list({}, { ...own, prefetch: 0, afterLastPage: 'empty' }).first();
     return { ok: true, readable: true };
   } catch (error) {
     if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {

@@ -43,7 +43,6 @@ export type { ListQuery } from './collections/list-query.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
 export type { ListOptions, PaginationOptions } from './pagination/list-options.ts';
 export type {
-  AfterLastPage,
   IdBounds,
   Page,
   PageQuery,

@@ -51,7 +51,6 @@ export function listSource(
     method: 'GET',
     path: [segment],
     template: `/${segment}`,
-    expected: { kind: 'json', read: (body: unknown) => context.records.list(body), cleared: withoutSecrets },
     isList: true,
     settings: callSettings(context.settings, options),
   } as const;
@@ -69,8 +68,16 @@ export function listSource(
       const fetchPage: FetchPage<{ id: string }> = async (added, signal) => {
         const filters = parameters(query, added, pages.pageParameter);
         const shown = filters.filter(([name]) => name !== 'updatedSince');
+        // Of a list that nothing was seen of, a page of a proxy says nothing.
+        const emptyIf404 = pages.afterLastPage === 'empty' ? undefined : first === undefined ? 'json' : 'any';
         const { value, rateLimit, ...sent } = await context.transport.send<ReadList>({
           ...request,
+          expected: {
+            kind: 'json',
+            read: (body) => context.records.list(body),
+            cleared: withoutSecrets,
+            emptyIf404,
+          },
           query: [...filters, ...Object.entries({ ...own, ...added.parameters })],
           shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
           options: { ...options, signal },
@@ -87,7 +94,7 @@ export function listSource(
       const ahead = onlyChanges ? Math.min(prefetch, 1) : prefetch;
       const reading = { signal, prefetch: ahead, limit, facts, bounds: query.id };
       const onRepeat = () => context.listeners.collectionWarning?.(segment, ROWS_CAME_AGAIN);
-      const byNumber = { ...reading, afterLastPage: pages.afterLastPage, onRepeat };
+      const byNumber = { ...reading, onRepeat };
       // Intervals of ids have an order of their own.
       const isInOrderOfService = isFirst && pagination === 'keyset' && resumeFrom === undefined;
       if (pagination === 'page' || isInOrderOfService) {

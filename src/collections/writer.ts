@@ -1,4 +1,4 @@
-import { checkId, given } from '../input/checks.ts';
+import { checkId, given, readable } from '../input/checks.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
@@ -102,7 +102,7 @@ export async function sendCreate<R>(
   draft: object,
   { idempotencyKey, expected, warned, ...options }: Sending<R> & { readonly idempotencyKey: string },
 ): Promise<R> {
-  const body = writeBody(context.rules, draft, 'draft');
+  const body = readable('draft', () => writeBody(context.rules, draft, 'draft'));
   if (warned !== undefined) warnOfUnknownFields(context, draft, warned);
   return await sendOne(context, { method: 'POST', body, idempotencyKey, expected }, options);
 }
@@ -112,7 +112,7 @@ export async function sendUpdate<R>(
   { id, patch }: { readonly id: string; readonly patch: object },
   { expected, warned, ...options }: Sending<R>,
 ): Promise<R> {
-  const body = writeBody(context.rules, patch, 'patch');
+  const body = readable('patch', () => writeBody(context.rules, patch, 'patch'));
   if (warned !== undefined) warnOfUnknownFields(context, patch, warned);
   await probeId(context, checkId(id), options);
   return await sendOne(context, { method: 'PATCH', id, body, expected }, options);

@@ -136,6 +136,8 @@ function unknownAdvice(
     return 'An earlier request with this idempotencyKey is still running, or the service crashed during it. Try again later.';
   }
   if (retryable) return 'Try again later.';
+  if (status === 304) return 'A cache on the way returned it: exclude the service from that cache.';
+  if (status === 405) return `Allow ${method} in any cache, proxy or firewall on the way, and check baseUrl.`;
   if (isNotFoundStatus(status) && path.split('/').length > 2) {
     return "If the service sends this for a missing record, set bareNotFound: 'missing'.";
   }
@@ -164,16 +166,19 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice(response: ErrorResponse, { method, path = '' }: CallFacts): string {
+function notFoundAdvice(response: ErrorResponse, { method, path = '', query = '' }: CallFacts): string {
   if (!isNotFoundStatus(response.status)) {
     return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
   }
   const [, segment = '', ...more] = path.split('/');
   if (more.length === 0) {
     const where = `Check baseUrl and the path segment "${segment}"`;
-    return method === 'GET'
-      ? `${where}. If the list has returned records before, set afterLastPage: 'not_found'.`
-      : `${where}: the service has no such collection.`;
+    if (method !== 'GET') return `${where}: the service has no such collection.`;
+    // A page of a proxy is not an empty list, whatever the option says.
+    const isFirst = query === '' || /page=1(?:&|$)/.test(query);
+    return isFirst && response.content === 'other'
+      ? `${where}.`
+      : `${where}. If the list has returned records before, set afterLastPage: 'not_found'.`;
   }
   if (showsMissing(response)) return NO_SUCH_RECORD;
 

@@ -49,15 +49,13 @@ export function given<Table extends OptionTable>(
 }
 
 /** Reads what the caller passed. A getter or a proxy of the caller's may throw. */
-function readable<V>(argument: string, read: () => V): V {
+export function readable<V>(argument: string, read: () => V): V {
   try {
     return read();
   } catch (error) {
     if (isBranded(error)) throw error;
-    throw new InvalidInputError(
-      argument,
-      `cannot be read: it threw ${causeText(error) || 'a value that is no error'}`,
-    );
+    const what = causeText(error) || 'a value that is no error';
+    throw new InvalidInputError(argument, `cannot be read: it threw ${what}`, {}, { cause: error });
   }
 }
 

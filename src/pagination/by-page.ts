@@ -1,9 +1,7 @@
 import { boundsGuard } from './id-bounds.ts';
 import {
-  type AfterLastPage,
   awaitedLater,
   type FetchPage,
-  isAfterLastPage,
   keepRecords,
   type Page,
   type PageResponse,
@@ -15,7 +13,6 @@ import { RepeatGuard } from './repeat-guard.ts';
 interface ByPageOptions extends ReaderOptions {
   /** The first page requested; 1 reads everything. */
   readonly start: number;
-  readonly afterLastPage: AfterLastPage;
   /** Called once, when the first row came again. */
   readonly onRepeat: () => void;
 }
@@ -43,7 +40,7 @@ export async function* byPage<T>(
     begun === undefined
       ? `${SET_PARAMETER}, use pagination: 'keyset' if ids are integers, ${USE_NONE}.`
       : `${SET_PARAMETER}, ${USE_NONE}.`;
-  const repeats = new RepeatGuard(options.facts, advice);
+  const repeats = new RepeatGuard(options.facts, advice, true);
   const checkBounds = boundsGuard(options.bounds, options.facts);
   const isDelivered = begun?.isDelivered;
   const pageOf = (response: PageResponse<T>, isFirst: boolean): Page<T> => ({
@@ -55,22 +52,33 @@ export async function* byPage<T>(
     resumeToken: begun?.resumeToken,
   });
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
+  /** A page with the rows of the one before it: rows that moved, or the last page, which the service repeats. */
+  let held: Page<T> | undefined;
+  let hasWarned = false;
+  const warned = (page: Page<T>) => {
+    if (page.repeated > 0 && !hasWarned) options.onRepeat();
+    hasWarned ||= page.repeated > 0;
+    return page;
+  };
 
   for (let isFirst = true; wanted > 0; isFirst = false) {
     const response = await ahead.take();
     options.signal.throwIfAborted();
-    if (response === undefined || response.rows.length === 0) {
-      if (isFirst && response !== undefined) yield pageOf(response, isFirst);
+    if (response.rows.length === 0) {
+      if (held !== undefined) yield warned(held);
+      if (isFirst) yield pageOf(response, isFirst);
       return;
     }
 
     checkBounds(response);
-    const before = repeats.dropped;
     const page = pageOf(repeats.withoutRepeats(response), isFirst);
-    if (before === 0 && page.repeated > 0) options.onRepeat();
+    if (repeats.isAtEnd) return;
+    if (held !== undefined) yield warned(held);
+    held = repeats.isSameAgain ? page : undefined;
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);
-    yield page;
+    if (held !== undefined) continue;
+    yield warned(page);
     restarted = false;
   }
 }
@@ -96,7 +104,7 @@ function withoutDelivered<T>(
 
 /** The pages in flight, in order. */
 class PagesAhead<T> {
-  readonly #queue: Promise<PageResponse<T> | undefined>[] = [];
+  readonly #queue: Promise<PageResponse<T>>[] = [];
   readonly #fetchPage: FetchPage<T>;
   readonly #options: ByPageOptions;
   #next: number;
@@ -114,8 +122,7 @@ class PagesAhead<T> {
     this.#queue.push(Promise.resolve(firstPage));
   }
 
-  /** The next page; undefined after the last one. */
-  take(): Promise<PageResponse<T> | undefined> {
+  take(): Promise<PageResponse<T>> {
     return this.#queue.shift() ?? this.#request();
   }
 
@@ -131,16 +138,14 @@ class PagesAhead<T> {
     }
   }
 
-  async #request(): Promise<PageResponse<T> | undefined> {
-    const { start, afterLastPage, signal } = this.#options;
+  async #request(): Promise<PageResponse<T>> {
     const page = this.#next++;
     try {
-      const response = await this.#fetchPage({ page }, signal);
+      const response = await this.#fetchPage({ page }, this.#options.signal);
       if (response.rows.length === 0) this.#ended = true;
       return response;
     } catch (error) {
       this.#ended = true;
-      if (page > start && isAfterLastPage(error, afterLastPage)) return undefined;
       throw error;
     }
   }

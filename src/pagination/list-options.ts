@@ -29,7 +29,11 @@ export const paginationOptions = {
    * Default: `any`.
    */
   listOrder: option(is.oneOf('any', 'id'), 'any'),
-  /** How the service responds to a page after the last one; the API documentation does not say. Default: `empty`. */
+  /**
+   * How the service responds to a page after the last one, and to any other list without records: `not_found` is a 404 or
+   * 410. The first response of a list must also be JSON: a page of a proxy does not show that a list is empty. Default:
+   * `empty`.
+   */
   afterLastPage: option(is.oneOf('empty', 'not_found'), 'empty'),
   /**
    * The name of the parameter with the page number, for a service that ignores the documented one, such as API Platform's

@@ -1,6 +1,5 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { isNotFoundStatus, NotFoundError } from '../errors/not-found-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { checkText, text } from '../input/checks.ts';
 import { is, optional } from '../internal/options.ts';
@@ -142,17 +141,6 @@ export interface ReaderOptions {
   readonly facts: CallFacts;
   /** The caller's own bounds, which every request carries: a row outside them is a FilterIgnoredError. */
   readonly bounds?: IdBounds | undefined;
-}
-
-/**
- * How the service responds to a page after the last one: with an empty page, or with 404 (410). Under `not_found` such
- * a response for any page after the first is the end of the collection.
- */
-export type AfterLastPage = 'empty' | 'not_found';
-
-/** Whether a request for a page failed because the list ends before it. */
-export function isAfterLastPage(error: unknown, afterLastPage: AfterLastPage): boolean {
-  return afterLastPage === 'not_found' && error instanceof NotFoundError && isNotFoundStatus(error.status);
 }
 
 /** A response without the records whose ids are not to be kept. */

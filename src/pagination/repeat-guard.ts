@@ -18,6 +18,7 @@ const MAX_REPEATS = 4;
 export class RepeatGuard {
   readonly #facts: CallFacts;
   readonly #advice: string;
+  readonly #mayEnd: boolean;
   #last: Ids = NO_IDS;
   #beforeLast: Ids = NO_IDS;
   #identical = 0;
@@ -27,10 +28,25 @@ export class RepeatGuard {
   #repeats = 0;
   dropped = 0;
 
-  /** `advice` tells the caller what to do if the service sends the same rows for ever. */
-  constructor(facts: CallFacts, advice: string) {
+  /**
+   * `advice` tells the caller what to do if the service sends the same rows for ever. With `mayEnd`, a page that comes a
+   * third time in a row is the last one, unless it is the first page.
+   */
+  constructor(facts: CallFacts, advice: string, mayEnd = false) {
     this.#facts = facts;
     this.#advice = advice;
+    this.#mayEnd = mayEnd;
+  }
+
+  /** Whether the last response had the rows of the one before it. */
+  get isSameAgain(): boolean {
+    return this.#identical > 0;
+  }
+
+  /** Whether the service repeats its last page for every page after it. */
+  get isAtEnd(): boolean {
+    // The first page, repeated, is that of a service that ignores the number of the page.
+    return this.#mayEnd && this.#identical >= 2 && this.#identical < this.#pages - 1;
   }
 
   /** A response without the rows that the two pages before contained. */
@@ -60,9 +76,10 @@ export class RepeatGuard {
     this.#identical =
       ids.size > 0 && ids.size === this.#last.size && isSubset(ids, this.#last) ? this.#identical + 1 : 0;
     for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
+    this.#pages += 1;
+    if (this.isAtEnd) return;
     if (this.#identical >= 2 || this.#repeats > MAX_REPEATS * this.#reference.size) throw this.#loop();
 
-    this.#pages += 1;
     const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
     if (!isPowerOfTwo) return;
     this.#reference = ids;

@@ -173,12 +173,16 @@ function withoutContext(row: unknown): void {
 }
 
 function members(body: unknown): readonly unknown[] {
-  if (Array.isArray(body)) return body;
-  if (isObject(body)) {
-    for (const name of ['member', 'hydra:member']) {
-      const value = body[name];
-      if (Array.isArray(value)) return value;
-    }
-  }
+  const found = isObject(body) ? (body.member ?? body['hydra:member']) : undefined;
+  const rows = rowsOf(body) ?? rowsOf(found);
+  if (rows !== undefined) return rows;
   throw new ShapeError('wrong_content', ['expected a list of records, a JSON array']);
+}
+
+/** PHP sends an array with a gap in its indexes as an object. */
+function rowsOf(list: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(list)) return list;
+  const names = isObject(list) ? Object.keys(list) : [];
+  const isArray = names.length > 0 && names.every((name) => /^\d+$/.test(name));
+  return isArray && Object.values(list as object).every(isObject) ? Object.values(list as object) : undefined;
 }

@@ -1,6 +1,6 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { checkObject, resolved } from '../input/checks.ts';
+import { checkObject, readable, resolved } from '../input/checks.ts';
 import { settled } from '../internal/callback.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
@@ -257,12 +257,13 @@ export function namesOf(
   client: Readonly<Record<string, unknown>>,
   wanted: readonly string[] | undefined,
 ): readonly string[] {
-  const isCollection = (name: string) => {
-    const property = Object.hasOwn(client, name) ? client[name] : undefined;
-    return typeof (property as Partial<Source> | null | undefined)?.list === 'function';
-  };
+  const isCollection = (name: string) =>
+    readable('client', () => {
+      const property = Object.hasOwn(client, name) ? client[name] : undefined;
+      return typeof (property as Partial<Source> | null | undefined)?.list === 'function';
+    });
   if (wanted === undefined) {
-    const names = Object.keys(client).filter(isCollection);
+    const names = readable('client', () => Object.keys(client)).filter(isCollection);
     if (names.length === 0) throw new InvalidInputError('client', 'has no collections');
     return names;
   }

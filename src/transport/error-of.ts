@@ -6,7 +6,7 @@ import { RateLimitedError } from '../errors/rate-limited-error.ts';
 import { RedirectError } from '../errors/redirect-error.ts';
 import { TimeoutError } from '../errors/timeout-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
-import { oneLine, visible } from '../internal/text.ts';
+import { oneLine, sentence, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
 import type { ContentProblem, Failure, FailureDetails, UnusableContent } from './failure.ts';
 import { isTransient } from './retry-policy.ts';
@@ -163,20 +163,22 @@ function contentError(
   details: UnusableContent,
   facts: CallFacts,
 ): UnexpectedResponseError {
-  const { status, reason, issues = [], recordId, ofCaller = false, cause } = details;
+  const { status, reason, issues = [], recordId, ofCaller = false, cause, came } = details;
   const shown = issues.length === 0 ? '' : ` (${oneLine(issues.join('; '))})`;
   const record = recordId === undefined ? undefined : `record ${visible(recordId.slice(0, 100))}`;
   const shape = ofCaller
     ? `${record ?? 'it'} does not match the schema that you passed`
     : `${record ?? 'a record'} does not have the documented shape`;
   const what = reason === 'wrong_shape' ? shape : WHAT[reason];
-  const advice = ofCaller ? 'Correct the schema or the record.' : ADVICE[reason];
-  const around = reason === 'wrong_shape' && facts.method === 'GET' ? GO_ON : undefined;
+  const advice = ofCaller ? 'Correct the schema or the record.' : contentAdvice(details);
+  const around = reason === 'wrong_shape' && came === undefined && facts.method === 'GET' ? GO_ON : undefined;
   const retryable = facts.retryable ?? fault === 'cut';
   const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
   const hint = [advice, around, next].filter(Boolean).join(' ');
   return new UnexpectedResponseError(
-    `${called(facts)} returned ${status}, but ${what}${shown}.`,
+    sentence(
+      `${called(facts)} returned ${status}, but ${what}${shown}${came === undefined ? '' : `: ${came}`}`,
+    ),
     { ...facts, retryable, hint },
     details,
     cause === undefined ? undefined : { cause },
@@ -191,6 +193,14 @@ const WHAT: Readonly<Record<Exclude<ContentProblem, 'wrong_shape'>, string>> = {
   wrong_record: 'it is another record than the one requested',
   too_large: 'its body is larger than maxBodyBytes',
 };
+
+/** Of the body that came, if it says more than the kind of problem. */
+function contentAdvice({ reason, inWords, list }: UnusableContent): string {
+  if (inWords) return 'Do what it says, or ask the operator of the service.';
+  if (list !== undefined)
+    return `Return the member ${oneLine(list).slice(0, 50)} alone from the client option fetch.`;
+  return ADVICE[reason];
+}
 
 const GO_ON =
   "With validation: 'report' a list continues: such records are in page.invalid, in a sync in batch.invalid.";

@@ -77,6 +77,12 @@ export type ContentProblem = Exclude<UnexpectedReason, 'unreadable_id'>;
 export interface UnusableContent extends UnexpectedDetails {
   readonly reason: ContentProblem;
   readonly kind: 'content';
+  /** What came in place of what was expected, without the key. */
+  readonly came?: string | undefined;
+  /** Whether that says what went wrong. */
+  readonly inWords?: boolean | undefined;
+  /** The member of the body that is a list. */
+  readonly list?: string | undefined;
   /** Whether the caller's own schema rejected it. */
   readonly ofCaller?: boolean | undefined;
   /** What the caller's schema threw. */

@@ -14,9 +14,10 @@ import type { Expected } from './request.ts';
 /** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
 export async function readResponse<T>(received: Received, expected: Expected<T>): Promise<T> {
   const { response, status, body, config } = received;
-  // Never followed, and never read: in browsers it is opaque and its status 0.
+  // Never followed, and never read: in browsers it is opaque and its status 0. A 304 leads nowhere.
   // `redirected`: the caller's own `fetch` followed one anyway.
-  if (response.type === 'opaqueredirect' || response.redirected || (status >= 300 && status < 400)) {
+  const isRedirect = status >= 300 && status < 400 && status !== 304;
+  if (response.type === 'opaqueredirect' || response.redirected || isRedirect) {
     body.cancel();
     throw redirected(received);
   }
@@ -24,13 +25,27 @@ export async function readResponse<T>(received: Received, expected: Expected<T>)
     const whole = body.bytes(Math.min(config.maxBodyBytes, MAX_PROBLEM_BYTES));
     const bytes = await whole.catch(() => 'cut' as const);
     if (bytes === 'cut') throw statusFailure(received, undefined, false);
-    throw statusFailure(received, parseJson(bytes), bytes !== undefined);
+    const failure = statusFailure(received, parseJson(bytes), bytes !== undefined);
+    if (expected.kind === 'json' && isEmptyList(received, failure, expected.emptyIf404))
+      return expected.read([]);
+    throw failure;
   }
   if (expected.kind === 'nothing') {
     await readNothing(received, expected);
     return expected.value;
   }
   return readValue(received, expected, await readJson(received, expected.mayBeEmpty === true));
+}
+
+/** Whether a 404 says that a list has no records: a page of a proxy does not, unless the list was seen to exist. */
+function isEmptyList(
+  { isJson }: Received,
+  { details }: Failure,
+  emptyIf404: 'json' | 'any' | undefined,
+): boolean {
+  if (emptyIf404 === undefined || details.kind !== 'status' || !isNotFoundStatus(details.response.status))
+    return false;
+  return errorTypeOf(details.response) === 'not_found' && (isJson || emptyIf404 === 'any');
 }
 
 /** The failure of a response whose body timed out. Its status and headers are known. */
@@ -46,7 +61,8 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
   if (bytes === 'cut') throw unread(received, 'truncated');
   if (bytes === undefined) throw unread(received, 'too_large');
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
-  if (response.body !== null && !received.isJson) throw unusable(received, 'wrong_content');
+  if (response.body !== null && !received.isJson)
+    throw unusable(received, 'wrong_content', { came: nonJson(received) });
   if (bytes.byteLength === 0) throw unusable(received, 'empty');
 
   let text: string;
@@ -85,6 +101,7 @@ async function readValue<T>(
     if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);
     const isWrite = received.sent.method !== 'GET' && reason !== 'wrong_content' && !ofCaller;
     const found = {
+      ...(isOther && !ofCaller ? whatCame(received, json, reason) : undefined),
       issues: issues.map((issue) => redactText(issue, apiKey)),
       recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
       ofCaller,
@@ -92,6 +109,28 @@ async function readValue<T>(
     };
     throw unusable(received, reason, found, isOther && isWrite ? 'wrong_record' : undefined);
   }
+}
+
+/** A body that is not JSON: its type, and the service's or the proxy's own words. */
+function nonJson(received: Received): string {
+  const type = received.response.headers.get('content-type') ?? 'no content type';
+  return `${oneLine(redactText(type, received.sent.apiKey)).slice(0, 100)}: ${beginningOf(received)}`;
+}
+
+/** Members by which a service says that something went wrong, in a 200. */
+const OF_ERRORS =
+  /^(?:errors?|error_?(?:code|description|message)|exception|fault|messages?|msg|success|ok)$/i;
+
+/** What a JSON body is that is not the expected one. The values of a record are its owner's: only its names are shown. */
+function whatCame(received: Received, json: unknown, reason: ContentProblem): Partial<UnusableContent> {
+  if (!isObject(json)) return reason === 'wrong_content' ? { came: beginningOf(received) } : {};
+  const names = Object.keys(json);
+  if (names.some((name) => OF_ERRORS.test(name)) && !Object.hasOwn(json, 'id'))
+    return { came: beginningOf(received), inWords: true };
+  if (reason !== 'wrong_content') return {};
+  const list = names.find((name) => Array.isArray(json[name]));
+  const shown = oneLine(redactText(names.slice(0, 8).join(', '), received.sent.apiKey)).slice(0, 200);
+  return { came: `an object with ${shown === '' ? 'no members' : shown}`, list };
 }
 
 /** Whether the JSON of a 2xx is a problem document. A product has `type` and `status` too, but as strings of its own. */

@@ -12,6 +12,8 @@ export type Expected<T> =
       readonly read: (body: unknown) => T | Promise<T>;
       /** A response without a body is read as `undefined`. */
       readonly mayBeEmpty?: boolean;
+      /** Which 404 is an empty list: one that the service sends as JSON, or any. */
+      readonly emptyIf404?: 'json' | 'any' | undefined;
       /** The value with `clear` applied to strings in which the service may echo the key. */
       cleared?(value: T, clear: (text: string) => string): T;
     }

@@ -236,3 +236,120 @@ test('the message of an error is one line, whatever the service writes', async (
   expect((invalid as Error).message).toContain(said);
   expect((invalid as Error).message).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
 });
+
+const typed = (body: string, type: string | undefined, status = 200) => {
+  const response = new Response(new TextEncoder().encode(body), { status });
+  if (type !== undefined) response.headers.set('content-type', type);
+  return response;
+};
+
+test.each<[what: string, response: Response, says: string, does: string]>([
+  [
+    'an error',
+    jsonResponse({ error: 'Subscription expired' }),
+    '{"error":"Subscription expired"}',
+    'Do what it says',
+  ],
+  [
+    'an error with a code',
+    jsonResponse({ error: { code: 5, message: `Key ${KEY} is suspended` } }),
+    '"message":"Key [redacted] is suspended"',
+    'Do what it says',
+  ],
+  [
+    'a failure',
+    jsonResponse({ success: false, message: 'Maintenance until 6' }),
+    'Maintenance until 6',
+    'Do what it says',
+  ],
+  [
+    'a wrapped list',
+    jsonResponse({ data: [{ id: '1', name: 'Kim' }], total: 1 }),
+    'an object with data, total',
+    'member data',
+  ],
+  [
+    'another wrapped list',
+    jsonResponse({ page: 1, items: [] }),
+    'an object with page, items',
+    'member items',
+  ],
+  [
+    'one more',
+    jsonResponse({ '@odata.context': 'x', value: [{ id: '1', name: 'Kim' }] }),
+    'an object with',
+    'member value',
+  ],
+  ['one record', jsonResponse({ id: '1', name: 'Kim' }), 'an object with id, name', 'Check that baseUrl'],
+  ['an empty object', jsonResponse({}), 'an object with no members', 'Check that baseUrl'],
+  ['null', jsonResponse(null), 'records, a JSON array): null', 'Check that baseUrl'],
+  ['a page', typed('<h1>Sign in</h1>', 'text/html'), 'text/html: <h1>Sign in</h1>', 'Check that baseUrl'],
+  ['a text', typed('Offline', 'text/plain'), 'text/plain: Offline', 'Check that baseUrl'],
+  [
+    'a body of an unknown type',
+    typed('Offline', 'application/octet-stream'),
+    'application/octet-stream: Offline',
+    'Check that baseUrl',
+  ],
+])('a list that is %s is an error that says what came and what to do', async (_, response, says, does) => {
+  const error = (await caught(clientOf(response).accounts.list().first())) as Error;
+  expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_content' });
+  expect(error.message).toContain('GET /accounts returned 200, but its body is not the expected JSON');
+  expect(error.message).toContain(says);
+  expect(error.message).toContain(does);
+  expect(error.message).not.toContain('Kim');
+  expect(error.message).not.toContain(KEY);
+});
+
+test.each([
+  ['get', { error: 'Subscription expired' }, true],
+  ['get', { success: false, msg: 'Subscription expired' }, true],
+  ['get', { _id: '1', name: 'Subscription expired' }, false],
+  ['get', { id: 7, message: 'Subscription expired' }, false],
+  ['create', { success: false, message: 'Subscription expired' }, true],
+  ['update', { errors: ['Subscription expired'] }, true],
+  ['delete', { success: false, message: 'Subscription expired' }, true],
+] as const)('a %s that gets %j in a 200 shows the words of an error: %s', async (method, body, isShown) => {
+  const { products } = clientOf(jsonResponse(body));
+  const calls = {
+    get: () => products.get('1'),
+    create: () => products.create({ name: 'Desk' }),
+    update: () => products.update('1', { name: 'Desk' }),
+    delete: () => products.delete('1'),
+  };
+  const { message } = (await caught(calls[method]())) as Error;
+  expect(message.includes('Subscription expired')).toBe(isShown);
+});
+
+test.each([
+  ['an object with numeric keys, as PHP sends it', { 0: { id: '1' }, 2: { id: '3' } }, ['1', '3']],
+  ['the same from 1', { 1: { id: '1' }, 2: { id: '2' } }, ['1', '2']],
+  ['the same as members of JSON-LD', { member: { 1: { id: '1' } } }, ['1']],
+  ['the same as members of Hydra', { 'hydra:member': { 4: { id: '9' } } }, ['9']],
+])('a list may be %s', async (_, body, ids) => {
+  const page = await clientOf(jsonResponse(body)).accounts.list({}, { pagination: 'none' }).pages().next();
+  expect(page.value?.ids).toEqual(ids);
+});
+
+test.each([{ 1: 'a', 2: 'b' }, { 1: { id: '1' }, next: null }, { 1: [] }])(
+  'an object with other members or values is not a list: %j',
+  async (body) => {
+    const read = clientOf(jsonResponse(body)).accounts.list().first();
+    expect(await caught(read)).toMatchObject({ reason: 'wrong_content' });
+  },
+);
+
+test.each([
+  [304, '', 'A cache on the way returned it: exclude the service from that cache.'],
+  [
+    405,
+    '<h1>Method Not Allowed</h1>',
+    'Allow GET in any cache, proxy or firewall on the way, and check baseUrl.',
+  ],
+])('a %i of a cache is no redirect, and says what to do', async (status, body, advice) => {
+  const response = new Response(status === 304 ? null : body, { status });
+  const error = (await failureOf(response)) as Error;
+  expect(error).toMatchObject({ code: 'unknown_problem', status, retryable: false });
+  expect(error.message).toContain(`GET /accounts/1 returned ${status}`);
+  expect(error.message).toContain(advice);
+});

@@ -3,9 +3,7 @@ import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { byPage } from '../by-page.ts';
 import { integerId, rangeOf } from '../id-bounds.ts';
 import {
-  type AfterLastPage,
   type FetchPage,
-  isAfterLastPage,
   keepRecords,
   type Page,
   type PageQuery,
@@ -32,7 +30,6 @@ import { BY_PAGE, positionOf, stateOf } from './token.ts';
 
 interface KeysetOptions extends ReaderOptions {
   /** How the service responds to a page after the last one. */
-  readonly afterLastPage: AfterLastPage;
   /** Called once if the read continues by page, when the first row came again. */
   readonly onRepeat: () => void;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
@@ -180,19 +177,9 @@ class Reader<T> {
     for (const ask of asks) {
       const query = queryOf(ask, state, this.#context);
       this.#inFlight.add(ask);
-      this.#fetchRows(ask, query)
+      this.#fetchPage(query, this.#options.signal)
         .then((response) => this.#receive(ask, query, response))
         .catch((error: unknown) => this.#fail(ask, query, error));
-    }
-  }
-
-  async #fetchRows({ page }: Ask, query: PageQuery): Promise<PageResponse<T>> {
-    try {
-      return await this.#fetchPage(query, this.#options.signal);
-    } catch (error) {
-      // A 404 after the last page is a page without rows.
-      if (page !== 2 || !isAfterLastPage(error, this.#options.afterLastPage)) throw error;
-      return withoutRows(this.#latest as PageResponse<T>);
     }
   }
 

@@ -364,3 +364,19 @@ test.each([
   const error = await caught(Promise.resolve().then(act as () => unknown));
   expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(says) });
 });
+
+test.each<[argument: string, act: (thrower: never) => unknown]>([
+  ['draft', (draft) => client.products.create(draft)],
+  ['patch', (patch) => client.products.update('1', patch)],
+  ['client', (own) => sync(own, { ...run, onBatch: nothing })],
+  ['client', (own) => sync(own, { ...run, onBatch: nothing, collections: ['accounts'] as never })],
+  ['client', (own) => verify(own, { tenant: 'acme', target, collections: ['accounts'] as never } as never)],
+])('a getter of the argument %s that throws is invalid input %#', async (argument, act) => {
+  const thrower = {
+    get accounts(): never {
+      throw new RangeError('not today');
+    },
+  };
+  const message = await messageOf(() => act(thrower as never));
+  expect(message).toBe(`${argument}: cannot be read: it threw RangeError: not today.`);
+});

@@ -130,12 +130,40 @@ test.each([29, 30])(
   },
 );
 
+test.each([
+  ['a short one', [[1, 2, 3], [4, 5, 6], [7]]],
+  [
+    'a full one',
+    [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
+  ],
+  ['the second of two short ones', [[1], [2]]],
+] as const)(
+  'a list by page ends at a service that repeats its last page for ever: %s',
+  async (_, numbers) => {
+    const warn = vi.fn();
+    const { pages, queries } = serviceOf(
+      ({ page = 1 }) => numbers[Math.min(page, numbers.length) - 1]?.map((id) => ({ id: `u-${id}` })) ?? [],
+      { logger: { debug() {}, info() {}, warn } },
+    );
+    const read = await all(pages());
+    expect(read.flatMap(({ ids }) => ids)).toEqual(numbers.flat().map((id) => `u-${id}`));
+    // Nothing was missed, so nothing is counted.
+    expect(read.map(({ repeated }) => repeated)).toEqual(numbers.map(() => 0));
+    expect(read.at(-1)).toMatchObject({ complete: 'likely' });
+    expect(queries).toHaveLength(numbers.length + 2);
+    expect(warn).not.toHaveBeenCalled();
+  },
+);
+
 test('a list by page takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
   const { accounts } = serviceOf(({ page = 1 }) => (page > 2 ? notFound() : rowsOf([page])));
   expect(await idsOf(accounts.list({}, { afterLastPage: 'not_found' }))).toEqual(['1', '2']);
   expect(await caught(all(accounts.list()))).toMatchObject({ code: 'not_found' });
   const fromPage3 = accounts.list({ page: 3 }, { afterLastPage: 'not_found' });
-  expect(await caught(all(fromPage3))).toMatchObject({ code: 'not_found' });
+  expect(await all(fromPage3)).toEqual([]);
 });
 
 test('a list by page requests the first page alone, and then as many ahead as allowed', async () => {
