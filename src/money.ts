@@ -9,7 +9,10 @@ import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
  * `toString`. It shares no settings with other users of decimal.js.
  */
 const Decimal = DecimalJs.clone({ defaults: true, precision: 60, toExpNeg: -60, toExpPos: 60 });
-/** A decimal of decimal.js, to calculate with: `plus`, `times`, `dividedBy`, `comparedTo` and more. */
+/**
+ * A decimal of [decimal.js](https://mikemcl.github.io/decimal.js/), to calculate with: `plus`, `times`, `dividedBy`,
+ * `comparedTo` and more. `toDecimal('1.5')` returns one; the constructor is `Decimal` of the package decimal.js.
+ */
 export type Decimal = DecimalJs;
 
 /** Ways to round, by the names that accountants use. */
@@ -58,16 +61,25 @@ export function toDecimal<E extends null | undefined>(value: Money | E): Decimal
 }
 
 /**
- * An amount in the form of the service: `"129.0000"`.
+ * An amount in the form of the service: `"129.0000"`. A number is read by its shortest digits, so `0.1 + 0.2` is
+ * `0.30000000000000004`: name a rounding.
  *
- * @throws InvalidInputError if a digit would be lost and no `rounding` is named, for NaN and infinities, and for
- * more than 18 digits before the point.
+ * ```ts
+ * toMoney(129.9 * 3, { digits: 2, rounding: 'half_up' }); // '389.70'
+ * ```
+ * @throws InvalidInputError if a digit would be lost and no `rounding` is named, for NaN and infinities, for numbers that
+ * have lost digits already (2^53 and more), and for more than 18 digits before the point.
  */
-export function toMoney(amount: Decimal, options: MoneyOptions = {}): Money {
+export function toMoney(value: Decimal | number, options: MoneyOptions = {}): Money {
   const { digits, rounding } = resolved(moneyOptions, options, { of: 'toMoney' });
+  const isExact = typeof value === 'number' && Math.abs(value) < 2 ** 53;
+  const amount = isExact ? new Decimal(value) : value;
   // The exponent is looked at before any digit is written: 1e400000000 would be written out in full.
   if (!DecimalJs.isDecimal(amount) || !amount.isFinite() || amount.e > 18) {
-    throw new InvalidInputError('amount', 'must be a Decimal with at most 18 digits before the point');
+    throw new InvalidInputError(
+      'amount',
+      'must be a Decimal with at most 18 digits before the point, or a number below 2^53',
+    );
   }
   if (rounding === undefined && amount.decimalPlaces() > digits) {
     throw new InvalidInputError('amount', `has more than ${digits} digits after the point; name a rounding`);

@@ -271,7 +271,10 @@ function checkBaseUrl({
   allowInsecure,
 }: Pick<ResolvedOptions<typeof clientOptions>, 'baseUrl' | 'allowInsecure'>): string {
   if (baseUrl === undefined) {
-    throw new InvalidInputError('baseUrl', 'is missing; pass baseUrl or set ACCOUNTING_BASE_URL');
+    throw new InvalidInputError(
+      'baseUrl',
+      'is missing: pass it or set ACCOUNTING_BASE_URL, which node --env-file=.env reads from a file; without a service, pass the clientOptions of createSandbox()',
+    );
   }
   return parseBaseUrl(baseUrl, allowInsecure);
 }

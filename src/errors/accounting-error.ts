@@ -35,7 +35,8 @@ const BRAND = Symbol.for('accounting-data-sdk.error');
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * The base of everything this package throws, except an abort, which rejects with the signal's own reason.
+ * The base of what a client, `sync`, `push`, a store and a target throw, except an abort, which rejects with the signal's own
+ * reason. The sandbox throws TypeErrors.
  * Match by `code`, by `instanceof` or with `isAccountingError`: all three work across two installed copies.
  */
 export abstract class AccountingError extends Error {

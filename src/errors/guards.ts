@@ -64,11 +64,17 @@ export function isAccountingError<Code extends AccountingErrorCode = AccountingE
   return isBranded(error) && (code === undefined || error.code === code);
 }
 
-/** Whether the service responded with an error, so that there is a status; with `code`, whether it is that one. */
-export function isApiError<Code extends ApiErrorCode = ApiErrorCode>(
+/**
+ * Whether the service responded with an error, so that there is a status; with `code`, whether it is that one. The rate
+ * limiter has errors of the code `rate_limited` too, without a response: `isAccountingError(error, 'rate_limited')` is
+ * true for both.
+ */
+export function isApiError(error: unknown): error is AnyApiError;
+export function isApiError<Code extends Exclude<ApiErrorCode, 'rate_limited'>>(
   error: unknown,
-  code?: Code,
-): error is Extract<AnyApiError, { code: Code }> {
+  code: Code,
+): error is Extract<AnyApiError, { code: Code }>;
+export function isApiError(error: unknown, code?: ApiErrorCode): boolean {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 

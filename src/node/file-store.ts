@@ -19,7 +19,7 @@ import type { CompleteStore } from '../reading/store.ts';
  * ```
  */
 export function fileStore(directory: string | URL): CompleteStore {
-  const folder = typeof directory === 'string' ? directory : fileURLToPath(directory);
+  const folder = folderOf(directory);
   const fileOf = (key: string) => join(folder, `${fileName(key)}.json`);
   let cleaning: Promise<void> | undefined;
   const clean = () => {
@@ -48,6 +48,15 @@ export function fileStore(directory: string | URL): CompleteStore {
       return lockFile(`${fileOf(key)}.lock`);
     },
   };
+}
+
+function folderOf(directory: unknown): string {
+  if (typeof directory === 'string' && directory !== '') return directory;
+  try {
+    return fileURLToPath(directory as URL);
+  } catch {
+    throw new InvalidInputError('directory', 'must be a path, or a URL that begins with file:');
+  }
 }
 
 /** File systems allow names of 255 bytes, and a temporary name adds 22. */

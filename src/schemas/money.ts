@@ -19,7 +19,7 @@ export function isMoney(value: unknown): value is Money {
 export function moneyProblem(value: unknown): string {
   return typeof value === 'string'
     ? 'is not a decimal with a point: write "1234.50", without thousands separators and currency, with at most 18 digits before the point and 8 after it'
-    : 'must be a decimal string such as "129.0000"; a number may have lost digits';
+    : 'must be a decimal string such as "129.0000": a number may have lost digits, and toMoney makes an amount of it';
 }
 
 /** The one string for an amount: `5`, `5.0` and `005.00000` become `5.0000`, as the service writes amounts. */

@@ -58,7 +58,10 @@ export function createKeySource(apiKey: ApiKey): KeySource {
 /** Checked before `Headers` sees it: its own error message would quote the key. */
 function checkKey(key: unknown): string {
   if (typeof key !== 'string' || key === '') {
-    throw new InvalidInputError('apiKey', 'is missing; pass apiKey or set ACCOUNTING_API_KEY');
+    throw new InvalidInputError(
+      'apiKey',
+      'is missing: pass it or set ACCOUNTING_API_KEY, which node --env-file=.env reads from a file',
+    );
   }
   if (!isVisibleAscii(key)) {
     throw new InvalidInputError(

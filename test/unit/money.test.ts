@@ -82,6 +82,18 @@ test.each([
   expect(rounded).toEqual(expected);
 });
 
+test.each<[number, MoneyOptions, string]>([
+  [129, {}, '129.0000'],
+  [129.9 * 3, { digits: 2, rounding: 'half_up' }, '389.70'],
+  [0.1 + 0.2, { rounding: 'half_even' }, '0.3000'],
+  [1.005, { digits: 2, rounding: 'half_up' }, '1.01'],
+  [-0, {}, '0.0000'],
+  [1e-7, { rounding: 'up' }, '0.0001'],
+  [2 ** 53 - 1, { digits: 0 }, '9007199254740991'],
+])('toMoney writes the number %d with %j as %s', (amount, options, expected) => {
+  expect(toMoney(amount, options)).toBe(expected);
+});
+
 test('a digit is lost only if a rounding is named', () => {
   const third = toDecimal('1').div(3);
   expect(thrown(() => toMoney(third))).toMatchObject({ code: 'invalid_input', argument: 'amount' });
@@ -101,7 +113,11 @@ test.each<[string, () => unknown, string]>([
   ['an exponent that would hang', () => toMoney(new DecimalJs('1e400000000')), 'amount'],
   ['a small exponent that would hang', () => toMoney(new DecimalJs('1e-400000000')), 'amount'],
   ['a string', () => toMoney('129.0000' as never), 'amount'],
-  ['a number', () => toMoney(129 as never), 'amount'],
+  ['a number with more digits, without a rounding', () => toMoney(0.1 + 0.2), 'amount'],
+  ['a number that has lost digits', () => toMoney(2 ** 53), 'amount'],
+  ['a negative one', () => toMoney(-1e300, { rounding: 'down' }), 'amount'],
+  ['the number NaN', () => toMoney(Number.NaN), 'amount'],
+  ['the number Infinity', () => toMoney(Number.POSITIVE_INFINITY, { rounding: 'up' }), 'amount'],
   ['undefined', () => toMoney(undefined as never), 'amount'],
   ['9 digits', () => toMoney(toDecimal('1'), { digits: 9 }), 'digits'],
   ['-1 digits', () => toMoney(toDecimal('1'), { digits: -1 }), 'digits'],

@@ -26,9 +26,9 @@ test('base URL and key come from the environment if they are not passed', async 
 test('what is missing is named, with the variable that would give it', () => {
   vi.stubEnv('ACCOUNTING_BASE_URL', '');
   vi.stubEnv('ACCOUNTING_API_KEY', '');
-  expect(String(thrown(() => createClient()))).toContain('pass baseUrl or set ACCOUNTING_BASE_URL');
+  expect(String(thrown(() => createClient()))).toContain('pass it or set ACCOUNTING_BASE_URL');
   expect(String(thrown(() => createClient({ baseUrl: needed.baseUrl })))).toContain(
-    'pass apiKey or set ACCOUNTING_API_KEY',
+    'pass it or set ACCOUNTING_API_KEY',
   );
 });
 

@@ -19,6 +19,15 @@ describe('fileStore', () => {
     expect(await fileStore(pathToFileURL(directory)).get('p:acme:accounts')).toBe('{"v":1}');
   });
 
+  test.each([new URL('https://books.example.com'), '', undefined, null, 5, {}])(
+    'rejects a directory that is neither a path nor a file URL: %s',
+    (directory) => {
+      expect(() => fileStore(directory as string)).toThrow(
+        expect.objectContaining({ code: 'invalid_input', argument: 'directory' }),
+      );
+    },
+  );
+
   test('has nothing under a key that was never written or was deleted', async () => {
     const store = fileStore(folder);
     expect(await store.get('k')).toBeUndefined();

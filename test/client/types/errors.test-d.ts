@@ -75,6 +75,8 @@ test('a misspelt code does not compile', () => {
   isAccountingError(error, 'rate-limited');
   // @ts-expect-error timeout is not a code of an API error
   isApiError(error, 'timeout');
+  // @ts-expect-error the rate limiter has errors of this code without a response: isAccountingError finds both
+  isApiError(error, 'rate_limited');
   switch (error.code) {
     // @ts-expect-error NotFound is not a code
     case 'NotFound':
