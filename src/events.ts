@@ -1,9 +1,13 @@
 import { printedCause } from './errors/accounting-error.ts';
-import { type AnyAccountingError, isApiError } from './errors/guards.ts';
+import { type AnyAccountingError, isAccountingError, isApiError } from './errors/guards.ts';
+import type { PushError } from './errors/push-error.ts';
+import type { SyncError } from './errors/sync-error.ts';
 import { logWriter } from './internal/logger.ts';
 import { notify } from './internal/notify.ts';
 import { is, type OptionInputs, optional } from './internal/options.ts';
 import { causeText } from './internal/text.ts';
+import type { PushReport } from './reports/push-report.ts';
+import type { SyncReport } from './reports/sync-report.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 
 /** What every event of a call carries. Never the API key, never a body. */
@@ -99,6 +103,14 @@ export interface RunEvent {
   readonly collections: readonly string[];
 }
 
+/** How a `sync` or a `push` ended. */
+export interface RunEnd {
+  /** What it rejected with; undefined if it succeeded. */
+  readonly error: unknown;
+  /** What it did, also of one that failed; undefined after an abort and before anything was read. */
+  readonly report: SyncReport | PushReport | undefined;
+}
+
 const listener = <Event>() => optional(is.callback<(event: Event) => void>());
 
 export const events = {
@@ -118,10 +130,10 @@ export const events = {
   invalidRecord: listener<InvalidRecord>(),
   /**
    * Around a `sync` or a `push`: call `work` to run it, for example in a span or in a context of
-   * AsyncLocalStorage. It resolves with the error that the run ended with, and with undefined if it succeeded. The run
+   * AsyncLocalStorage. It resolves with how the run ended. The run
    * runs once, even if this throws or does not call `work`.
    */
-  run: optional(is.callback<(event: RunEvent, work: () => Promise<unknown>) => unknown>()),
+  run: optional(is.callback<(event: RunEvent, work: () => Promise<RunEnd>) => unknown>()),
 };
 
 /** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
@@ -143,7 +155,12 @@ export interface Logger {
 
 export interface ClientListeners extends Omit<Listeners, 'run'> {
   /** Carries out a run inside the listeners `run`, the first of them outside. */
-  readonly inRun?: (<T>(event: RunEvent, work: () => Promise<T>) => Promise<T>) | undefined;
+  readonly inRun?:
+    | (<Report extends SyncReport | PushReport>(
+        event: RunEvent,
+        work: () => Promise<Report>,
+      ) => Promise<Report>)
+    | undefined;
   /** Reports to the logger that a listener threw; `who` names it, such as `onWait`. */
   readonly listenerFailed?: ((who: string, thrown: unknown) => void) | undefined;
   /** Writes a warning about a collection to the logger. */
@@ -191,8 +208,8 @@ function runInside(
       // Its rejection is the caller's to handle: a listener that awaits it has not failed.
       const settled = () =>
         once().then(
-          () => undefined,
-          (error: unknown) => error,
+          (report): RunEnd => ({ error: undefined, report }),
+          (error: unknown): RunEnd => ({ error, report: hasReport(error) ? error.report : undefined }),
         );
       return () => {
         call('the listener on.run', () => listeners.run?.(event, settled));
@@ -201,6 +218,10 @@ function runInside(
     }, work);
     return outermost();
   };
+}
+
+function hasReport(error: unknown): error is SyncError | PushError {
+  return isAccountingError(error, 'sync_failed') || isAccountingError(error, 'push_failed');
 }
 
 function failureReporter(logger: Logger): (who: string, thrown: unknown) => void {

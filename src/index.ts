@@ -179,6 +179,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  RunEnd,
   RunEvent,
   WaitEvent,
 } from './events.ts';

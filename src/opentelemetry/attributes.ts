@@ -33,6 +33,11 @@ export const OWN = {
   /** Of a sync or a push. */
   tenant: 'accounting.tenant',
   collections: 'accounting.collections',
+  /** The statuses of a sync's collections, each once. */
+  statuses: 'accounting.sync.statuses',
+  records: 'accounting.sync.records',
+  /** Rows of a push; with the name of an action behind it, those that it concerned. */
+  rows: 'accounting.push.rows',
   collection: 'accounting.collection',
   quota: 'accounting.rate_limit.limit',
   remaining: 'accounting.rate_limit.remaining',

@@ -6,9 +6,12 @@ import type {
   EndEvent,
   ResponseEvent,
   RetryEvent,
+  RunEnd,
   RunEvent,
   WaitEvent,
 } from '../events.ts';
+import type { PushReport } from '../reports/push-report.ts';
+import type { SyncReport } from '../reports/sync-report.ts';
 import { callAttributes, HTTP, OWN, serverAttributes } from './attributes.ts';
 import type { Instruments } from './instruments.ts';
 
@@ -113,15 +116,26 @@ export class OpenCall {
 /** A span around a sync or a push, in whose context its calls are made. */
 export async function spanOfRun(
   { name, tenant, collections }: RunEvent,
-  work: () => Promise<unknown>,
+  work: () => Promise<RunEnd>,
   { tracer, attributes }: Sinks,
 ): Promise<void> {
   const around = context.active();
   const own = { [OWN.tenant]: tenant, [OWN.collections]: [...collections] };
   const span = tracer.startSpan(`accounting ${name}`, { attributes: { ...attributes, ...own } }, around);
-  const error = await context.with(trace.setSpan(around, span), work);
+  const { error, report } = await context.with(trace.setSpan(around, span), work);
+  if (report !== undefined) span.setAttributes(resultOf(report));
   if (error !== undefined) endSpan(span, isAccountingError(error) ? error.code : aborted(error));
   else endSpan(span);
+}
+
+function resultOf(report: SyncReport | PushReport): Attributes {
+  if ('counts' in report) {
+    const counts = Object.entries(report.counts).filter(([, count]) => count > 0);
+    const actions = counts.map(([action, count]) => [`${OWN.rows}.${action}`, count] as const);
+    return { [OWN.rows]: report.rows, ...Object.fromEntries(actions) };
+  }
+  const statuses = new Set(report.collections.map(({ status }) => status));
+  return { [OWN.statuses]: [...statuses].toSorted(), [OWN.records]: report.records };
 }
 
 /** A run rejects with the reason of its signal, which is any value. */

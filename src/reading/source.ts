@@ -6,6 +6,8 @@ import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import type { ListOptions, ListParameters } from '../pagination/list-options.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
 import type { Paginator } from '../pagination/paginator.ts';
+import type { PushReport } from '../reports/push-report.ts';
+import type { SyncReport } from '../reports/sync-report.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
 import type { CallSettings, RequestOptions, RunCallOptions } from '../transport/call-options.ts';
@@ -82,7 +84,10 @@ export interface RunSource<T extends { id: string }> {
   /** Identifies the service and its key; undefined if they are not known. Asks for the key, sends nothing. */
   keyDigest(salt: string): Promise<string | undefined>;
   /** Carries out a run inside the listeners of the client. */
-  inRun<V>(event: RunEvent, work: () => Promise<V>): Promise<V>;
+  inRun<Report extends SyncReport | PushReport>(
+    event: RunEvent,
+    work: () => Promise<Report>,
+  ): Promise<Report>;
   /** Writes a warning about the collection to the logger of the client. */
   warn(text: string): void;
   /** Writes to the logger of the client that a callback threw, such as `onProgress`. */

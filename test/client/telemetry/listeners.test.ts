@@ -57,15 +57,17 @@ test('listeners around a run are nested, the first outside', async () => {
   const around = (name: string): Listeners => ({
     async run(event, work) {
       seen.push(`${name} begins ${event.name} of ${event.tenant}: ${event.collections}`);
-      seen.push(`${name} ends with ${await work()}`);
+      const { error, report } = await work();
+      const collections = report !== undefined && 'collections' in report ? report.collections : [];
+      seen.push(`${name} ends with ${error}, ${collections.map(({ status }) => status)}`);
     },
   });
   await runOf([around('first'), { request: () => {} }, around('second')]);
   expect(seen).toEqual([
     'first begins sync of acme: accounts',
     'second begins sync of acme: accounts',
-    'second ends with undefined',
-    'first ends with undefined',
+    'second ends with undefined, done',
+    'first ends with undefined, done',
   ]);
 });
 
@@ -95,7 +97,7 @@ test('listeners around a run get its error, which is no failure of theirs', asyn
   const client = createClient({
     ...createSandbox().clientOptions,
     logger,
-    on: { run: async (_, work) => void errors.push(await work()) },
+    on: { run: async (_, work) => void errors.push((await work()).error) },
   });
   const reason = new Error('enough');
   const run = sync(client, {

@@ -209,7 +209,7 @@ const run = {
 test('the span of a run has the calls of a sync below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
-  await sync(client, run);
+  const { records } = await sync(client, run);
 
   const spans = await recorded.spans();
   const [outer, ...others] = callsOf(spans).filter(({ parent }) => parent === undefined);
@@ -218,6 +218,8 @@ test('the span of a run has the calls of a sync below it', async () => {
   expect(outer?.attributes).toEqual({
     'accounting.tenant': 'acme',
     'accounting.collections': ['products', 'accounts'],
+    'accounting.sync.statuses': ['done'],
+    'accounting.sync.records': records,
   });
   const calls = callsOf(spans).filter((span) => span !== outer);
   expect(calls.length).toBeGreaterThan(4);
@@ -237,6 +239,8 @@ test('the span of a run has the calls of a push below it', async () => {
   expect(outer?.attributes).toEqual({
     'accounting.tenant': 'acme',
     'accounting.collections': ['products'],
+    'accounting.push.rows': 1,
+    'accounting.push.rows.created': 1,
   });
   const methods = spans
     .filter(({ parent }) => parent === outer?.id)
@@ -253,4 +257,7 @@ test.for([
   await expect(sync(client, { ...run, ...options })).rejects.toThrow();
   const outer = (await recorded.spans()).find(({ name }) => name === 'accounting sync');
   expect(outer).toMatchObject({ failed: true, attributes: { 'error.type': errorType } });
+  // The rejected key stops the second collection.
+  const statuses = errorType === 'aborted' ? undefined : ['failed', 'stopped'];
+  expect(outer?.attributes['accounting.sync.statuses']).toEqual(statuses);
 });
