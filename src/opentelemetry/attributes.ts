@@ -36,7 +36,7 @@ export const OWN = {
   /** The statuses of a sync's collections, each once. */
   statuses: 'accounting.sync.statuses',
   records: 'accounting.sync.records',
-  /** Rows of a push; with the name of an action behind it, those that it concerned. */
+  /** Rows that a push has read. */
   rows: 'accounting.push.rows',
   collection: 'accounting.collection',
   quota: 'accounting.rate_limit.limit',

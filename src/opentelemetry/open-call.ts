@@ -129,11 +129,7 @@ export async function spanOfRun(
 }
 
 function resultOf(report: SyncReport | PushReport): Attributes {
-  if ('counts' in report) {
-    const counts = Object.entries(report.counts).filter(([, count]) => count > 0);
-    const actions = counts.map(([action, count]) => [`${OWN.rows}.${action}`, count] as const);
-    return { [OWN.rows]: report.rows, ...Object.fromEntries(actions) };
-  }
+  if ('counts' in report) return { [OWN.rows]: report.rows };
   const statuses = new Set(report.collections.map(({ status }) => status));
   return { [OWN.statuses]: [...statuses].toSorted(), [OWN.records]: report.records };
 }

@@ -17,7 +17,8 @@ export const readOptions = {
    * How long a call may fail because the service is down, in ms: failed connections, timeouts, 502, 503 and 504, and a
    * 500 if a list of another collection fails too. Until then it is sent again, after its own retries, and `onProgress`
    * reports that the run waits. Then its collection fails. If a list of another collection fails too, all collections of
-   * the tenant stop. Default: 120,000; 0 waits for nothing but the retries of each call.
+   * the tenant stop. The retries of a call, up to 15 seconds by default, are never cut short. Default: 120,000; 0 waits for
+   * nothing but these.
    */
   maxOutageMs: option(is.durationFrom(0), DEFAULT_MAX_OUTAGE_MS),
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */

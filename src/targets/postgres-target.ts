@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkMethods, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget } from '../sync/target.ts';
@@ -120,7 +121,12 @@ class PostgresEngine implements Engine {
 
   async #send(sql: string, values: string[] = []): Promise<readonly unknown[]> {
     const result = await this.#connection.query(sql, values);
-    return 'rows' in result ? result.rows : result;
+    const rows = 'rows' in result ? result.rows : result;
+    if (!Array.isArray(rows[0])) return rows;
+    throw new InvalidInputError(
+      'connection',
+      "must return each row as an object, not as an array: leave out rowMode: 'array' and values()",
+    );
   }
 
   /** A denied statement, with what the role lacks: PostgreSQL names the object alone. */

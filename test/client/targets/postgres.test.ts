@@ -1,6 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { createClient, type FieldKind, sync, verify } from 'accounting-data-sdk';
-import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
+import { type PostgresConnection, type PostgresResult, postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -92,6 +92,24 @@ test.each([
   await sync(client, options);
   const [found] = (await verify(client, options)).collections;
   expect(found).toMatchObject({ records: 3, missing: [], different: [], extra: [], changedSince: [] });
+});
+
+test.each<[string, (rows: readonly object[]) => PostgresResult]>([
+  ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
+  ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
+])('rows as arrays of %s are rejected before anything is written', async (_, result) => {
+  const sandbox = createSandbox({ records: { accounts: 2 } });
+  const client = createClient(sandbox.clientOptions);
+  const schema = newSchema();
+  const query = async (text: string, values: string[] = []) =>
+    result((await database.query<object>(text, values)).rows);
+  const options = { tenant: 'acme', collections: ['accounts'] as const };
+  const target = postgresTarget({ query }, { schema });
+  const rejected = { code: 'invalid_input', argument: 'connection', retryable: false };
+  expect(await caught(sync(client, { ...options, target }))).toMatchObject(rejected);
+  expect(sandbox.count()).toBe(0);
+  await sync(client, { ...options, target: postgresTarget(database, { schema }) });
+  expect(await caught(verify(client, { ...options, target }))).toMatchObject(rejected);
 });
 
 test('a copy in PostgreSQL is not stopped by two ids that differ only in what it cannot store', async () => {
