@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Client, type ClientOptions, createClient } from 'accounting-data-sdk';
+import { type Client, type ClientOptions, type CollectionName, createClient } from 'accounting-data-sdk';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
@@ -70,7 +70,10 @@ export async function connect(
     });
   const client = clientOf(create, flags.allowInsecure ?? false);
   if (apiKey === undefined) key = await askForKey(io, given);
-  return { client, reading: profile.sync, pagination: profile.client.pagination };
+  const { pagination } = profile.client;
+  const paginationOf = (name: CollectionName) =>
+    typeof pagination === 'object' ? pagination[name] : pagination;
+  return { client, reading: profile.sync, paginationOf };
 }
 
 /** The profile in the file of `--service`; an empty one without it. */
@@ -99,8 +102,8 @@ export interface Connection {
   readonly client: Client;
   /** Options of a sync or a push that fit the service, as the file of `--service` has them. */
   readonly reading: ServiceProfile['sync'];
-  /** How the client paginates, if that file says so. */
-  readonly pagination: ServiceProfile['client']['pagination'];
+  /** How the client lists a collection, if that file says so. */
+  readonly paginationOf: (name: CollectionName) => 'keyset' | 'page' | 'none' | undefined;
 }
 
 async function askForKey(io: CommandIo, given: Settings): Promise<string> {

@@ -92,14 +92,16 @@ describe('the options and the advice for a service', () => {
     );
   });
 
-  test('leave a collection out if it differs', async () => {
+  test('name the collection that differs', async () => {
     const client = clientBehind(productSandbox().sandbox, (url) => {
       if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');
       return url;
     });
     const report = await probe(client, { collections: ['accounts', 'products'] });
-    expect(report.client.pagination).toBeUndefined();
-    expect(report.advice).toContainEqual(expect.stringContaining("List products with pagination: 'page'"));
+    expect(report.client.pagination).toEqual({ products: 'page' });
+    expect(() =>
+      createClient({ baseUrl: 'https://books.example', ...report.client, apiKey: 'k' }),
+    ).not.toThrow();
   });
 });
 
@@ -114,7 +116,11 @@ test('a probe advises page for a service that drops one of two bounds', async ()
 test.each([
   ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
   ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
-  ['does not take a list of the usual page size for a whole one', { accounts: 30, boms: 12 }, 'page'],
+  [
+    'does not take a list of the usual page size for a whole one',
+    { accounts: 30, boms: 12 },
+    { accounts: 'page', boms: 'none' },
+  ],
 ])('a probe of a service without pagination %s', async (_, records, pagination) => {
   const sandbox = createSandbox({
     paginated: false,
@@ -124,7 +130,23 @@ test.each([
   });
   const client = createClient(sandbox.clientOptions);
   const report = await probe(client, { collections: ['accounts', 'boms'] });
-  expect(report.client.pagination).toBe(pagination);
+  expect(report.client.pagination).toEqual(pagination);
+});
+
+test('a probe advises none for the collection alone that comes in one response', async () => {
+  const { sandbox } = productSandbox({ records: { accounts: 65, budgetLines: 40, products: 65 } });
+  const client = clientBehind(sandbox, (url) => {
+    if (!url.pathname.endsWith('/budget-lines')) return url;
+    return Response.json(sandbox.store.budgetLines.all());
+  });
+  const collections = ['accounts', 'budgetLines', 'products'] as const;
+  const report = await probe(client, { collections });
+  expect(report.client.pagination).toEqual({ budgetLines: 'none' });
+  const own = client.withOptions({ pagination: report.client.pagination });
+  for (const name of collections) {
+    const read = await own[name].list().toArray({ limit: Infinity });
+    expect([name, new Set(read.map(({ id }) => id)).size]).toEqual([name, sandbox.store[name].ids().length]);
+  }
 });
 
 describe('the times that updatedSince is compared with', () => {

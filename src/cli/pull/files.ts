@@ -103,7 +103,7 @@ async function read(
   // Invalid records too: the file holds what the service sent, with null for a number such as 1e400.
   const client = connection.client.withOptions({ validation: 'report', pagination: flags.pagination });
   const collection = client.collection(client[name].segment, {});
-  const { pagination = connection.pagination } = flags;
+  const { pagination = connection.paginationOf(name) } = flags;
   const run = changes(collection, {
     ...connection.reading,
     tenant: 'pull',

@@ -1,5 +1,5 @@
 import { LARGE_PAGE } from './page-size.ts';
-import { type Findings, withoutKeyset } from './profile.ts';
+import type { Findings } from './profile.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
 
 /** Of `push`. One measurement is not a limit: ten times as long is advised. */
@@ -31,7 +31,6 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     writes.nullFields.value === 'omitted' ? 'products' : where((one) => one.nullFields.value === 'omitted');
   const separators = readable.flatMap(({ details }) => details.betweenSeparator.value ?? []);
   const separator = separators.find((one) => one !== '..');
-  const byPage = withoutKeyset(collections).join(', ');
   const iris = where(({ iriFields }) => (iriFields.value ?? []).length > 0);
   const offsets = [...new Set(readable.flatMap(({ details }) => details.offsets.value ?? []))]
     .sort()
@@ -54,8 +53,6 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       `Lists of ${repeating} show records on two pages, so others may be on none: they are sorted by something that many records share. A read by page reports complete 'likely', and reading again does not find the others; use keyset pagination if ids are integers.`,
     unordered &&
       `Lists of ${unordered} are not in the order of ids: keyset pagination reports complete 'likely' instead of 'certain'. Run a sync in mode 'full' from time to time.`,
-    byPage &&
-      `List ${byPage} with pagination: 'page': ids are not integers, or a bound on id is not honoured.`,
     unreadable &&
       `The id of some records of ${unreadable} cannot be read: a sync delivers the others and then fails there. Ask the operator of the service to send id as a string.`,
     separator === undefined

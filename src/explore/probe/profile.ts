@@ -80,48 +80,52 @@ function suitsKeyset({ id, idForm }: CollectionDetails): boolean | undefined {
   return id.together.value === true && verdicts.every((verdict) => verdict === 'honoured') ? true : undefined;
 }
 
-/** The collections that keyset pagination cannot read, although it can read others. */
-export function withoutKeyset(collections: readonly CollectionFindings[]): string[] {
-  const verdicts = collections.map(({ collection, details }) => ({
-    collection,
-    suits: details === undefined ? undefined : suitsKeyset(details),
-  }));
-  if (!verdicts.some(({ suits }) => suits === true)) return [];
-  return verdicts.filter(({ suits }) => suits === false).map(({ collection }) => collection);
-}
-
 /**
- * Whether one response is a whole list: the page parameter is ignored, and the longest response has more records than the
- * default page of any framework and than every other one. Responses of one length may be full pages.
+ * Whether one response is a whole list: the page parameter is ignored, and a page of the service can hold more records.
+ * Responses of one length may be full pages, and so may those of the default size of a framework.
  */
-function isUnpaginated(readable: readonly Readable[]): Readable | undefined {
-  const [longest, second] = readable;
-  const isIgnored = readable.every(({ details }) => details.page.value !== 'honoured');
-  if (!isIgnored || longest?.details.page.value !== 'ignored' || second === undefined) return undefined;
-  return longest.details.rows > Math.max(DEFAULT_PAGE, second.details.rows) ? longest : undefined;
+function isWhole({ details: { page, rows } }: Readable, readable: readonly Readable[]): boolean {
+  const sizes = readable.map(({ details }) => details.rows);
+  const most = Math.max(...sizes);
+  const isAlone = sizes.length > 1 && sizes.filter((size) => size === most).length === 1;
+  return page.value === 'ignored' && (rows < most || (isAlone && most > DEFAULT_PAGE));
 }
 
 /** The page size of API Platform, which the service is probably built on. */
 const DEFAULT_PAGE = 30;
 
-function paginationOf(readable: readonly Readable[]): Finding<'page' | 'none'> {
-  // The default of the client.
-  if (readable.some(({ details }) => suitsKeyset(details) === true)) return NOTHING;
-  const whole = isUnpaginated(readable);
-  if (whole !== undefined) {
-    const { collection, details } = whole;
-    const seen = `a response of ${collection} has ${details.rows} records, more than those of other collections`;
-    return known('none', `page 2 is page 1, and ${seen}: one request is the whole list`);
+/** How a collection is listed, if not as by default. */
+function paginationOf(one: Readable, readable: readonly Readable[]): Finding<'page' | 'none'> {
+  if (suitsKeyset(one.details) === true) return NOTHING;
+  const { collection, details } = one;
+  if (isWhole(one, readable)) {
+    return known(
+      'none',
+      `page 2 of ${collection} is page 1, and its response has ${details.rows} records: one request is the whole list`,
+    );
   }
-  const isUnfit = readable.some(({ details }) => suitsKeyset(details) === false);
-  const reason =
-    'ids are not integers, or a bound on id is not honoured: a deletion during a read can hide a row';
-  return isUnfit ? known('page', reason) : NOTHING;
+  const reason = `ids of ${collection} are not integers, or a bound on id is not honoured: a deletion during a read can hide a row`;
+  return suitsKeyset(details) === false ? known('page', reason) : NOTHING;
+}
+
+/** One line for all collections, or one for each that is listed in another way than the others. */
+function paginationLines(readable: readonly Readable[]): Record<string, Finding<'page' | 'none'>> {
+  const findings = readable.map((one) => [one.collection, paginationOf(one, readable)] as const);
+  const chosen = new Set(findings.map(([, { value }]) => value));
+  const [first = NOTHING] = findings.map(([, finding]) => finding);
+  if (chosen.size <= 1) return { pagination: first };
+  // What is unknown of a list without records is no reason for a table.
+  const known = findings.filter(([, finding]) => finding.known);
+  const isCertain = readable.some(({ details }) => suitsKeyset(details) === true);
+  const [any] = known;
+  if (any !== undefined && !isCertain && new Set(known.map(([, { value }]) => value)).size === 1)
+    return { pagination: any[1] };
+  return Object.fromEntries(known.map(([name, finding]) => [`pagination.${name}`, finding]));
 }
 
 function listOrderOf(readable: readonly Readable[]): Finding<'id'> {
   const isOther = readable.some(({ details: { order } }) => order.known && order.value !== 'id-asc');
-  if (isOther || paginationOf(readable).known) return NOTHING;
+  if (isOther || Object.values(paginationLines(readable)).some(({ known }) => known)) return NOTHING;
   const sorted = readable.find(({ details }) => details.sortedById.value === true);
   return sorted === undefined ? NOTHING : followed(sorted.details.sortedById, () => 'id' as const);
 }
@@ -143,7 +147,7 @@ function clientLines(readable: readonly Readable[], { problems, writes }: Findin
   const isOther = (type: string) => (type === 'application/json' ? undefined : type);
   const products = readable.filter(({ collection }) => collection === 'products');
   return linesOf('client', {
-    pagination: paginationOf(readable),
+    ...paginationLines(readable),
     listOrder: listOrderOf(readable),
     afterLastPage: followed(afterLastPageOf(readable), (response) =>
       response === 'empty' ? undefined : response,

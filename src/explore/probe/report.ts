@@ -152,11 +152,14 @@ export interface ProfileLine {
   readonly reason: string;
 }
 
+type PaginationName = 'page' | 'keyset' | 'none';
+
 /** Options that fit a service. What is unknown is left out. */
 export interface ServiceProfile {
   /** For `createClient`. */
   readonly client: {
-    pagination?: 'page' | 'keyset' | 'none';
+    /** For all collections, or for those that differ. */
+    pagination?: PaginationName | { readonly [Name in CollectionName]?: PaginationName };
     listOrder?: 'id';
     afterLastPage?: 'empty' | 'not_found';
     pageParameter?: 'page';
