@@ -3,7 +3,7 @@ import type { Problem, Violation } from '../schemas/problem.ts';
 import { type CallFacts, outcomeAdvice } from './accounting-error.ts';
 import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
-import type { AnyApiError } from './guards.ts';
+import type { AnyApiError, ApiErrorCode } from './guards.ts';
 import { IdempotencyKeyRequiredError } from './idempotency-key-required-error.ts';
 import { MalformedRequestError } from './malformed-request-error.ts';
 import { isNotFoundStatus, NotFoundError, showsMissing } from './not-found-error.ts';
@@ -16,8 +16,16 @@ import { ValidationFailedError } from './validation-failed-error.ts';
 const NO_SUCH_RECORD =
   'The company of this key has no such record: check the id. If every id fails, check baseUrl: client.ping() then fails too.';
 
-/** The class of each error type of the API documentation. */
-const CLASSES = {
+type KnownType = Exclude<ApiErrorCode, 'unknown_problem'>;
+
+type ClassOf<Code> = new (
+  message: string,
+  facts: CallFacts,
+  response: ErrorResponse,
+) => Extract<AnyApiError, { code: Code }>;
+
+/** The class of each error type of the API documentation. A class that is in no union does not compile here. */
+const CLASSES: { readonly [Type in KnownType]: ClassOf<Type> } = {
   malformed_request: MalformedRequestError,
   unauthenticated: UnauthenticatedError,
   forbidden: ForbiddenError,
@@ -25,10 +33,9 @@ const CLASSES = {
   not_found: NotFoundError,
   validation_failed: ValidationFailedError,
   idempotency_key_required: IdempotencyKeyRequiredError,
-  rate_limited: RateLimitedError,
-} as const;
-
-type KnownType = keyof typeof CLASSES;
+  // It has a status if it has a response.
+  rate_limited: RateLimitedError as ClassOf<'rate_limited'>,
+};
 
 /** What to do about them, if the response does not say more. */
 const ADVICE: Readonly<Record<KnownType, string>> = {
@@ -71,9 +78,8 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const advice =
     type === undefined ? unknownAdvice(response, facts) : (adviceOn(type, response, facts) ?? ADVICE[type]);
   const hint = [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
-  // The compiler does not see that every class has a status here: only a RateLimitedError without a response lacks one.
   const Class = type === undefined ? UnknownApiError : CLASSES[type];
-  return new Class(message, { ...facts, hint }, response) as AnyApiError;
+  return new Class(message, { ...facts, hint }, response);
 }
 
 /** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: a reader learns nothing from them. */

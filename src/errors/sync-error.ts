@@ -33,6 +33,8 @@ export class SyncError extends AccountingError {
    * if collections failed one by one.
    */
   readonly stopped: 'key_rejected' | 'outage' | undefined;
+  /** The code that all failures have, such as `unauthenticated`; undefined if they differ, or if one has none. */
+  readonly causeCode: string | undefined;
 
   constructor(report: SyncReport, failure: SyncFailure) {
     const { errors, stop } = failure;
@@ -43,11 +45,15 @@ export class SyncError extends AccountingError {
     this.report = report;
     this.errors = errors;
     this.stopped = stop?.reason;
+    const codes = new Set(
+      errors.map(({ error }) => (error instanceof AccountingError ? error.code : undefined)),
+    );
+    this.causeCode = codes.size === 1 ? [...codes][0] : undefined;
   }
 
   /** One screen: each reason once with its collections and its cause, and the collections by their status. */
   override toJSON(): Record<string, unknown> {
-    const { name, message, code, retryable, report } = this;
+    const { name, message, code, causeCode, retryable, report } = this;
     const errors = folded(this.errors).map(({ collections, error }) => {
       const printed = printedCause(error);
       return {
@@ -56,7 +62,7 @@ export class SyncError extends AccountingError {
       };
     });
     const collections = byStatus(report.collections);
-    return { name, message, code, retryable, errors, report: { ...report, collections } };
+    return { name, message, code, causeCode, retryable, errors, report: { ...report, collections } };
   }
 }
 

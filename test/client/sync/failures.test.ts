@@ -36,6 +36,35 @@ test.each([
   },
 );
 
+test('the causeCode of a SyncError is that of every failure, or none', async () => {
+  const collections = ['accounts', 'boms'] as const;
+  const codeOf = async (codes: readonly [status: number, type: string][]) => {
+    const books = setUpSync();
+    for (const [index, [status, type]] of codes.entries()) {
+      books.sandbox.faults.add(
+        { kind: 'status', status, type },
+        { collection: collections[index] ?? 'boms' },
+      );
+    }
+    return (await failureOf(syncAll(books, { collections, onForbidden: 'fail' }))).causeCode;
+  };
+  expect(
+    await codeOf([
+      [400, 'malformed_request'],
+      [400, 'malformed_request'],
+    ]),
+  ).toBe('malformed_request');
+  expect(
+    await codeOf([
+      [400, 'malformed_request'],
+      [403, 'scope_required'],
+    ]),
+  ).toBeUndefined();
+  const books = setUpSync();
+  const onBatch = () => Promise.reject(new Error('no database'));
+  expect((await failureOf(syncAll(books, { collections, onBatch }))).causeCode).toBeUndefined();
+});
+
 describe('a SyncError', () => {
   test('counts the collections that failed and shows the one reason that they share once', async () => {
     const books = setUpSync();
@@ -45,7 +74,7 @@ describe('a SyncError', () => {
       new RegExp(`^unknown_problem: The sync of acme .*${ALL} of ${ALL} collections.* returned 501`),
     );
     expect(error.message).not.toContain('other reason');
-    expect(error.stopped).toBeUndefined();
+    expect(error).toMatchObject({ stopped: undefined, causeCode: 'unknown_problem' });
     expect(error.errors).toHaveLength(ALL);
     expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
       {
@@ -82,7 +111,7 @@ describe('a SyncError', () => {
     expect(atOnce.message).toMatch(
       new RegExp(`^unauthenticated: The sync of acme .*API key.* all ${ALL} collections stopped`),
     );
-    expect(atOnce.stopped).toBe('key_rejected');
+    expect(atOnce).toMatchObject({ stopped: 'key_rejected', causeCode: 'unauthenticated' });
     expect(atOnce.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
     expect(statuses(atOnce.report).toSorted()).toEqual(['failed', ...Array(ALL - 1).fill('stopped')]);
     // The next request in the queue may be sent before the run hears of the first one's failure.
@@ -140,7 +169,7 @@ describe('a SyncError', () => {
       },
     });
     const error = await failureOf(syncAll({ ...books, client }, { maxOutageMs: 0 }));
-    expect(error.stopped).toBe('outage');
+    expect(error).toMatchObject({ stopped: 'outage', causeCode: 'connection_failed' });
     expect(inspect(error, { depth: 10 }).split('\n').length).toBeLessThanOrEqual(40);
     for (const text of [inspect(error), JSON.stringify(error)]) {
       expect(text).toContain('ETUNNEL');
