@@ -138,7 +138,7 @@ test.each([
     'content security policy',
     'blocked',
   ],
-] as const)('%s is recognised without a code: %s, %s', async (error, reason, kind) => {
+] as const)('%s is recognised without a code: %s, %s (%#)', async (error, reason, kind) => {
   expect(await failureOf(error)).toMatchObject({ code: 'connection_failed', reason, ...KINDS[kind] });
 });
 

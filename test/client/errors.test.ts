@@ -126,7 +126,7 @@ test.each(classes)(
 );
 
 test.each([undefined, null, 7, 'not_found', {}, { code: 'not_found' }, new Error('x'), () => {}])(
-  '%j is not an error of this package',
+  '%j is not an error of this package (%#)',
   (value) => {
     expect(sdk.isAccountingError(value)).toBe(false);
     expect(sdk.isApiError(value)).toBe(false);

@@ -66,7 +66,7 @@ const wrong = [...NUMBERS, ...OTHER_STRINGS, true, {}, ['129'], toDecimal('129')
 }));
 
 test.each(wrong)(
-  'a number for money is rejected before anything is sent, and so is every other value that is no amount: $name',
+  'a number for money is rejected before anything is sent, and so is every other value that is no amount: $name (%#)',
   async ({ is }) => {
     const { products, sandbox } = books();
     const salePrice = is() as string;

@@ -107,7 +107,7 @@ test.each<[string, object]>([
   ['body', { path: '/x', method: 'GET', body: null }],
   ['idempotencyKey', { path: '/x', method: 'POST', idempotencyKey: 'a b' }],
   ['idempotencyKey', { path: '/x', method: 'PATCH', idempotencyKey: 'k' }],
-])('%s: %j is rejected before anything is sent', async (argument, request) => {
+])('%s: %j is rejected before anything is sent (%#)', async (argument, request) => {
   const fetch = done();
   const error = await caught(scriptedClient(fetch).request(request as RawRequest));
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });

@@ -360,7 +360,7 @@ test.each([
     'updatedSince: must be a valid',
   ],
   ['a proxy', () => accounts.get('1', { headers: revoked as never }), 'options: cannot be read'],
-])('%s that throws is an invalid_input that names the argument', async (_, act, says) => {
+])('%s that throws is an invalid_input that names the argument (%#)', async (_, act, says) => {
   const error = await caught(Promise.resolve().then(act as () => unknown));
   expect(error).toMatchObject({ code: 'invalid_input', message: expect.stringContaining(says) });
 });

@@ -70,7 +70,7 @@ test.each([
   { limit: 1.5 },
   { limit: '5' },
   { limit: Symbol('5') },
-])('toArray rejects the options %j', async (options) => {
+])('toArray rejects the options %o', async (options) => {
   const { accounts, queries } = listing([], 2);
   const error = await caught(accounts.list().toArray(options as { limit: number }));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });

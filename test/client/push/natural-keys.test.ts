@@ -118,15 +118,18 @@ test.each([
   ['invisible characters', 'A\u200b'],
   ['Unicode form', 'A\u030a'],
   ['case', 'a'],
-])('a push says that the key of a row differs only in %s from that of an earlier row', async (what, key) => {
-  const plain = key.replaceAll('\u200b', '').replaceAll(/\s+/g, ' ').normalize('NFC').trim().toUpperCase();
-  const { results } = await setUpPush().run([row(plain), row(key)]);
-  const reason = new RegExp(
-    `^an earlier row may mean the same product: ".+" and ".+" differ only in ${what}$`,
-  );
-  const conflict = { action: 'conflict', ids: [], reason: expect.stringMatching(reason) };
-  expect(results).toContainEqual(expect.objectContaining({ key, ...conflict }));
-});
+])(
+  'a push says that the key of a row differs only in %s from that of an earlier row (%#)',
+  async (what, key) => {
+    const plain = key.replaceAll('\u200b', '').replaceAll(/\s+/g, ' ').normalize('NFC').trim().toUpperCase();
+    const { results } = await setUpPush().run([row(plain), row(key)]);
+    const reason = new RegExp(
+      `^an earlier row may mean the same product: ".+" and ".+" differ only in ${what}$`,
+    );
+    const conflict = { action: 'conflict', ids: [], reason: expect.stringMatching(reason) };
+    expect(results).toContainEqual(expect.objectContaining({ key, ...conflict }));
+  },
+);
 
 test('a push tells keys apart that differ only in case if a product has each of them, and no others', async () => {
   const twoCases = setUpPush([{ productNumber: 'ab' }, { productNumber: 'AB' }]);

@@ -390,7 +390,7 @@ test.each([
   ['dryRun', { dryRun: 'yes' }],
   ['store', { store: { get: () => undefined } }],
   ['maxOutageMs', { maxOutageMs: -1 }],
-])('a push rejects an invalid %s before it reads or sends anything', async (argument, options) => {
+])('a push rejects an invalid %s before it reads or sends anything (%#)', async (argument, options) => {
   const { run, sandbox } = setUpPush();
   const error = await caught(run(rows(1), options as object));
   expect(error).toMatchObject({ code: 'invalid_input', argument });

@@ -66,7 +66,7 @@ describe('a copy', () => {
       productSchema.extend({ description: stripped, absent: stripped }),
       /^(?!description$|absent$)/,
     ],
-  ])('does not hold a field that a schema of the client %s', async (_, name, schema, kept) => {
+  ])('does not hold a field that a schema of the client %s (%#)', async (_, name, schema, kept) => {
     const sandbox = createSandbox({ records: { [name]: 5 } });
     const copy = openSqlite();
     await run(sandbox, copy, { collections: [name] }, { schemas: { [name]: schema } } as ClientOptions);

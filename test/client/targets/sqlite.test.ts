@@ -173,7 +173,7 @@ test.each([
   ['tablePrefix', () => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' })],
   ['viewPrefix', () => sqliteTarget('books.sqlite', { viewPrefix: '1' })],
   ['prefix', () => sqliteTarget('books.sqlite', { prefix: 'a' } as never)],
-])('sqliteTarget rejects an invalid %s', async (argument, create) => {
+])('sqliteTarget rejects an invalid %s (%#)', async (argument, create) => {
   expect(await caught(Promise.resolve().then(create))).toMatchObject({ code: 'invalid_input', argument });
 });
 

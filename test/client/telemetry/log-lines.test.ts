@@ -135,7 +135,7 @@ test.each([
   ['find', new Response('<h1>No</h1>', { status: 404 })],
   ['find', problemResponse(403)],
 ] as const)(
-  '%s of what is not there or not allowed is an error of telemetry: %s',
+  '%s of what is not there or not allowed is an error of telemetry: %s (%#)',
   async (method, response) => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
     const [error, end] = [vi.fn(), vi.fn()];

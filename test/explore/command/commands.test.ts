@@ -184,7 +184,7 @@ describe('an error', () => {
     ['no service', { ACCOUNTING_BASE_URL: 'http://127.0.0.1:1' }, ['whoami'], 6, /got no response/],
     ['nothing to check', {}, ['discover', '--check', '/no/such/file.ts'], 7, /no such file/],
   ];
-  test.for(wrong)('is two lines and an exit code: %s', async ([, change, args, code, what]) => {
+  test.for(wrong)('is two lines and an exit code: %s (%#)', async ([, change, args, code, what]) => {
     const { env } = openSandbox({ records: 100 });
     const ran = await run({ ...env, ...change }, [...args, '--quiet']);
     expect(ran.code).toBe(code);

@@ -116,27 +116,30 @@ describe('a pull into a file', () => {
     ['an error', 3, 'ndjson'],
     ['Ctrl-C', 130, 'ndjson'],
     ['Ctrl-C', 130, 'csv'],
-  ])('leaves one that exists as it was after %s, and nothing beside it', async (_, code, format) => {
-    const { sandbox, env, file, args: ofFile } = pullOfAccounts();
-    writeFileSync(file('a'), 'older\n', { mode: 0o640 });
-    symlinkSync(file('a'), file('link'));
-    const args = [...ofFile.with(3, file('link')), '--format', format];
-    if (code === 3) {
-      sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 1 });
-    }
-    const failed = await run(env, args, code === 130 ? { signal: stopAt(sandbox, 5) } : {});
-    expect([failed.code, readdirSync(file('.'))]).toEqual([code, ['a', 'link']]);
-    expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
-    expect(failed.log.includes(`${file('link')} is unchanged.`)).toBe(code === 130);
+  ])(
+    'leaves one that exists as it was after %s, with exit code %i, as %s, and nothing beside it',
+    async (_, code, format) => {
+      const { sandbox, env, file, args: ofFile } = pullOfAccounts();
+      writeFileSync(file('a'), 'older\n', { mode: 0o640 });
+      symlinkSync(file('a'), file('link'));
+      const args = [...ofFile.with(3, file('link')), '--format', format];
+      if (code === 3) {
+        sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 6, times: 1 });
+      }
+      const failed = await run(env, args, code === 130 ? { signal: stopAt(sandbox, 5) } : {});
+      expect([failed.code, readdirSync(file('.'))]).toEqual([code, ['a', 'link']]);
+      expect(readFileSync(file('a'), 'utf8')).toBe('older\n');
+      expect(failed.log.includes(`${file('link')} is unchanged.`)).toBe(code === 130);
 
-    expect((await run(env, args)).code).toBe(0);
-    const text = readFileSync(file('a'), 'utf8');
-    const ids = (format === 'csv' ? rows(text) : records(text)).map(({ id }) => id);
-    expect(ids).toEqual(sandbox.store.accounts.ids());
-    expect(readdirSync(file('.'))).toEqual(['a', 'link']);
-    expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
-    expect(statSync(file('a')).mode & 0o777).toBe(0o640);
-  });
+      expect((await run(env, args)).code).toBe(0);
+      const text = readFileSync(file('a'), 'utf8');
+      const ids = (format === 'csv' ? rows(text) : records(text)).map(({ id }) => id);
+      expect(ids).toEqual(sandbox.store.accounts.ids());
+      expect(readdirSync(file('.'))).toEqual(['a', 'link']);
+      expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
+      expect(statSync(file('a')).mode & 0o777).toBe(0o640);
+    },
+  );
 
   test('rejects what is not a regular file, before it sends anything', async () => {
     const { sandbox, env } = openSandbox({ records: 100 });

@@ -641,7 +641,7 @@ test.each([
   ['a.csv', (text: string) => `productNumber,description\nA,${text}\nB,x\n`],
   ['a.csv', (text: string) => `productNumber,tags\nA,${text}|\nB,x\n`],
   ['a.ndjson', (text: string) => `{"productNumber":"A","tags":["${text}"]}\n{"productNumber":"B"}\n`],
-])('push fails a row of %s with megabytes in a field before it sends it', async (name, textOf) => {
+])('push fails a row of %s with megabytes in a field before it sends it (%#)', async (name, textOf) => {
   const { sandbox, push } = withFile(textOf('x'.repeat(3_000_000)), { name });
   const { code, log } = await push('--yes');
   expect([code, log]).toEqual([

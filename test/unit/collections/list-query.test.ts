@@ -20,7 +20,7 @@ test.each<[ListQuery, Record<string, string>]>([
   [{ id: { between: ['1', '9'] } }, { 'id[between]': '1..9' }],
   [{ id: { between: '1,9' } }, { 'id[between]': '1,9' }],
   [{ id: { between: '1..9' } }, { 'id[between]': '1..9' }],
-])('the list query %j is sent as %j', (query, expected) => {
+])('the list query %o is sent as %j', (query, expected) => {
   expect(sent(query)).toEqual(expected);
 });
 
@@ -75,7 +75,7 @@ test.each<[unknown, string]>([
   [null, 'query'],
   [7, 'query'],
 ])(
-  'the list query %j is rejected at once, because a service may ignore it and return everything',
+  'the list query %o is rejected at once, because a service may ignore it and return everything',
   (query, argument) => {
     const fetch = scriptedFetch(jsonResponse([]));
     const { accounts } = scriptedClient(fetch);

@@ -41,7 +41,7 @@ test.each<[unknown, string]>([
   [{ fromTomorrow: Number.NaN }, 'draft.fromTomorrow'],
   [{ fromTomorrow: () => 1 }, 'draft.fromTomorrow'],
   [{ fromTomorrow: Symbol('x') }, 'draft.fromTomorrow'],
-])('the draft %j is rejected at %s', (draft, argument) => {
+])('the draft %o is rejected at %s', (draft, argument) => {
   expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });
 

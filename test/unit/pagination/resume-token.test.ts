@@ -85,7 +85,7 @@ test.each<[string, unknown]>([
   ['bytes that are not text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
   ...[undefined, null, 7, {}, []].map((value): [string, unknown] => [`${JSON.stringify(value)}`, value]),
-])('a resume token that is %s is rejected', (_, token) => {
+])('a resume token that is %s is rejected (%#)', (_, token) => {
   expect(() => decodeResumeToken(token as string, scope)).toThrow(CheckpointError);
 });
 

@@ -64,7 +64,7 @@ test.each([
   { watermark: '2026-01-05T08:00:00.123Z' },
   { full: undefined, run: undefined },
   { run: { watermark: '2026-01-05T09:00:00Z' } },
-])('a state may lack what is not known, or hold it to the millisecond: %j', (changed) => {
+])('a state may lack what is not known, or hold it to the millisecond: %o', (changed) => {
   const stored = { ...JSON.parse(encodeState(state)), ...changed };
   expect(decodeState(stored, 'k')).toEqual(stored);
 });

@@ -85,7 +85,7 @@ test.each([
   '[1,1e400]',
   '{"a":[{"b":1e400}]}',
   `${'['.repeat(50_000)}1e400${']'.repeat(50_000)}`,
-])('a number that JavaScript cannot hold is invalid, at any depth and in any field', async (json) => {
+])('a number that JavaScript cannot hold is invalid, at any depth and in any field: %s', async (json) => {
   for (const name of ['colour', 'tags']) {
     const row = JSON.parse(`{"id":"1","${name}":${json}}`);
     expect(fits(row)).toBe(false);

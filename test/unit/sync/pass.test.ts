@@ -71,7 +71,7 @@ describe('a pass removes a record', () => {
     ['ask_witness', { witness: undefined, listed: undefined }, Number.POSITIVE_INFINITY],
     ['first_record_not_found', { witness: 'none' }, undefined],
     ['first_record_not_found', { witness: 'none', listed: undefined }, Number.POSITIVE_INFINITY],
-  ])('not, but %s, by %j, of at most %s candidates', (found, more, most) => {
+  ])('not, but %s, by %o, of at most %s candidates', (found, more, most) => {
     expect(judged(more, most)).toBe(found);
   });
 });

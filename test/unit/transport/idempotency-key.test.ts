@@ -50,7 +50,7 @@ test.each([
   [[{}]],
   [[{ toString: 1, valueOf: 1 }]],
   [[true]],
-])('the parts %j are rejected', (parts) => {
+])('the parts %o are rejected', (parts) => {
   expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });
 });
 
