@@ -32,7 +32,7 @@ export type {
   Schemas,
   ValidationMode,
 } from './options.ts';
-export type { CallOptions, ResponseMeta, RetryOptions, WaitReason } from './transport/call-options.ts';
+export type { CallOptions, ResponseMeta, RetryOptions } from './transport/call-options.ts';
 export { idempotencyKeyFor, newIdempotencyKey } from './transport/idempotency-key.ts';
 export type { BareNotFound } from './transport/received.ts';
 export type { Method } from './transport/request.ts';

@@ -135,7 +135,7 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
     schemaFields: {},
     pagination: 'keyset',
     parameters: {},
-    async *list(query, { maxOutageMs: _, keepInvalid: __, beforeAttempt, ...options }) {
+    async *list(query, { maxOutageMs: _, keepInvalid: __, onWait: ___, beforeAttempt, ...options }) {
       // Its requests cannot be counted, only its pages.
       beforeAttempt?.();
       for await (const page of collection.list(query, options).pages()) {
@@ -146,11 +146,11 @@ function foreignSource<T extends { id: string }>(collection: SyncSource<T>): Run
       }
       options.signal?.throwIfAborted();
     },
-    async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait, beforeAttempt }) {
+    async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, beforeAttempt }) {
       // Without it, every record would look deleted.
       if (collection.find === undefined) throw withoutFind();
       beforeAttempt?.();
-      const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, onWait };
+      const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal };
       const record = await collection.find(id, options);
       // The form of its 404s is not known.
       return record === undefined ? { record } : { record, row: record };

@@ -61,7 +61,7 @@ export interface ResponseMeta {
 }
 
 /**
- * Why a call waits.
+ * Why a call of a run waits.
  * - `rate_limit`: for the quota of its key.
  * - `retry`: an attempt has failed, and another follows.
  * - `outage`: the service is down; `sync`, `changes` and `push` send the call again until `maxOutageMs` is over.
@@ -75,8 +75,6 @@ const ownOptions = {
   headers: optional(is.verified<Readonly<Record<string, string>>>(checkHeaders)),
   /** Called with the response that ended the call, even if it is an error. */
   onResponse: optional(is.callback<(meta: ResponseMeta) => void>()),
-  /** Called before this call waits: for how long, in ms, if that is known, and why. */
-  onWait: optional(is.callback<(waitMs: number | undefined, reason: WaitReason) => void>()),
 };
 
 export const requestOptions = { ...callOptions, ...ownOptions };
@@ -102,6 +100,8 @@ export interface RunCallOptions extends RequestOptions {
   /** How long a call is sent again while the service is down. */
   readonly maxOutageMs?: number | undefined;
   readonly beforeAttempt?: CallSettings['beforeAttempt'];
+  /** Called before the call waits: for how long, in ms, if that is known, and why. */
+  readonly onWait?: ((waitMs: number | undefined, reason: WaitReason) => void) | undefined;
 }
 
 /** The options of a client or of one call, already checked, over other settings or the defaults. */

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
-import type { CallOptions, CallSettings, RequestOptions } from './call-options.ts';
+import type { CallSettings, RunCallOptions } from './call-options.ts';
 
 /** The method of a request. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -42,7 +42,7 @@ export interface ApiRequest<T> {
   readonly isList?: boolean;
   /** The options of this call, every default applied. */
   readonly settings: CallSettings;
-  readonly options: Omit<RequestOptions, keyof CallOptions>;
+  readonly options: Pick<RunCallOptions, 'signal' | 'headers' | 'onResponse' | 'onWait'>;
 }
 
 /** A 2xx that could be read. */

@@ -98,12 +98,12 @@ test('telemetryListeners ends every span of a call that is aborted in flight, or
 
   sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'DELETE', times: 1 });
   const waiting = new AbortController();
-  const options = {
-    signal: waiting.signal,
-    retry: { baseDelayMs: 60_000 },
-    onWait: () => waiting.abort(),
-  };
-  await expect(client.products.delete('1', options)).rejects.toThrow();
+  const options = { signal: waiting.signal, retry: { baseDelayMs: 60_000 } };
+  const retried = expect(client.products.delete('1', options)).rejects.toThrow();
+  // Its first attempt has ended, and no second one begins for a minute.
+  await expect.poll(() => sandbox.count()).toBe(2);
+  waiting.abort();
+  await retried;
 
   expect(recorded.open()).toBe(0);
   const spans = await recorded.spans();
