@@ -6,6 +6,7 @@ import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT } from './errors.ts';
 import type { CommandIo, Io } from './io.ts';
+import { Progress } from './progress.ts';
 import { readServiceFile } from './service-file.ts';
 
 /** Options of every command that talks to the service. */
@@ -66,6 +67,7 @@ export async function connect(
       allowInsecure,
       deadlineMs: Number.POSITIVE_INFINITY,
       maxWaitMs: Number.POSITIVE_INFINITY,
+      on: new Progress(io).listeners(),
       ...own,
     });
   const client = clientOf(create, flags.allowInsecure ?? false);

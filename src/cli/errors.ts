@@ -35,7 +35,7 @@ Exit codes:
   8    --check, --verify: the file or the copy differs from the service
   9    push: some rows failed or are in conflict; the others were written
   130  stopped by Ctrl-C
-  141  the reader of the output has ended
+  141  output closed early (SIGPIPE)
   143  stopped by SIGTERM`;
 
 /** The command cannot do what the user wants: what happened, and in `advice` what to do. It needs no stack trace. */
@@ -160,7 +160,7 @@ export function failureOf(error: unknown): CommandFailure | undefined {
   if (isAccountingError(error)) {
     const [exitCode, advice] = CONSEQUENCES[error.code];
     return new CommandFailure(oneLine(messageOf(error)), {
-      exitCode,
+      exitCode: isElsewhere(error) ? EXIT.service : exitCode,
       advice: adviceOn(error) ?? advice ?? error.hint,
     });
   }
@@ -183,10 +183,13 @@ function adviceOn(error: AnyAccountingError): string | undefined {
   if (error.code === 'deletions_aborted' && hasCounted(error.reason)) {
     return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';
   }
-  // A 404 of a whole collection, such as /accounts, does not concern a record.
+  return isElsewhere(error) ? WRONG_URL : undefined;
+}
+
+/** Whether a 404 is of the address. One of a whole collection, such as /accounts, does not concern a record. */
+function isElsewhere(error: AnyAccountingError): boolean {
   const isCollection = error.path?.split('/').length === 2;
-  if (error.code === 'not_found' && (!error.missing || isCollection)) return WRONG_URL;
-  return undefined;
+  return error.code === 'not_found' && (!error.missing || isCollection);
 }
 
 /** Whether so many records are gone that it looks like a mistake. */

@@ -4,12 +4,19 @@ import {
   type Finding,
   type ProbeReport,
 } from 'accounting-data-sdk/explore';
+import { counted } from './numbers.ts';
 import { tableLines } from './table.ts';
 
 const HEAD = ['finding', 'value', 'where, or why not'];
 
-/** The report for people: every finding by its name in the report, with the collections for which each value holds. */
-export function reportLines(report: ProbeReport, columns: number | undefined): string[] {
+/**
+ * The report for people: the options that fit the service and what to do, below them with `verbose` every finding by its
+ * name in the report, with the collections for which each value holds.
+ */
+export function reportLines(
+  report: ProbeReport,
+  { verbose, columns }: { readonly verbose: boolean; readonly columns: number | undefined },
+): string[] {
   const { quota, problems } = report;
   const rows = [
     ...collectionRows(report.collections),
@@ -19,13 +26,22 @@ export function reportLines(report: ProbeReport, columns: number | undefined): s
   const options = report.profile
     .filter(({ of }) => of !== 'sandbox')
     .map(({ of, name, value, reason }) => [`${of}.${name}`, JSON.stringify(value), reason]);
+  const closed = report.collections.filter(({ access }) => access !== 'readable');
   return [
-    ...tableLines(rows, { head: HEAD, columns }),
-    '',
     ...(options.length > 0
       ? tableLines(options, { head: ['option', 'value', 'why'], columns })
       : ['The defaults of createClient and sync fit this service.']),
+    ...(closed.length > 0
+      ? [
+          '',
+          `Not readable: ${closed.map(({ collection, access }) => `${collection} (${access})`).join(', ')}.`,
+        ]
+      : []),
     ...report.advice.flatMap((sentence) => ['', sentence]),
+    '',
+    ...(verbose
+      ? tableLines(rows, { head: HEAD, columns })
+      : [`${counted(rows.length, 'finding')}: pass --verbose to see them, or --json.`]),
   ];
 }
 

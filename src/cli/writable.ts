@@ -1,12 +1,12 @@
-import { access, constants, realpath, stat } from 'node:fs/promises';
+import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readIfExists, unlessMissing } from '../internal/node/crash-safe-file.ts';
 import { CommandFailure, EXIT } from './errors.ts';
 
 /**
- * The file that a name stands for: a rename would replace a link instead of its target. Fails if it cannot be replaced,
- * as far as that shows without writing. Called before the first request, because a misspelt folder that shows after the
- * last one costs the whole quota again.
+ * The file that a name stands for: a rename would replace a link instead of its target. Its folder is created. Fails if
+ * the file cannot be replaced, as far as that shows without writing. Called before the first request, because an error
+ * that shows after the last one costs the whole quota again.
  */
 export async function writableFile(name: string): Promise<string> {
   const existing = await unlessMissing(stat(name));
@@ -23,6 +23,7 @@ export async function writableFile(name: string): Promise<string> {
   const file = existing === undefined ? name : await realpath(name);
   if (existing !== undefined) await access(file, constants.W_OK);
   // The new file is written beside the one that it replaces.
+  await mkdir(dirname(file), { recursive: true });
   await access(dirname(file), constants.W_OK);
   return file;
 }

@@ -91,21 +91,32 @@ const MAX_DELAY_MS = 2_000;
 export interface Patience {
   readonly maxOutageMs: number;
   readonly signal: AbortSignal | undefined;
+  warn(text: string): void;
 }
 
-/** Repeats work that can be repeated while the database is away. */
+/** A database that is away for less is not worth a warning: another connection may only have held a lock. */
+const WARN_AFTER_MS = 1_000;
+
+/** Repeats work that can be repeated while the database is away, and warns of it once. */
 export async function outlasting<V>(
   work: () => V | PromiseLike<V>,
-  { maxOutageMs, signal }: Patience,
+  { maxOutageMs, signal, warn }: Patience,
 ): Promise<V> {
   let since: number | undefined;
+  let isWarned = false;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       return await work();
     } catch (error) {
       since ??= monotonicMs();
       if (failureKind(error) !== 'away' || error instanceof AccountingError) throw error;
-      if (monotonicMs() - since + delayMs > maxOutageMs) throw error;
+      const awayMs = monotonicMs() - since;
+      if (awayMs + delayMs > maxOutageMs) throw error;
+      if (!isWarned && awayMs >= WARN_AFTER_MS) {
+        isWarned = true;
+        const most = maxOutageMs === Number.POSITIVE_INFINITY ? '' : `, for up to ${maxOutageMs / 1000} s`;
+        warn(`The database is away (${oneLine(causeText(error))}). Waiting until it is back${most}.`);
+      }
     }
     await sleep(delayMs, signal);
   }

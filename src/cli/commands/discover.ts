@@ -9,6 +9,7 @@ import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
+import { bar } from '../progress.ts';
 import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -16,6 +17,7 @@ interface Flags extends ConnectFlags {
   readonly sample: number;
   readonly strict?: true;
   readonly check?: string;
+  readonly json?: true;
   readonly force?: true;
 }
 
@@ -39,6 +41,7 @@ export function addDiscover(program: Command, io: CommandIo): void {
           'out',
         ),
       )
+      .option('--json', 'print what was found as JSON instead')
       .option('--force', 'overwrite a file that was edited, or that discover did not write'),
     [
       'accounting-data-sdk discover --out src/schemas.mts',
@@ -64,16 +67,18 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
     strict: flags.strict,
     signal: io.signal,
     onProgress: ({ requests, collection, done, of }) =>
-      io.status?.(`${requests} requests: ${collection} (${done} of ${of} sampled)`),
+      io.status?.(`${bar(done, of)} ${requests} requests: ${collection} (${done} of ${of} sampled)`),
   });
   checkAccess(discovery);
+  io.status?.(undefined);
+  if (flags.json) io.out(JSON.stringify(discovery, undefined, 2));
   const { source } = discovery;
   const file = `${hashLine(source)}\n${source}`;
   if (check !== undefined) {
     reportChanges(check, { previous, file, io });
     return io.note(`The service sends what ${check} says.`);
   }
-  if (out === undefined) return io.out(file.trimEnd());
+  if (out === undefined) return flags.json ? undefined : io.out(file.trimEnd());
   await replaceFile(await writableFile(out), file);
   io.note(summary(discovery, out));
 }

@@ -7,11 +7,13 @@ import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { reportLines } from '../probe-report.ts';
+import { bar } from '../progress.ts';
 import { differences, parseServiceFile, readServiceFile, serviceFile } from '../service-file.ts';
 import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
+  readonly verbose?: true;
   readonly out?: string;
   readonly check?: string;
   readonly force?: true;
@@ -30,6 +32,7 @@ export function addProbe(program: Command, io: CommandIo): void {
       )
       .argument('[collections...]', 'the collections to read (default: all)', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
+      .option('-v, --verbose', 'show every finding, below the options that fit')
       .optionsGroup('File:')
       .option(
         '-o, --out <file>',
@@ -56,7 +59,7 @@ export function addProbe(program: Command, io: CommandIo): void {
 }
 
 async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
-  const { json, out, check, write = false, draft, force } = flags;
+  const { json, verbose = false, out, check, write = false, draft, force } = flags;
   const before = check === undefined ? undefined : await readServiceFile(check);
   if (out !== undefined) await checkOverwriting(out, { by: 'probe', force, reasonNot });
   const { client } = await connect(io, flags);
@@ -70,9 +73,11 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
     ...progress(io),
   });
   const isRead = report.collections.some(({ access }) => access === 'readable');
+  io.status?.(undefined);
   if (json) io.out(JSON.stringify(report, undefined, 2));
   else if (out !== undefined && isRead) await writeService(report, out, io);
-  else if (check === undefined) for (const line of reportLines(report, io.columns)) io.out(line);
+  else if (check === undefined)
+    for (const line of reportLines(report, { verbose, columns: io.columns })) io.out(line);
   const { leftBehind } = report.writes;
   if (leftBehind.length > 0) {
     throw new CommandFailure(leftBehindText(leftBehind), {
@@ -121,7 +126,7 @@ function progress(io: CommandIo): Pick<ProbeOptions, 'onPlan' | 'onProgress'> {
     },
     onProgress: ({ requests, collection, done, of }) =>
       io.status?.(
-        `${requests} of at most ${most} requests: ${collection ?? 'writing'} (${done} of ${of} done)`,
+        `${bar(done, of)} ${requests} of at most ${most} requests: ${collection ?? 'writing'} (${done} of ${of} done)`,
       ),
   };
 }

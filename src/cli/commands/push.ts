@@ -21,6 +21,7 @@ import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
+import { bar, Progress } from '../progress.ts';
 import type { DecimalMark } from '../push/cells.ts';
 import type { ProductFormat } from '../push/formats.ts';
 import { type CustomFields, type EmptyCells, ProductFile } from '../push/product-file.ts';
@@ -118,6 +119,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const store = await stateIn(resolve(io.cwd ?? '.', flags.state ?? STATE_FOLDER), flags.dryRun === true);
   const isDryRun = flags.dryRun ?? false;
   const results = new RowResults(resultsPath);
+  const progress = new Progress(io);
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated + planned.deleted === 0) return true;
@@ -140,7 +142,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
       onResult: (result) => results.add(result, file.lineOf(result.index), file.problemsOf(result.index)),
-      onProgress: (progress) => io.status?.(progressText(progress)),
+      onProgress: (now) => progress.show(progressText(now)),
       confirm,
     });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
@@ -315,7 +317,9 @@ function summary(counts: Counts, words: Partial<Record<PushAction, string>>): st
 function progressText({ phase, done, total, waiting }: PushProgress): string {
   const wait = waiting ? ', waiting' : '';
   if (phase === 'rows') return `${counted(done, 'row')} read${wait}`;
-  return phase === 'read' ? `${counted(done, 'product')} read${wait}` : `${done} of ${total} written${wait}`;
+  return phase === 'read'
+    ? `${counted(done, 'product')} read${wait}`
+    : `${bar(done, total ?? 0)} ${done} of ${total} written${wait}`;
 }
 
 const RESUME = 'What was written stays written; run the same command again to continue.';

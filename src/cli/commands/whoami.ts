@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { nothingReadable } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
+import { bar } from '../progress.ts';
 import { tableLines } from '../table.ts';
 
 interface Flags extends ConnectFlags {
@@ -21,7 +22,8 @@ export function addWhoami(program: Command, io: CommandIo): void {
     const { client } = await connect(io, flags);
     const report = await whoami(client, {
       signal: io.signal,
-      onProgress: ({ collection, done, of }) => io.status?.(`${collection} (${done + 1} of ${of})`),
+      onProgress: ({ collection, done, of }) =>
+        io.status?.(`${bar(done, of)} ${collection} (${done + 1} of ${of})`),
     });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     else for (const line of textOf(report, io.columns)) io.out(line);

@@ -113,7 +113,7 @@ function warning(target: SyncTarget, io: CommandIo): SyncTarget {
   return { open: (tenant, context) => target.open(tenant, { ...context, warn }) };
 }
 
-/** The only company whose copy the database holds. */
+/** The only company whose copy the database holds; `default` for the first one, as in a push. */
 async function onlyTenant(database: Database, to: string): Promise<string> {
   const rows = await database.tenants().catch((error: Error & { code?: unknown }) => {
     // The first run creates the table.
@@ -127,10 +127,9 @@ async function onlyTenant(database: Database, to: string): Promise<string> {
     });
   });
   const [first, ...others] = (rows as { tenant: string }[]).map((row) => row.tenant);
-  if (first !== undefined && others.length === 0) return first;
-  const held = first === undefined ? 'holds no company yet' : `holds ${others.length + 1} companies`;
-  throw new CommandFailure(`${to} ${held}.`, {
-    advice: 'Name the company with --tenant: a label of your choice, such as --tenant acme.',
+  if (others.length === 0) return first ?? 'default';
+  throw new CommandFailure(`${to} holds ${others.length + 1} companies.`, {
+    advice: 'Name one with --tenant.',
     exitCode: EXIT.usage,
   });
 }

@@ -1,7 +1,8 @@
 import { createClient, type SyncTarget, verify } from 'accounting-data-sdk';
 import { postgresTarget, type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { runUntilSettled, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
 /**
  * What a failure means: the statement is sent again while the database is `away`; another run may succeed `later`;
@@ -128,4 +129,36 @@ test.each(
   Object.entries(SQLITE_CODES).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
 )('takes code %i of SQLite for: %s', async (errcode, meaning) => {
   expect(await meaningOf(inSqlite, { code: 'ERR_SQLITE_ERROR', errcode })).toBe(meaning);
+});
+
+test.each([
+  [500, []],
+  [
+    1_500,
+    [
+      /The database is away \(Error: connect ECONNREFUSED db\.example\.com:5432\)\. Waiting until it is back, for up to 120 s\.$/,
+    ],
+  ],
+  [30_000, [/The database is away/]],
+] as const)('warns once of a database that is away, after a second: %i ms', async (awayMs, expected) => {
+  const warnings: string[] = [];
+  let until = Number.POSITIVE_INFINITY;
+  const target = postgresTarget({
+    query: async () => {
+      if (performance.now() >= until) throw Object.assign(new Error('denied'), { code: '42501' });
+      throw Object.assign(new Error('connect ECONNREFUSED db.example.com:5432'), { code: 'ECONNREFUSED' });
+    },
+  });
+  const logger = {
+    debug() {},
+    info() {},
+    error() {},
+    warn: (text: string) => void warnings.push(text),
+  };
+  const noting = createClient({ baseUrl: 'https://books.example.com', apiKey: 'key', logger });
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  until = performance.now() + awayMs;
+  await runUntilSettled(caught(verify(noting, { tenant: 'acme', target })));
+  expect(warnings).toEqual(expected.map((text) => expect.stringMatching(text)));
 });

@@ -1,10 +1,21 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { Discovery } from 'accounting-data-sdk/explore';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
 import { folder, openSandbox, run } from './support/run.ts';
 
 describe('discover', () => {
+  test('prints what it found as JSON', async () => {
+    const { env } = openSandbox({ records: 40 });
+    const { code, out } = await run(env, ['discover', 'accounts', '--json']);
+    const { collections } = JSON.parse(out) as Discovery;
+    expect([code, collections]).toMatchObject([
+      0,
+      [{ collection: 'accounts', access: 'readable', records: 6 }],
+    ]);
+  });
+
   test('writes schemas to standard output, or with --out to a file', async () => {
     const { env } = openSandbox({ records: 100 });
     const file = folder()('schemas.ts');

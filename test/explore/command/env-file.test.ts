@@ -106,7 +106,7 @@ describe('the settings of the command', () => {
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     for (const [args, expected] of [
       [['get', 'accounts', key], 4],
-      [['pull', 'accounts', '--out', `/no/${key}/such`], 7],
+      [['pull', 'accounts', '--out', `/dev/null/${key}/such`], 7],
       [['discover', 'accounts', '--check', `/no/such/${key}`], 7],
     ] as const) {
       const { code, log } = await run({}, args, { cwd });

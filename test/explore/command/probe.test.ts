@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { ProbeReport } from 'accounting-data-sdk/explore';
 import { describe, expect, test } from 'vitest';
-import { openSandbox, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 const terminal = (agrees: boolean, questions: string[] = []) => ({
   prompt: {
@@ -13,12 +14,24 @@ const terminal = (agrees: boolean, questions: string[] = []) => ({
 });
 
 describe('probe', () => {
-  test('logs how many requests it will send, then prints a finding for every question', async () => {
-    const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
-    const { sandbox, env } = openSandbox({ records: 1500, ...options });
+  test('logs how many requests it will send, then prints what fits the service', async () => {
+    const { sandbox, env } = openSandbox({ records: 300, afterLastPage: 'not_found' });
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { collection: 'boms' });
     const { code, out, log } = await run(env, ['probe']);
     expect(code).toBe(0);
     expect(log).toMatch(/^At most \d+ requests, to read only\./);
+    expect(out).toMatch(/^option +value +why\nclient\.afterLastPage +"not_found" /);
+    expect(out).toContain('\n\nNot readable: boms (forbidden).\n');
+    expect(out).toMatch(/\n\d+ findings: pass --verbose to see them, or --json\.\n$/);
+    expect(out).not.toContain('idForm');
+  });
+
+  test('prints with --verbose a finding for every question, below what fits', async () => {
+    const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
+    const { sandbox, env } = openSandbox({ records: 1500, ...options });
+    const { code, out } = await run(env, ['probe', '--verbose']);
+    expect(code).toBe(0);
+    expect(out.indexOf('client.afterLastPage')).toBeLessThan(out.indexOf('idForm'));
     for (const row of [
       /^idForm +numeric +all collections$/m,
       /^order +id-desc +all /m,
@@ -37,8 +50,9 @@ describe('probe', () => {
 
   test('wraps its table to the terminal', async () => {
     const { env } = openSandbox({ records: 300 });
-    const { out } = await run(env, ['probe', 'accounts', 'boms', 'products', '--quiet'], { columns: 80 });
-    const [table = ''] = out.split('\n\nBounds');
+    const args = ['probe', 'accounts', 'boms', 'products', '--verbose', '--quiet'];
+    const { out } = await run(env, args, { columns: 80 });
+    const table = out.slice(out.indexOf('finding '));
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
@@ -54,18 +68,29 @@ describe('probe', () => {
   test('shows how far it is on a terminal, and takes the line away again', async () => {
     const { env } = openSandbox({ records: 300 });
     const shown: (string | undefined)[] = [];
-    await run(env, ['probe', 'accounts', 'boms'], { status: (text) => void shown.push(text) });
+    const status = (text: string | undefined) => void shown.push(text);
+    // No line of the result is printed beside it.
+    const out = () => shown.at(-1) === undefined || shown.push('drawn into the report');
+    await run(env, ['probe', 'accounts', 'boms'], { status, out });
+    expect(shown).not.toContain('drawn into the report');
     expect(shown).toContainEqual(
-      expect.stringMatching(/^\d+ of at most \d+ requests: boms \(1 of 2 done\)$/),
+      expect.stringMatching(/^\[={5} {5}\] \d+ of at most \d+ requests: boms \(1 of 2 done\)$/),
     );
     expect(shown.at(-1)).toBeUndefined();
   });
 });
 
+test.each(['probe', 'discover'])('%s creates the folder of --out', async (command) => {
+  const { env } = openSandbox({ records: 60 });
+  const out = folder()('a/b/c.mts');
+  expect((await run(env, [command, 'accounts', '--out', out])).code).toBe(0);
+  expect(readFileSync(out, 'utf8')).toContain('export const');
+});
+
 test('probe says so if a service needs no option', async () => {
   const { env } = openSandbox({ records: 100 });
   const { out } = await run(env, ['probe', 'accounts']);
-  expect(out).toMatch(/\n\nThe defaults of createClient and sync fit this service\.\n$/);
+  expect(out).toMatch(/^The defaults of createClient and sync fit this service\.\n/);
 });
 
 describe('probe --write', () => {
@@ -84,7 +109,11 @@ describe('probe --write', () => {
     const options = { createStatus: 200, requiredFields: ['ean'] } as const;
     const { sandbox, env } = openSandbox({ records: { products: 40 }, ...options });
     const draft = ['--draft', '{"ean":"8712345678906"}'];
-    const { code, out } = await run(env, ['probe', 'products', '--write', ...draft], terminal(true));
+    const { code, out } = await run(
+      env,
+      ['probe', 'products', '--verbose', '--write', ...draft],
+      terminal(true),
+    );
     expect(code).toBe(0);
     expect(out).toMatch(/^writes\.createStatus +200 /m);
     expect(sandbox.store.products.count).toBe(40);

@@ -53,13 +53,14 @@ describe('a file that cannot be written', () => {
   test('is found before a request is sent', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });
     const file = folder();
+    writeFileSync(file('taken'), '');
     for (const args of [
-      ['pull', 'accounts', '--out', file('missing/a')],
+      ['pull', 'accounts', '--out', file('taken/a')],
       ['pull', 'accounts', '--out', file('.')],
-      ['discover', '--out', file('missing/schemas.ts')],
+      ['discover', '--out', file('taken/b/schemas.ts')],
     ]) {
       const { code, log } = await run(env, args);
-      expect([code, log]).toEqual([7, expect.stringMatching(/^.*(ENOENT|is a folder).*\n.+\n$/)]);
+      expect([code, log]).toEqual([7, expect.stringMatching(/^.*(EEXIST|ENOTDIR|is a folder).*\n.+\n$/)]);
     }
     expect(sandbox.count()).toBe(0);
   });

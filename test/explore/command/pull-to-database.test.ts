@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
@@ -122,14 +122,15 @@ test('pull --to says how to resume after Ctrl-C', async () => {
   expect(copied(file)).toEqual(upstream(sandbox));
 });
 
-test('pull --to requires --tenant if the database has no company or several', async () => {
+test('pull --to writes the first company as default without --tenant, as push does, and requires it if there are several', async () => {
   const { env } = openSandbox({ records: { accounts: 3 } });
   const file = folder()('books.sqlite');
   const args = ['pull', 'accounts', '--to', file];
-  const none = await run(env, args);
-  expect([none.code, none.log]).toEqual([2, expect.stringContaining('--tenant acme')]);
-  expect(existsSync(file)).toBe(false);
-  for (const tenant of ['acme', 'bolt']) expect((await run(env, [...args, '--tenant', tenant])).code).toBe(0);
+  for (const time of ['first', 'second']) {
+    const { code, log } = await run(env, args);
+    expect([time, code, log]).toEqual([time, 0, expect.stringContaining('of default written')]);
+  }
+  expect((await run(env, [...args, '--tenant', 'bolt'])).code).toBe(0);
   expect((await run(env, args)).log).toContain('holds 2 companies');
 });
 
@@ -165,11 +166,10 @@ test('pull --to postgres uses the pg of the working directory, and says so if it
   };`;
   writeFileSync(file('node_modules/pg/index.js'), pool);
   const withoutTenant = args.slice(0, 4);
-  expect((await run(settings, withoutTenant, { cwd: file('.') })).log).toContain('--tenant');
   for (const more of [args, withoutTenant])
     expect((await run(settings, more, { cwd: file('.') })).code).toBe(0);
   const { DATABASE_URL } = settings;
-  expect(pools).toEqual([DATABASE_URL, 'ended', DATABASE_URL, 'ended', DATABASE_URL, 'ended']);
+  expect(pools).toEqual([DATABASE_URL, 'ended', DATABASE_URL, 'ended']);
   const { rows } = await database.query<{ body: object }>(
     'SELECT body FROM accounting.record ORDER BY id::int',
   );

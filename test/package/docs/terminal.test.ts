@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { EXIT_HELP } from '../../../src/cli/errors.ts';
 import { folder, main, openSandbox } from '../../explore/command/support/run.ts';
 import { root } from './code-blocks.ts';
 
@@ -44,4 +45,9 @@ describe('the output in the guide to the command', () => {
     const parts = printed.split('…\n').map((part) => part.replaceAll(/[^\w\s]/g, '\\$&'));
     expect(await terminal(command)).toMatch(new RegExp(`^${parts.join('(?:.*\\n)*')}$`));
   });
+});
+
+test('the guide to the command has the exit codes of its help', () => {
+  const [, ...codes] = EXIT_HELP.trim().split('\n');
+  expect(guide).toContain(`\`\`\`text\n${codes.map((line) => line.slice(2)).join('\n')}\n\`\`\``);
 });

@@ -20,11 +20,15 @@ export interface Ended {
 
 /** Runs Node in the project that has the package installed. Resolves for every exit code. */
 export function node(...args: readonly string[]): Promise<Ended> {
-  const { project } = inject('installed');
+  return nodeIn(inject('installed').project, ...args);
+}
+
+/** The same in another folder. */
+export function nodeIn(cwd: string, ...args: readonly string[]): Promise<Ended> {
   // Nothing of this test run may reach a user's program: no flags, no instrumentation.
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
   return new Promise((resolve) => {
-    execFile(process.execPath, [...args], { cwd: project, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [...args], { cwd, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       resolve({ code, output: code === 0 ? stdout : `${stdout}${stderr}` });
     });
