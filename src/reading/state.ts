@@ -15,6 +15,8 @@ export interface RunPosition {
   /** The number of a full read that a target marks, and how many records the copy had before it. */
   readonly read?: number | undefined;
   readonly local?: number | undefined;
+  /** The list is over. Of the records that it lacks, those up to this id have been looked up; empty: none yet. */
+  readonly looked?: string | undefined;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
@@ -65,6 +67,7 @@ const RUN: Readonly<Record<keyof RunPosition, Rule>> = {
   token: optional(isText),
   read: optional(Number.isSafeInteger),
   local: optional(Number.isSafeInteger),
+  looked: optional(isText),
 };
 const STATE: Readonly<Record<keyof SyncState, Rule>> = {
   scope: isText,

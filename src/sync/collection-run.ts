@@ -19,7 +19,17 @@ import { isServiceDown, lookUp } from './look-up.ts';
 import { Proof } from './proof.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
-import { abandoned, begin, checkpointOf, finish, inUtc, marked, next, type RunState } from './run-state.ts';
+import {
+  abandoned,
+  begin,
+  checkpointOf,
+  finish,
+  inUtc,
+  lookedUp,
+  marked,
+  next,
+  type RunState,
+} from './run-state.ts';
 import { RunStats } from './run-stats.ts';
 import type { OpenTarget } from './target.ts';
 
@@ -45,6 +55,12 @@ type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
 
 const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
 
+/** With a limit, records are looked up in parts: what is proven is removed before the next one. */
+const LOOKED_UP_AT_A_TIME = 50;
+
+/** Requests that prove the 404s of a part: one before the first, one after the last. */
+const MOST_WITNESSES = 2;
+
 const NO_DELETIONS: DeletionReport = {
   skipped: undefined,
   local: 0,
@@ -62,7 +78,7 @@ const NO_DELETIONS: DeletionReport = {
 export class CollectionRun<T extends { id: string }> {
   readonly collection: string;
   status: CollectionReport['status'] = 'stopped';
-  /** Written into the state: see `round.ts`. */
+  /** Written into the state: see `round.ts`. A run without a limit ends the round: the next one has all collections again. */
   round: number | undefined;
   readonly #source: RunSource<T>;
   readonly #context: RunContext;
@@ -82,6 +98,7 @@ export class CollectionRun<T extends { id: string }> {
     this.#context = context;
     this.#pause = new Pause(limit, signal, () => {
       const { pagination = this.#source.pagination, position } = this.#state ?? {};
+      if (position?.looked !== undefined) return true;
       return pagination === 'keyset' && (position === undefined || position.token !== undefined);
     });
     const { collection } = this;
@@ -103,18 +120,18 @@ export class CollectionRun<T extends { id: string }> {
       return this.#checkpoints.load();
     });
     this.#stats.begin();
-    const { round = this.#found?.round } = this;
-    this.#state = await this.#marked(begin(this.#found, { ...this.#checkpoints.own, round }, this.#rules));
+    const own = { ...this.#checkpoints.own, round: this.round };
+    this.#state = await this.#marked(begin(this.#found, own, this.#rules));
     const listing = await this.#listing(this.#state);
 
-    let isReadAgain: boolean;
-    do {
-      isReadAgain = false;
+    let isReading = this.#state.plan.looked === undefined;
+    while (isReading) {
+      isReading = false;
       for await (const page of this.#pages(this.#state)) {
         const step = next(this.#state, page, this.#rules);
         this.#state = step.state;
-        isReadAgain = step.kind === 'read_again';
-        if (isReadAgain) break;
+        isReading = step.kind === 'read_again';
+        if (isReading) break;
         // An invalid row exists, too.
         listing?.see([...page.records, ...page.invalid], page.restarted);
         if (step.kind === 'deliver') {
@@ -124,7 +141,7 @@ export class CollectionRun<T extends { id: string }> {
         }
         this.#pause.signal?.throwIfAborted();
       }
-    } while (isReadAgain);
+    }
     const { unreadable } = this.#state;
     if (unreadable !== undefined) {
       // The next run reads again what this one has read.
@@ -280,10 +297,10 @@ export class CollectionRun<T extends { id: string }> {
     const { collection } = this;
     const { copy, consumer, signal } = this.#context;
     if (plan.marks !== undefined) return markedListing(copy, collection, plan.marks);
-    if (plan.token === undefined) {
+    if (plan.token === undefined && plan.looked === undefined) {
       return consumer.run(() => rememberedListing(() => copy.localIds?.(collection) ?? [], signal));
     }
-    // The pages before the token were listed by another process: what they listed is not known any more.
+    // The pages before were listed by another process: what they listed is not known any more.
     this.#deletions = { ...NO_DELETIONS, skipped: 'resumed' };
     return undefined;
   }
@@ -291,8 +308,9 @@ export class CollectionRun<T extends { id: string }> {
   /** Confirms the deletions, and delivers what the read missed. If that fails, the next run reads everything again. */
   async *#confirm(listing: Listing): AsyncGenerator<Batch<T>, void> {
     const { collection } = this;
-    const { options, copy, consumer, signal } = this.#context;
+    const { options, copy, consumer, signal, limit } = this.#context;
     const { local } = listing;
+    const { plan } = this.#state as RunState;
     const report = { ...NO_DELETIONS, local };
     const proof = new Proof<T>({
       collection,
@@ -307,11 +325,19 @@ export class CollectionRun<T extends { id: string }> {
         signal?.throwIfAborted();
         this.#stats.deleted(await settled(copy.onDelete?.(ids, collection), signal));
       });
+    if (limit !== undefined && plan.looked === undefined) yield this.#lookedUp('');
+    const parts = limit &&
+      plan.marks && {
+        after: plan.looked ?? '',
+        size: () => Math.max(1, Math.min(LOOKED_UP_AT_A_TIME, limit.left - MOST_WITNESSES)),
+      };
     try {
-      for await (const repairs of confirmDeletions(listing, proof, report, remove)) {
-        yield this.#batch({ ...NOTHING, ...repairs });
+      for await (const { looked, ...repairs } of confirmDeletions(listing, proof, report, remove, parts)) {
+        yield looked === undefined ? this.#batch({ ...NOTHING, ...repairs }) : this.#lookedUp(looked);
+        this.#pause.signal?.throwIfAborted();
       }
     } catch (error) {
+      if (error instanceof CallStopped) this.#deletions = { ...report, skipped: 'paused' };
       if (signal?.aborted || error instanceof CallStopped) throw error;
       // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
       yield this.#batch(NOTHING, abandoned(this.#state as RunState));
@@ -324,6 +350,13 @@ export class CollectionRun<T extends { id: string }> {
     this.#source.warn(
       `the record ${JSON.stringify(first.id)}${more} was not listed, and a request for it does not show whether it was deleted, so it is kept: ${reasonOf(first.error)}`,
     );
+  }
+
+  /** A batch that says how far the look-ups are: a run that is paused after it does not list again. */
+  #lookedUp(id: string): Batch<T> {
+    this.#state = lookedUp(this.#state as RunState, id);
+    this.#pause.batch();
+    return this.#batch(NOTHING);
   }
 
   #batch(content: Content<T>, state?: SyncState): Batch<T> {

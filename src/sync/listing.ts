@@ -17,7 +17,7 @@ export interface Listing {
     /** Records of the copy that it has not listed. */
     readonly candidates: number;
   }>;
-  unlisted(): Ids;
+  unlisted(after?: string): Ids;
   /** Records that it has listed first. */
   witnesses(): Ids;
 }
@@ -70,7 +70,7 @@ export function markedListing(
   { read, local }: ReadMarking,
 ): Listing {
   const witnesses: string[] = [];
-  const unlisted = () => marks?.unmarked(collection, read) ?? [];
+  const unlisted = (after?: string) => marks?.unmarked(collection, read, after) ?? [];
   return {
     local,
     see(rows) {

@@ -164,12 +164,16 @@ function formOf({ headers, type, title, detail, instance, violations, extensions
   return oneLine(`${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(0, 200);
 }
 
-export async function* chunksOf<V>(values: Iterable<V> | AsyncIterable<V>): AsyncGenerator<V[], void> {
-  let chunk: V[] = [];
+/** `sizeOf`: how many values the next chunk has. */
+export async function* chunksOf<V>(
+  values: Iterable<V> | AsyncIterable<V>,
+  sizeOf = () => CHUNK,
+): AsyncGenerator<V[], void> {
+  let [chunk, size] = [[] as V[], sizeOf()];
   for await (const value of values) {
-    if (chunk.push(value) < CHUNK) continue;
+    if (chunk.push(value) < size) continue;
     yield chunk;
-    chunk = [];
+    [chunk, size] = [[], sizeOf()];
   }
   if (chunk.length > 0) yield chunk;
 }

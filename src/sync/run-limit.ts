@@ -51,6 +51,11 @@ export class RunLimit {
     return this.#sent >= this.#requests || this.endsWithin(0);
   }
 
+  /** How many requests are left. */
+  get left(): number {
+    return this.#requests - this.#sent;
+  }
+
   endsWithin(ms: number): boolean {
     return monotonicMs() + ms - this.#startedAt >= this.ms;
   }

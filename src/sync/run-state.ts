@@ -18,6 +18,8 @@ export interface RunPlan {
   readonly resumed: boolean;
   /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
   readonly marks?: ReadMarking | undefined;
+  /** Of an interrupted run whose list is over: see `RunPosition`. */
+  readonly looked?: string | undefined;
   /** Whether it starts at the last run that read deep: see `deepPlan`. */
   readonly isDeep?: boolean | undefined;
 }
@@ -81,9 +83,10 @@ export function begin(
   own: Pick<SyncState, 'scope' | 'parameters' | 'by' | 'round'>,
   rules: RunRules,
 ): RunState {
+  const plan = planOf(found, rules);
   return {
-    plan: planOf(found, rules),
-    position: undefined,
+    plan,
+    position: plan.looked === undefined ? undefined : found?.run,
     base: { ...found, ...own },
     pagination: undefined,
     complete: undefined,
@@ -108,6 +111,7 @@ function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
       // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
       token: pagination === 'keyset' ? run.token : undefined,
       resumed: true,
+      looked: run.looked,
       marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
     };
   }
@@ -226,6 +230,11 @@ export function inUtc(state: RunState, error: unknown): RunState | undefined {
     plan: { ...plan, since, token: undefined, resumed: false },
     base: { ...base, offset: 'Z' },
   };
+}
+
+/** The list is over, and the records that it lacks have been looked up as far as this id. */
+export function lookedUp(state: RunState, looked: string): RunState {
+  return { ...state, position: state.position && { ...state.position, looked } };
 }
 
 /** The state to write with a batch: the next run resumes after it. */

@@ -64,8 +64,9 @@ export interface SyncBaseOptions<Names extends string = string> extends RunOptio
    * is left. Repeat it until `paused` is `false`, each time after `resumeAfterMs` of the report.
    *
    * Each sync delivers at least one batch, which usually needs up to 5 requests, so set `requests` to 10 or more. A
-   * collection that is read by page cannot be resumed, so it is not paused: see `exceededLimit` of the report. Deletions
-   * are found only if the full read of a collection fits within one limit. Default: no limit.
+   * collection that is read by page cannot be resumed, so it is not paused while it is listed: see `exceededLimit` of the
+   * report. A target finds deletions over any number of syncs; `localIds` only if the full read of a collection and its
+   * lookups fit within one limit. Default: no limit.
    */
   stopAfter?: StopAfter | undefined;
 }

@@ -80,8 +80,8 @@ export interface OpenTarget {
     | {
         /** How many records the collection has, and how many this read has marked. */
         count(collection: string, read: number): Promise<{ records: number; marked: number }>;
-        /** The ids of records that this read has not marked. */
-        unmarked(collection: string, read: number): AsyncIterable<string>;
+        /** The ids of records that this read has not marked, in one order; only those behind `after`, if it is given. */
+        unmarked(collection: string, read: number, after?: string): AsyncIterable<string>;
       }
     | undefined;
   /** Identifies the company: a string that the target only stores. */

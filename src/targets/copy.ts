@@ -93,8 +93,8 @@ export class Copy implements OpenTarget {
       const { records, marked } = row as { records: unknown; marked: unknown };
       return { records: Number(records), marked: Number(marked) };
     },
-    unmarked: (collection: string, read: number) =>
-      this.#pages(this.#engine.sql.unmarkedIds, [this.#tenant, collection, `${read}`]),
+    unmarked: (collection: string, read: number, after?: string) =>
+      this.#pages(this.#engine.sql.unmarkedIds, [this.#tenant, collection, `${read}`], after),
   };
 
   /** Writes records, marks and checkpoint together. */
@@ -238,8 +238,8 @@ export class Copy implements OpenTarget {
     }
   }
 
-  async *#pages(sql: string, values: readonly string[]): AsyncGenerator<string> {
-    for (let after = ''; ; ) {
+  async *#pages(sql: string, values: readonly string[], first = ''): AsyncGenerator<string> {
+    for (let after = first; ; ) {
       const page = (await this.#query(sql, [...values, after])) as readonly { id: string }[];
       for (const { id } of page) yield id;
       after = page.at(-1)?.id ?? '';

@@ -82,6 +82,7 @@ const parameters = {
   listener: 'Is called for each request.',
   message: 'The line to log.',
   ms: 'By how many milliseconds.',
+  after: 'The id behind which the ids begin.',
   read: 'The number of the full read.',
   report: 'What the run did in the collection.',
   row: 'The record, and its row as the service sent it.',

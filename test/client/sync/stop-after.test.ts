@@ -107,6 +107,45 @@ describe('a sync with a limit of requests', () => {
     },
   );
 
+  test.each([1, 4, 8])(
+    'reads every collection in a new round after a sync without a limit, %i times paused',
+    async (times) => {
+      const books = setUpSync({ records: 3, clock: '2020-01-01T00:00:00Z' });
+      await syncAll(books);
+      for (let run = 0; run < times; run++) {
+        books.sandbox.clock.advance(HOUR_MS);
+        await syncAll(books, { stopAfter: { requests: 5 } });
+      }
+      await syncAll(books);
+      books.sandbox.clock.advance(HOUR_MS);
+      const reports = (await untilDone(books, 5)).flatMap(({ collections }) => collections);
+      const read = reports.filter(({ mode, status }) => mode !== undefined && status === 'done');
+      expect(read.map(({ collection }) => collection).toSorted()).toEqual(collectionNames.toSorted());
+    },
+  );
+
+  test('looks up no deleted record after the limit, and ends, with UUIDs and localIds', async () => {
+    const books = setUpSync({ records: { accounts: 45 }, ids: { form: 'uuid' } });
+    const gone = Array.from({ length: 40 }, (_, n) => `gone-${n}`);
+    const ends: unknown[] = [];
+    for (let run = 0; run < 2; run++) {
+      books.sandbox.clearLogs();
+      const { collections, paused } = await syncAll(books, {
+        collections: ['accounts'],
+        mode: 'full',
+        localIds: () => [...books.sandbox.store.accounts.ids(), ...gone],
+        onDelete: () => undefined,
+        stopAfter: { requests: 20 },
+      });
+      expect(books.sandbox.count()).toBeLessThanOrEqual(20);
+      ends.push([paused, collections[0]?.status, collections[0]?.deletions?.skipped]);
+    }
+    expect(ends).toEqual([
+      [true, 'paused', 'paused'],
+      [false, 'done', 'resumed'],
+    ]);
+  });
+
   test('reads every change in an incremental round before one is not paused', async () => {
     const books = setUpSync({ records: { accounts: 100, products: 12, budgets: 5 } });
     await syncAll(books, { collections: SOME });

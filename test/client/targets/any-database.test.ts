@@ -8,6 +8,7 @@ import {
   isAccountingError,
   memoryStore,
   refresh,
+  type SyncReport,
   type SyncTarget,
   sync,
   verify,
@@ -559,6 +560,44 @@ describe('verify of a copy', () => {
     }
   });
 });
+
+test.each([
+  ['numeric', 40, 0],
+  ['uuid', 40, 0],
+  ['numeric', 10, 0],
+  ['uuid', 10, 0],
+  ['numeric', 25, 60],
+  ['uuid', 25, 60],
+] as const)(
+  'full syncs of a copy with %s ids keep to %i requests as they look up deleted records, %i of them forbidden, and end',
+  async (form, requests, forbidden) => {
+    const records = { accounts: 160, products: 1 };
+    const { sandbox, copy } = await synced({ records, pageSize: 20, ids: { form } });
+    const { accounts } = sandbox.store;
+    const deleted = accounts.ids().slice(0, 100);
+    for (const id of deleted) accounts.delete(id);
+    for (const id of deleted.slice(0, forbidden)) {
+      sandbox.faults.add(
+        { kind: 'status', status: 403, type: 'forbidden' },
+        { path: RegExp(`/${id}$`), times: 99 },
+      );
+    }
+    const sent: number[] = [];
+    const options = { mode: 'full', collections: ['accounts'], maxCandidates: 100 };
+    let report: SyncReport;
+    do {
+      sandbox.clearLogs();
+      report = await run(sandbox, copy, { ...options, stopAfter: { requests } });
+      sent.push(sandbox.count());
+    } while (report.paused && sent.length < 100);
+    // By page the list itself cannot be paused.
+    expect(Math.max(...sent.slice(form === 'uuid' ? 1 : 0))).toBeLessThanOrEqual(requests);
+    expect(report).toMatchObject({ paused: false, collections: [{ status: 'done' }] });
+    expect(reportOf(report, 'accounts')?.deletions?.skipped).toBeUndefined();
+    const kept = await copy.query(`SELECT id FROM ${copy.tables}record WHERE collection = 'accounts'`);
+    expect(kept).toHaveLength(60 + forbidden);
+  },
+);
 
 describe('refresh of a copy', () => {
   test.each(['member', 'hydra:member'] as const)(
