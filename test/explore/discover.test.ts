@@ -143,6 +143,15 @@ describe('a reference that discover reports', () => {
 });
 
 describe('the sample of discover', () => {
+  test.each(['_page', 'page'] as const)(
+    'has every page of a service that reads %s',
+    async (pageParameter) => {
+      const sandbox = createSandbox({ records: 100, pageParameter });
+      const { collections } = await discover(clientOf(sandbox), { collections: ['boms'], sample: 500 });
+      expect(collections[0]?.records).toBe(sandbox.store.boms.count);
+    },
+  );
+
   test('reaches records far behind the first pages, and the newest', async () => {
     const old = { updatedAt: '2024-01-01T00:00:00Z' };
     const accounts = times(900, (n) => (n < 450 ? old : { ...old, later: true }));
@@ -171,7 +180,7 @@ describe('the sample of discover', () => {
       return url;
     });
     const { collections, requests } = await discover(deaf, { collections: ['boms'] });
-    expect([collections[0]?.records, requests]).toEqual([30, 3]);
+    expect([collections[0]?.records, requests]).toEqual([30, 4]);
   });
 
   test('is rejected before anything is sent if an option is invalid', async () => {

@@ -16,7 +16,7 @@ type ListError = AnyAccountingError | 'no_list';
 type Query = Readonly<Record<string, string>>;
 
 /** Requests beyond those that bring records: they find the last page. */
-const SEARCH = 14;
+const SEARCH = 15;
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -49,14 +49,20 @@ export async function sampleCollection(
     await read({ updatedSince: new Date(Date.now() - WEEK_MS).toISOString().replace(/\.\d+/, '') });
 
   const pages = [1];
+  let parameter = '_page';
   let end = first === 0 ? 1 : Number.POSITIVE_INFINITY;
   while (rows.size < size && requests < maxRequests) {
     const page = nextPage(pages, end);
     if (page === undefined) break;
-    const found = await read({ _page: String(page) });
+    let found = await read({ [parameter]: String(page) });
+    // Some services read `page` and ignore `_page`.
+    if (found === 0 && page === 2 && parameter === '_page') {
+      parameter = 'page';
+      found = await read({ page: '2' });
+    }
     const isError = typeof found !== 'number';
     if (isError && (found === 'no_list' || found.code !== 'not_found')) break;
-    // Nothing new: after the last page, or the service ignores `_page`.
+    // Nothing new: after the last page, or the service ignores both.
     if (isError || found === 0) end = Math.min(end, page);
     else pages.push(page);
   }
