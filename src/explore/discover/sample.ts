@@ -60,10 +60,10 @@ export async function sampleCollection(
       parameter = 'page';
       found = await read({ page: '2' });
     }
-    const isError = typeof found !== 'number';
-    if (isError && (found === 'no_list' || found.code !== 'not_found')) break;
+    const error = typeof found === 'number' ? undefined : found;
+    if (error === 'no_list' || (error !== undefined && error.code !== 'not_found')) break;
     // Nothing new: after the last page, or the service ignores both.
-    if (isError || found === 0) end = Math.min(end, page);
+    if (error !== undefined || found === 0) end = Math.min(end, page);
     else pages.push(page);
   }
   return { rows: [...rows.values()], requests, error: undefined };

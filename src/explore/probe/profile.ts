@@ -191,6 +191,20 @@ function syncLines({ writes }: Findings): ProfileLine[] {
 const pageSizeParameterOf = (readable: readonly Readable[]) =>
   firstKnown(readable, ({ pageSizeParameter }) => pageSizeParameter);
 
+/** Whether a service divides lists into pages, as far as any list shows it. */
+function paginatedOf(readable: readonly Readable[]): Finding<boolean> {
+  const whole = readable.find((one) => isWhole(one, readable));
+  if (whole !== undefined) return followed(whole.details.page, () => false);
+  return followed(
+    holdsAnywhere(
+      readable,
+      ({ page }) => page,
+      (value) => value === 'honoured',
+    ),
+    (isHonoured) => (isHonoured ? true : undefined),
+  );
+}
+
 const shiftOf = (readable: readonly Readable[]) =>
   firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
 
@@ -224,7 +238,11 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
     ),
     pageParameter: first(({ pageParameter }) => pageParameter),
     pageSizeParameter: followed(pageSizeParameterOf(readable), (verdict) =>
-      verdict === 'honoured' ? PAGE_SIZE_PARAMETER : undefined,
+      verdict === 'honoured' ? PAGE_SIZE_PARAMETER : verdict === 'ignored' ? '' : undefined,
+    ),
+    paginated: paginatedOf(readable),
+    'newRecords.listedAfterMs': followed(writes.visibleAfterMs, (ms) =>
+      ms < 1_000 ? undefined : Math.ceil(ms / 1_000) * 1_000,
     ),
     afterLastPage: afterLastPageOf(readable),
     'ids.form': followed(

@@ -55,6 +55,23 @@ describe('probe --out and --check', () => {
     },
   );
 
+  test.each<[SandboxOptions, SandboxOptions, string]>([
+    [{}, { paginated: false }, '+ sandbox.paginated: false'],
+    [{ paginated: false }, {}, '+ sandbox.paginated: true'],
+    [{}, { pageSizeParameter: 'itemsPerPage' }, '+ sandbox.pageSizeParameter: "itemsPerPage"'],
+    [{ pageSizeParameter: 'itemsPerPage' }, {}, '+ sandbox.pageSizeParameter: ""'],
+  ])(
+    'show that pages were switched on or off, or have another size: %o, then %o',
+    async (before, now, line) => {
+      const file = folder()('service.json');
+      const records = { accounts: 100, products: 64, boms: 40 };
+      const args = ['probe', 'accounts', 'products', 'boms', '--quiet'];
+      expect((await run(openSandbox({ records, ...before }).env, [...args, '--out', file])).code).toBe(0);
+      const { code, log } = await run(openSandbox({ records, ...now }).env, [...args, '--check', file]);
+      expect([code, log.split('\n')]).toEqual([8, expect.arrayContaining([line])]);
+    },
+  );
+
   test('do not compare what is unknown on one side', async () => {
     const env = serving({});
     const file = folder()('service.ts');
