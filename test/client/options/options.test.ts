@@ -1,193 +1,288 @@
-import { type ClientOptions, createClient, type RequestOptions } from 'accounting-data-sdk';
+import {
+  type ClientOptions,
+  changes,
+  createClient,
+  memoryStore,
+  push,
+  refresh,
+  sync,
+  toDecimal,
+  toMoney,
+  verify,
+} from 'accounting-data-sdk';
+import { discover, probe, whoami } from 'accounting-data-sdk/explore';
+import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox, sandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { caught, thrown } from '../../support/caught.ts';
-import {
-  jsonResponse,
-  problemResponse,
-  scriptedClient,
-  scriptedFetch,
-} from '../../support/scripted-fetch.ts';
+import { listQuery } from '../../../src/collections/list-query.ts';
+import { rawRequest } from '../../../src/collections/raw-request.ts';
+import { createOptions } from '../../../src/collections/send-one.ts';
+import { discoverOptions } from '../../../src/explore/discover/discover.ts';
+import { probeOptions } from '../../../src/explore/probe/probe.ts';
+import { whoamiOptions } from '../../../src/explore/whoami.ts';
+import { is, type OptionTable, optional, required } from '../../../src/internal/options.ts';
+import { moneyOptions } from '../../../src/money.ts';
+import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners.ts';
+import { clientDefaults, clientOptions } from '../../../src/options.ts';
+import { listOptions } from '../../../src/pagination/list-options.ts';
+import { pushOptions } from '../../../src/push/options.ts';
+import { changesOptions } from '../../../src/sync/changes.ts';
+import { syncOptions } from '../../../src/sync/sync.ts';
+import { listenOptions } from '../../../src/testing/adapters/server.ts';
+import { requestOptions } from '../../../src/transport/call-options.ts';
+import { caught } from '../../support/caught.ts';
 
-const needed = { baseUrl: 'https://books.example', apiKey: 'k' };
+const sandbox = createSandbox({ records: 28 });
+const ofSandbox = sandbox.clientOptions;
+const client = createClient(ofSandbox);
+const { accounts, products } = client;
+const nothing = () => {};
+const run = { store: memoryStore(), tenant: 'acme' };
+const target = { open: () => ({}) };
+const ofPush = { ...run, rows: [], key: () => 'A' };
 
-test('base URL and key come from the environment if they are not passed', async () => {
-  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example/books');
-  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
-  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
-  await createClient({ fetch }).accounts.get('1');
-  await createClient({ fetch, ...needed }).accounts.get('1');
-  expect(fetch.requests.map(({ url, headers }) => [url.href, headers.get('x-auth-token')])).toEqual([
-    ['https://env.example/books/api/public/v1/accounts/1', 'env-key'],
-    ['https://books.example/api/public/v1/accounts/1', 'k'],
+type Options = Record<string, unknown>;
+
+/** Everything that takes options: its table, the call with options as JavaScript would pass them, and those that it needs. */
+const TAKERS: Readonly<Record<string, readonly [OptionTable, (options: never) => unknown, Options?]>> = {
+  createClient: [clientOptions, (o) => createClient(o), { ...ofSandbox }],
+  withOptions: [clientDefaults, (o) => client.withOptions(o)],
+  list: [listOptions, (o) => accounts.list({}, o)],
+  'the query of list': [listQuery, (o) => accounts.list(o)],
+  toArray: [{ limit: required(is.integer) }, (o) => accounts.list().toArray(o)],
+  get: [requestOptions, (o) => accounts.get('1', o)],
+  find: [requestOptions, (o) => accounts.find('1', o)],
+  create: [createOptions, (o) => products.create({}, o)],
+  update: [requestOptions, (o) => products.update('1', {}, o)],
+  delete: [requestOptions, (o) => products.delete('1', o)],
+  ping: [requestOptions, (o) => client.ping(o)],
+  request: [requestOptions, (o) => client.request({ path: '/boms' }, o)],
+  'the request itself': [rawRequest, (o) => client.request(o), { path: '/boms' }],
+  collection: [{ schema: optional(is.object) }, (o) => client.collection('boms', o)],
+  sync: [
+    syncOptions,
+    (o) => sync(client, o),
+    { ...run, mode: 'full', onBatch: nothing, localIds: () => [], onDelete: nothing },
+  ],
+  changes: [changesOptions, (o) => changes(accounts, o).next(), run],
+  push: [pushOptions, (o) => push(products, o), ofPush],
+  toMoney: [moneyOptions, (o) => toMoney(toDecimal('1'), o)],
+  probe: [probeOptions, (o) => probe(client, o)],
+  discover: [discoverOptions, (o) => discover(client, o)],
+  whoami: [whoamiOptions, (o) => whoami(client, o)],
+  telemetryListeners: [telemetryOptions, (o) => telemetryListeners(o)],
+  createSandbox: [sandboxOptions, (o) => createSandbox(o)],
+  listen: [listenOptions, (o) => createSandbox().listen(o)],
+};
+
+/** These throw a TypeError, because only tests call them. */
+const isOfSandbox = (where: string) => ['createSandbox', 'listen'].includes(where);
+
+const errorOf = (act: () => unknown) => caught((async () => act())()) as Promise<Error>;
+const messageOf = async (act: () => unknown) => (await errorOf(act)).message;
+
+/** A misspelt name: two neighbouring letters in the wrong order, or in a short name the last letter twice. */
+function misspelt(name: string): string {
+  if (name.length < 4) return `${name}${name.at(-1)}`;
+  const at = [...name].findIndex((letter, index) => index > 0 && letter !== name[index + 1]);
+  return `${name.slice(0, at)}${name[at + 1] ?? 'x'}${name[at]}${name.slice(at + 2)}`;
+}
+
+/** Every option of a table and of the tables inside it. */
+function optionsIn(table: OptionTable, parent: readonly string[] = []): [string[], OptionTable[string]][] {
+  return Object.entries(table).flatMap(([name, entry]) => [
+    [[...parent, name], entry] as [string[], OptionTable[string]],
+    ...optionsIn(entry.options ?? {}, [...parent, name]),
   ]);
+}
+
+function nested([first = '', ...others]: readonly string[], value: unknown, needed: Options): Options {
+  if (others.length === 0) return { [first]: value };
+  return { [first]: { ...(needed[first] as Options), ...nested(others, value, {}) } };
+}
+
+/** What a group of options needs. */
+const NEEDED: Options = { appInfo: { name: 'shop' } };
+
+/** Values that are wrong for most options. */
+const WRONG = [null, Symbol('s'), Number.NaN, -1, 'no\nvalue', [null], { none: 1 }, nothing, true];
+/** Null is a JSON value, as is everything else that the check of a body cannot know. */
+const isBody = (where: string, [name]: readonly string[]) =>
+  where === 'the request itself' && name === 'body';
+
+const OPTIONS = Object.entries(TAKERS).flatMap(([where, [table]]) =>
+  optionsIn(table).map(([path, entry]) => ({ where, option: path.join('.'), path, entry })),
+);
+
+test.for(OPTIONS)('$where checks $option: its name and its value', async ({ where, path, entry }) => {
+  const [, call, base] = TAKERS[where] ?? [];
+  const act = (names: readonly string[], value: unknown) => () =>
+    call?.({ ...base, ...nested(names, value, NEEDED) } as never);
+  // null must not mean these.
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
+  const before = sandbox.count();
+  const name = path.at(-1) ?? '';
+  const wrong = [...path.slice(0, -1), misspelt(name)];
+  const message = await messageOf(act(wrong, 1));
+  expect(message).toContain(wrong.at(-1));
+  expect(message).toContain(`Did you mean ${name}?`);
+  if (!isBody(where, path)) {
+    for (const value of WRONG.filter((one) => (one === null && !isOfSandbox(where)) || !entry.allows(one))) {
+      const error = await errorOf(act(path, value));
+      if (isOfSandbox(where)) expect(error.message).toContain(path[0]);
+      else {
+        const argument = expect.toBeOneOf([path.join('.'), path[0]]);
+        expect(error, String(value)).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+      }
+    }
+  }
+  expect(sandbox.count()).toBe(before);
 });
 
-test('what is missing is named, with the variable that would give it', () => {
-  vi.stubEnv('ACCOUNTING_BASE_URL', '');
-  vi.stubEnv('ACCOUNTING_API_KEY', '');
-  expect(String(thrown(() => createClient()))).toContain('pass it or set ACCOUNTING_BASE_URL');
-  expect(String(thrown(() => createClient({ baseUrl: needed.baseUrl })))).toContain(
-    'pass it or set ACCOUNTING_API_KEY',
-  );
-});
+const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+revoke();
+class Settings {
+  timeoutMs = 1;
+}
+const hostile = { ownKeys: (): never => expect.fail('hidden') };
 
-test('an environment that may not be read counts as empty', () => {
-  vi.stubGlobal('process', {
-    get env(): never {
-      throw new Error('denied');
-    },
-  });
-  expect(thrown(() => createClient())).toMatchObject({ code: 'invalid_input', argument: 'baseUrl' });
-});
-
-test.each<[string, object]>([
-  ['baseUrl', { baseUrl: 7 }],
-  ['baseUrl', { baseUrl: 'http://books.example' }],
-  ['maxBodyBytes', { maxBodyBytes: 0 }],
-  ['maxBodyBytes', { maxBodyBytes: Number.NaN }],
-  ['maxBodyBytes', { maxBodyBytes: '16' }],
-  ['appInfo.name', { appInfo: { name: 'web shop' } }],
-  ['appInfo.name', { appInfo: { name: '' } }],
-  ['appInfo.version', { appInfo: { name: 'shop', version: 'x\n' } }],
-  ['validation', { validation: 'warn' }],
-  ['schemas.accounts', { schemas: { accounts: {} } }],
-  ['schemas.accounts', { schemas: { accounts: null } }],
-  ['schemas.acounts', { schemas: { acounts: z.object({ id: z.string() }) } }],
-  ['rateLimiter', { rateLimiter: 'none' }],
-  ['fetch', { fetch: 'undici' }],
-  ['appInfo.name', { appInfo: {} }],
-  ['appInfo.version', { appInfo: { name: 'shop', version: null } }],
-  ['allowInsecure', { allowInsecure: 'yes' }],
-  ['logger', { logger: { log() {} } }],
-  ['on.request', { on: { request: 'console' } }],
-  ['on[1].retry', { on: [{}, { retry: null }] }],
-  ['pagination', { pagination: 'x' }],
-  ['prefetch', { prefetch: -1 }],
-  ['afterLastPage', { afterLastPage: 'x' }],
-  ['pageParameter', { pageParameter: '' }],
-])('createClient rejects %s: %j', (argument, options) => {
-  const error = thrown(() => createClient({ ...needed, ...options } as ClientOptions));
-  expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
-});
-
-test.each([
-  [{ validation: 'warn' }, "validation: must be 'throw', 'report' or 'off'"],
-  [{ prefetch: -1 }, 'prefetch: must be a whole number of at least 0'],
-])('the error of the option %j says what is allowed: %s', (options, words) => {
-  const create = () => createClient({ ...needed, ...options } as ClientOptions);
-  expect(create).toThrow(words);
-});
-
-test('the error of a path that leaves the API says where it must stay', async () => {
-  const leaving = caught(anyClient().request({ path: '/boms/../../admin' }));
-  expect(((await leaving) as Error).message).toContain('must stay below /api/public/v1');
-});
-
-const anyClient = () => scriptedClient(scriptedFetch(jsonResponse({ id: '1' })));
-
-test.each<[options: unknown, argument: string]>([
-  [{ timeoutMs: 0 }, 'timeoutMs'],
-  [{ timeoutMs: Number.NaN }, 'timeoutMs'],
-  [{ timeoutMs: '5' }, 'timeoutMs'],
-  [{ deadlineMs: 0 }, 'deadlineMs'],
-  [{ maxWaitMs: -1 }, 'maxWaitMs'],
-  [{ retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
-  [{ retry: { maxAttempts: 1.5 } }, 'retry.maxAttempts'],
-  [{ retry: { maxAttempts: Number.POSITIVE_INFINITY } }, 'retry.maxAttempts'],
-  [{ retry: { baseDelayMs: -1 } }, 'retry.baseDelayMs'],
-  [{ retry: { maxDelayMs: Number.NaN } }, 'retry.maxDelayMs'],
-  [{ retry: 3 }, 'retry'],
-  [{ retry: [3] }, 'retry'],
-  [null, 'options'],
-  ['fast', 'options'],
-])('the options %j are rejected by client and call: %s', async (options, argument) => {
-  const rejection = { code: 'invalid_input', argument };
-  const create = () => createClient({ ...needed, ...(options as ClientOptions) });
-  if (typeof options === 'object' && options !== null) expect(thrown(create)).toMatchObject(rejection);
-  expect(await caught(anyClient().accounts.get('1', options as RequestOptions))).toMatchObject(rejection);
-});
-
-test.each<RequestOptions>([
-  { timeoutMs: 1_000, deadlineMs: Number.POSITIVE_INFINITY, maxWaitMs: 0 },
-  { timeoutMs: Number.POSITIVE_INFINITY, retry: { baseDelayMs: Number.POSITIVE_INFINITY, maxDelayMs: 0 } },
-  { retry: { baseDelayMs: 0, maxDelayMs: Number.POSITIVE_INFINITY } },
-  { timeoutMs: undefined, retry: undefined, signal: undefined, headers: undefined, onResponse: undefined },
-  { signal: new AbortController().signal },
-])('the options %j are accepted', async (options) => {
-  expect(await anyClient().accounts.get('1', options)).toEqual({ id: '1' });
-});
-
-test.each(['stop', null, {}])('the signal %j is rejected', async (signal) => {
-  expect(await caught(anyClient().accounts.get('1', { signal } as object))).toMatchObject({
-    code: 'invalid_input',
-    argument: 'signal',
-  });
-});
-
-test('nothing is sent before the first call', () => {
-  const fetch = scriptedFetch(jsonResponse({}));
-  const apiKey = vi.fn(() => 'k');
-  const client = scriptedClient(fetch, { apiKey });
-  client.withOptions({ timeoutMs: 5 }).collection('x');
-  expect(apiKey).not.toHaveBeenCalled();
-  expect(fetch.requests).toHaveLength(0);
-});
-
-test('a client cannot be changed', () => {
-  const client = anyClient() as unknown as Record<string, unknown>;
-  expect(Object.isFrozen(client)).toBe(true);
-  expect(() => {
-    client.accounts = 1;
-  }).toThrow(TypeError);
-});
-
-test('null for options is rejected', async () => {
-  const none = null as never;
-  const client = anyClient();
-  for (const act of [
-    () => createClient(none),
-    () => client.withOptions(none),
-    () => client.accounts.list({}, none),
-    () => client.products.create({}, none),
-    () => client.request(none),
-    () => client.collection('invoices', none),
-  ]) {
-    expect(await caught(Promise.resolve().then<unknown>(act))).toMatchObject({ code: 'invalid_input' });
+test.each<[what: string, value: unknown]>([
+  ['null', null],
+  ['a signal', new AbortController().signal],
+  ['a Date', new Date()],
+  ['a string', '2026-01-01'],
+  ['a number', 30_000],
+  ['an array', []],
+  ['a Map', new Map()],
+  ['a function', () => true],
+  ['an object of a class', new Settings()],
+  ['a revoked proxy', revoked],
+  ['a proxy that throws', new Proxy({}, hostile)],
+])('%s in place of options is rejected everywhere', async (what, value) => {
+  for (const [where, [, call]] of Object.entries(TAKERS)) {
+    if (isOfSandbox(where)) continue;
+    const error = await errorOf(() => call(value as never));
+    expect(error, where).toMatchObject({ code: 'invalid_input' });
+    if (what === 'a signal') expect(error.message, where).toContain('pass the signal as { signal }');
   }
 });
 
-test('withOptions keeps what it does not name and shares transport and schemas', async () => {
-  const fetch = scriptedFetch(
-    problemResponse(503),
-    jsonResponse({ id: '1', n: 'x' }, 200, { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '8' }),
-  );
-  const schemas = { accounts: z.object({ id: z.string(), n: z.string().transform((n) => n.length) }) };
-  const client = scriptedClient(fetch, { schemas, retry: { maxAttempts: 3, baseDelayMs: 0 } });
-  const impatient = client.withOptions({ retry: { maxAttempts: 1 } });
-  const patient = impatient.withOptions({ retry: { maxAttempts: 2 } });
-
-  expect(await caught(impatient.accounts.get('1'))).toMatchObject({ status: 503, attempts: 1 });
-  expect(await patient.accounts.get('1')).toEqual({ id: '1', n: 1 });
-  expect(client.rateLimit).toMatchObject({ remaining: 8 });
-  expect(patient.rateLimit).toBe(client.rateLimit);
+// Each kind of check once: what it allows, and what it does not.
+test.each<[option: string, allowed: readonly unknown[], rejected: readonly unknown[]]>([
+  ['timeoutMs', [1, Number.POSITIVE_INFINITY, undefined], [0, Number.NaN, '5']],
+  ['maxWaitMs', [0], [-1]],
+  ['maxBodyBytes', [1], [0, Number.NaN, '16']],
+  ['prefetch', [0, 8], [-1, 1.5, Number.POSITIVE_INFINITY]],
+  ['retry', [false, {}, { maxAttempts: 1, baseDelayMs: 0 }], [3, [3], true, { maxAttempts: 0 }]],
+  ['validation', ['off'], ['warn']],
+  ['pageParameter', ['page'], ['', '\ud800']],
+  ['appInfo', [{ name: 'shop' }], [{}, { name: 'web shop' }, { name: '' }, { name: 'a', version: 'x\n' }]],
+  ['contentTypes', [{ update: 'application/merge-patch+json' }], [{ create: 'application/json-patch+json' }]],
+  ['logger', [console], [{ log() {} }]],
+  ['on', [{}, [{ wait: nothing }]], [{ request: 'console' }, [{}, { retry: null }]]],
+  ['schemas', [{ accounts: z.object({ id: z.string() }) }], [{ accounts: {} }, { acounts: z.string() }]],
+  ['baseUrl', ['http://127.0.0.1:1'], ['http://books.example', 'ftp://books.example', 'no url']],
+])('createClient allows some values of %s and rejects others', (option, allowed, rejected) => {
+  const create = (value: unknown) => createClient({ ...ofSandbox, [option]: value } as ClientOptions);
+  for (const value of allowed) expect(() => create(value)).not.toThrow();
+  for (const value of rejected) {
+    const argument = expect.stringMatching(new RegExp(`^${option}(?:[.[]|$)`));
+    expect(() => create(value)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
+  }
 });
 
-test('withOptions changes how lists are paginated and records validated', async () => {
-  const fetch = scriptedFetch(({ url }) =>
-    jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
+test.each<[place: string, words: string, act: () => unknown]>([
+  [
+    'validation',
+    "must be 'throw', 'report' or 'off'",
+    () => client.withOptions({ validation: 'x' as never }),
+  ],
+  ['prefetch', 'must be a whole number of at least 0', () => client.withOptions({ prefetch: -1 })],
+  ['pagination', 'second argument of list', () => accounts.list({ pagination: 'keyset' } as object)],
+  ['updatedSince', 'first argument of list', () => accounts.list({}, { updatedSince: '2026' } as object)],
+  ['prefetch', 'an option of list', () => accounts.get('1', { prefetch: 2 } as object)],
+  [
+    'idempotencyKey',
+    'an option of create',
+    () => products.update('1', {}, { idempotencyKey: 'k' } as object),
+  ],
+  [
+    'baseUrl',
+    'Pass it to createClient',
+    () => client.withOptions({ baseUrl: 'https://x.example' } as object),
+  ],
+  ['signal', 'Pass it to a call', () => createClient({ signal: AbortSignal.timeout(1) } as object)],
+  ['timeoutMs', 'second argument of request', () => client.request({ path: '/boms', timeoutMs: 5 } as never)],
+  ['timeout', 'Did you mean timeoutMs?', () => createClient({ timeout: 1 } as object)],
+  ['base_url', 'Did you mean baseUrl?', () => createClient({ base_url: 1 } as object)],
+  ['collection', 'Did you mean collections?', () => sync(client, { collection: 1 } as never)],
+  ['"a\\\\nbc{37}"', 'is not an option of', () => createClient({ [`a\nb${'c'.repeat(100)}`]: 1 } as object)],
+  ['path', 'must stay below /api/public/v1', () => client.request({ path: '/boms/../../admin' })],
+  ['signal', 'must be an AbortSignal', () => accounts.get('1', { signal: 'stop' } as object)],
+  ['updatedSince', 'must be a valid Date', () => accounts.list({ updatedSince: Symbol('s') as never })],
+  ['headers', 'cannot be read', () => accounts.get('1', { headers: revoked as never })],
+])('the error of %s says: %s (%#)', async (place, words, act) => {
+  const message = await messageOf(act);
+  expect(message).toMatch(new RegExp(`^(?:${place}|options)`));
+  expect(message).toContain(words);
+});
+
+test.each(
+  'pagination pageParameter afterLastPage listOrder parameters bareNotFound contentTypes ids'.split(' '),
+)('a run rejects %s, which says how the service behaves, and names createClient', async (name) => {
+  const runs: readonly ((options: object) => unknown)[] = [
+    (own) => sync(client, { ...run, onBatch: nothing, ...own }),
+    (own) => changes(accounts, { ...run, ...own }),
+    (own) => push(products, { ...ofPush, ...own }),
+    (own) => verify(client, { tenant: 'acme', target, ...own } as never),
+    (own) => refresh(accounts, { tenant: 'acme', target, ids: ['1'], ...own } as never),
+  ];
+  // `ids` of refresh are the records.
+  for (const start of name === 'ids' ? runs.slice(0, -1) : runs) {
+    const says = new RegExp(`^${name}: is not an option of \\w+\\. Pass it to createClient[.,]`);
+    expect(await messageOf(() => start({ [name]: 'none' }))).toMatch(says);
+  }
+});
+
+test.each<[argument: string, act: (thrower: never) => unknown]>([
+  ['options', (options) => accounts.get('1', options)],
+  ['options', (options) => push(products, options)],
+  ['draft', (draft) => products.create(draft)],
+  ['patch', (patch) => products.update('1', patch)],
+  ['client', (own) => sync(own, { ...run, onBatch: nothing })],
+  ['client', (own) => verify(own, { tenant: 'acme', target, collections: ['accounts'] as never } as never)],
+])('a getter of the argument %s that throws is invalid input (%#)', async (argument, act) => {
+  const get = (): never => {
+    throw new RangeError('not today');
+  };
+  const thrower = Object.defineProperties(
+    {},
+    Object.fromEntries(['accounts', 'signal', 'tenant'].map((name) => [name, { get, enumerable: true }])),
   );
-  const client = scriptedClient(fetch, { pagination: 'page' });
-  expect(await caught(client.products.list().toArray({ limit: 9 }))).toMatchObject({ reason: 'wrong_shape' });
-  expect(await client.withOptions({ validation: 'report' }).products.list().toArray({ limit: 9 })).toEqual(
-    [],
+  const message = await messageOf(() => act(thrower as never));
+  expect(message).toMatch(new RegExp(`^${argument}: cannot be read: it threw RangeError: not today\\.`));
+});
+
+test('names are not checked where they are the caller’s own', async () => {
+  class Audit {
+    entries: string[] = [];
+    request(event: { readonly path: string }) {
+      this.entries.push(event.path);
+    }
+  }
+  const audit = new Audit();
+  const own = createClient({ ...ofSandbox, on: audit });
+  await own.accounts.get('1', { headers: { 'X-Anything': 'a' } });
+  await own.request({ path: '/accounts', query: { anything: 'a' } });
+  await own.products.create({ name: 'Desk', anything: 'a' } as object);
+  expect(audit.entries).toEqual(['/accounts/1', '/accounts', '/products']);
+});
+
+test('an option that is undefined counts as left out, whatever its name', async () => {
+  const undefineds = Object.fromEntries(
+    Object.keys({ ...clientOptions, basUrl: 1 }).map((name) => [name, undefined]),
   );
-  expect(await client.withOptions({ validation: 'off' }).products.list().toArray({ limit: 9 })).toEqual([
-    { id: '1', name: 7 },
-  ]);
-  expect(() => client.withOptions({ prefetch: -1 })).toThrow(
-    expect.objectContaining({ argument: 'prefetch' }),
-  );
-  const keyset = client.withOptions({ pagination: 'keyset' });
-  expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
+  expect(await createClient({ ...undefineds, ...ofSandbox }).accounts.get('1')).toMatchObject({ id: '1' });
 });

@@ -1,0 +1,94 @@
+import { createClient } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { caught, thrown } from '../../support/caught.ts';
+import {
+  jsonResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
+
+const needed = { baseUrl: 'https://books.example', apiKey: 'k' };
+
+test('base URL and key come from the environment if they are not passed', async () => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example/books');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'env-key');
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
+  await createClient({ fetch }).accounts.get('1');
+  await createClient({ fetch, ...needed }).accounts.get('1');
+  expect(fetch.requests.map(({ url, headers }) => [url.href, headers.get('x-auth-token')])).toEqual([
+    ['https://env.example/books/api/public/v1/accounts/1', 'env-key'],
+    ['https://books.example/api/public/v1/accounts/1', 'k'],
+  ]);
+});
+
+test('what is missing is named, with the variable that would give it', () => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', '');
+  vi.stubEnv('ACCOUNTING_API_KEY', '');
+  expect(String(thrown(() => createClient()))).toContain('pass it or set ACCOUNTING_BASE_URL');
+  expect(String(thrown(() => createClient({ baseUrl: needed.baseUrl })))).toContain(
+    'pass it or set ACCOUNTING_API_KEY',
+  );
+});
+
+test('an environment that may not be read counts as empty', () => {
+  vi.stubGlobal('process', {
+    get env(): never {
+      throw new Error('denied');
+    },
+  });
+  expect(thrown(() => createClient())).toMatchObject({ code: 'invalid_input', argument: 'baseUrl' });
+});
+
+test('nothing is sent before the first call', () => {
+  const fetch = scriptedFetch(jsonResponse({}));
+  const apiKey = vi.fn(() => 'k');
+  const client = scriptedClient(fetch, { apiKey });
+  client.withOptions({ timeoutMs: 5 }).collection('x');
+  expect(apiKey).not.toHaveBeenCalled();
+  expect(fetch.requests).toHaveLength(0);
+});
+
+test('a client cannot be changed', () => {
+  const client = createClient(needed) as unknown as Record<string, unknown>;
+  expect(Object.isFrozen(client)).toBe(true);
+  expect(() => {
+    client.accounts = 1;
+  }).toThrow(TypeError);
+});
+
+test('withOptions keeps what it does not name and shares transport and schemas', async () => {
+  const fetch = scriptedFetch(
+    problemResponse(503),
+    jsonResponse({ id: '1', n: 'x' }, 200, { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '8' }),
+  );
+  const schemas = { accounts: z.object({ id: z.string(), n: z.string().transform((n) => n.length) }) };
+  const client = scriptedClient(fetch, { schemas, retry: { maxAttempts: 3, baseDelayMs: 0 } });
+  const impatient = client.withOptions({ retry: { maxAttempts: 1 } });
+  const patient = impatient.withOptions({ retry: { maxAttempts: 2 } });
+
+  expect(await caught(impatient.accounts.get('1'))).toMatchObject({ status: 503, attempts: 1 });
+  expect(await patient.accounts.get('1')).toEqual({ id: '1', n: 1 });
+  expect(client.rateLimit).toMatchObject({ remaining: 8 });
+  expect(patient.rateLimit).toBe(client.rateLimit);
+});
+
+test('withOptions changes how lists are paginated and records validated', async () => {
+  const fetch = scriptedFetch(({ url }) =>
+    jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
+  );
+  const client = scriptedClient(fetch, { pagination: 'page' });
+  expect(await caught(client.products.list().toArray({ limit: 9 }))).toMatchObject({ reason: 'wrong_shape' });
+  expect(await client.withOptions({ validation: 'report' }).products.list().toArray({ limit: 9 })).toEqual(
+    [],
+  );
+  expect(await client.withOptions({ validation: 'off' }).products.list().toArray({ limit: 9 })).toEqual([
+    { id: '1', name: 7 },
+  ]);
+  expect(() => client.withOptions({ prefetch: -1 })).toThrow(
+    expect.objectContaining({ argument: 'prefetch' }),
+  );
+  const keyset = client.withOptions({ pagination: 'keyset' });
+  expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
+});
