@@ -250,8 +250,13 @@ export function reduce(
   response: ResponseRows,
   context: ReadContext,
 ): ReadState | undefined {
-  const ids = integerIds(response);
-  if (ids === undefined) return undefined;
+  const { ids, isInteger } = integerIds(response);
+  if (!isInteger) {
+    // A service that compares ids as text shows rows outside of the interval: what was delivered by its bounds may have gaps.
+    const isInside = (id: bigint) => contains(ask, keyOf(id, before.order));
+    if (!ids.every(isInside)) throw outsideBounds(context.facts);
+    return undefined;
+  }
 
   // It is not known where an invalid row stood among the others, so it does not count for the order.
   const sent = ids.slice(0, response.ids.length);
@@ -434,12 +439,14 @@ function joinedWork(work: readonly Work[]): readonly Work[] {
 const callersInterval = (order: Order, { range }: ReadContext): Interval => intervalOf(range, order);
 
 /**
- * All ids as integers, those of valid rows first. Undefined if a row has none or another one, such as `abc` or `007`,
- * which cannot be compared with a bound.
+ * The ids that are integers, those of valid rows first, and whether all are: `abc` or `007` cannot be compared with a bound.
  */
-function integerIds({ ids, invalid }: ResponseRows): readonly bigint[] | undefined {
+function integerIds({ ids, invalid }: ResponseRows): {
+  readonly ids: readonly bigint[];
+  readonly isInteger: boolean;
+} {
   const all = [...ids, ...invalid.map(({ id }) => id ?? '')].map(integerId);
-  return all.includes(undefined) ? undefined : (all as readonly bigint[]);
+  return { ids: all.filter((id) => id !== undefined), isInteger: !all.includes(undefined) };
 }
 
 function boundsIgnored(facts: CallFacts): FilterIgnoredError {
