@@ -82,3 +82,13 @@ export function isApiError(error: unknown, code?: ApiErrorCode): boolean {
 export function isForbidden(error: unknown): boolean {
   return isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');
 }
+
+/**
+ * Whether the service rejected the key: a 401 whose body is JSON. A firewall returns a 401 with a page, and perhaps to one
+ * request only.
+ */
+export function isKeyRejected(error: unknown): boolean {
+  if (!isApiError(error, 'unauthenticated')) return false;
+  const { type, title, detail, extensions } = error;
+  return (type ?? title ?? detail) !== undefined || Object.keys(extensions).length > 0;
+}

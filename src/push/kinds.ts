@@ -1,6 +1,6 @@
 // What the errors of writes say about further writes of their kind: one value for each kind, and pure functions of it.
 
-import { type AnyAccountingError, type AnyApiError, isApiError } from '../errors/guards.ts';
+import { type AnyAccountingError, isApiError, isKeyRejected } from '../errors/guards.ts';
 
 export type Kind = 'create' | 'update' | 'delete';
 
@@ -21,14 +21,9 @@ export function subjectOf(error: AnyAccountingError): Subject {
   if (code === 'checkpoint' || code === 'concurrent_run') return 'push';
   if (code === 'scope_required') return 'kind';
   if (!isApiError(error)) return 'row';
-  if (code === 'unauthenticated') return isJson(error) ? 'push' : 'kind';
+  if (code === 'unauthenticated') return isKeyRejected(error) ? 'push' : 'kind';
   if (STATUSES_OF_KIND.has(error.status)) return 'kind';
   return error.status === 403 ? 'denied' : 'row';
-}
-
-/** Whether the body of an error response was a JSON object: the service sends one for an invalid API key. */
-function isJson({ type, title, detail, extensions }: AnyApiError): boolean {
-  return (type ?? title ?? detail) !== undefined || Object.keys(extensions).length > 0;
 }
 
 /** What the writes of one kind have shown so far. */

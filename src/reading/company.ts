@@ -64,6 +64,7 @@ async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | unde
   let isProven = false;
   let isOther = false;
   let compared = 0;
+  let rejection: Error | undefined;
   const failures = new Map<string, number>();
   for await (const { collection, id, createdAt, fits, lookUp } of known) {
     isAnyKnown = true;
@@ -73,6 +74,7 @@ async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | unde
     if (compared === MOST_COMPARED) break;
     const found = await lookUp();
     if (found instanceof Error) {
+      if (isAccountingError(found, 'unauthenticated')) rejection = found;
       failures.set(collection, failed + 1);
       continue;
     }
@@ -86,7 +88,9 @@ async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | unde
     else isOther = true;
   }
   if (isProven || !isAnyKnown) return undefined;
-  if (isOther) return 'the records that it knows have other natural keys';
+  // A 401 with a page may be about one request. If there was nothing else, it is about the key.
+  if (compared === 0 && rejection !== undefined) throw rejection;
+  if (isOther) return 'the records that it knows have other names and numbers';
   return compared === 0
     ? 'it knows no record with createdAt that this key may read'
     : 'the records that it knows were not found';

@@ -1,4 +1,4 @@
-import { isAccountingError } from '../errors/guards.ts';
+import { isAccountingError, isKeyRejected } from '../errors/guards.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { forEach } from '../internal/for-each.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
@@ -26,8 +26,7 @@ export async function lookUp<T extends { id: string }>(
   try {
     return await source.lookUp(id, settings);
   } catch (error) {
-    const isAboutKey =
-      isAccountingError(error, 'unauthenticated') || isAccountingError(error, 'rate_limited');
+    const isAboutKey = isKeyRejected(error) || isAccountingError(error, 'rate_limited');
     if (!isAccountingError(error) || isAboutKey || (await isServiceDown(source, error, settings)))
       throw error;
     return error;

@@ -229,6 +229,8 @@ describe('a full sync judges each candidate alone', () => {
     ['a page', json(200, '<h1>Welcome</h1>', 'text/html'), { code: 'unexpected_response' }],
     ['truncated JSON', json(200, '{"id":"17"'), { reason: 'truncated' }],
     ['another record', json(200, { id: '1' }), { reason: 'wrong_record', recordId: '1' }],
+    ['a 401 page of a firewall', json(401, '<h1>Blocked</h1>', 'text/html'), { code: 'unauthenticated' }],
+    ['a 401 without a body', json(401, ''), { code: 'unauthenticated' }],
     [
       'a 404 page of a gateway',
       json(404, '<h1>404</h1>', 'text/html'),
