@@ -94,7 +94,7 @@ test.each<[string, readonly ProductDraft[]]>([
     const error = await caught(run(sandbox.keys.otherCompany, options));
     expect(error).toMatchObject({
       argument: 'tenant',
-      message: expect.stringContaining('other natural keys'),
+      message: expect.stringContaining('other names and numbers'),
     });
   }
   expect(sandbox.journal).toEqual([]);

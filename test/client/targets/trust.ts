@@ -660,6 +660,27 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream({ ...sandbox, store: sandbox.otherStore }));
     });
 
+    test('rejects the key of a company whose records have the same ids and were created in the same second', async () => {
+      const { sandbox, copy, clientWith } = await fromTemplate();
+      const { products } = sandbox.otherStore;
+      // What no record is told apart by may be equal.
+      for (const { id, createdAt, unitId } of sandbox.store.products.all()) {
+        products.delete(id);
+        products.insert({ id, createdAt, unitId, productNumber: `B-${id}`, name: `Product ${id} of bolt` });
+      }
+      const before = await copied(copy);
+      const bolt = clientWith(sandbox.keys.otherCompany);
+      for (const call of [
+        () => sync(bolt, { ...options(copy), mode: 'full' }),
+        () => sync(bolt, { ...options(copy), collections: ['products'] }),
+        () => refresh(bolt.products, { tenant: 'acme', target: copy.target, ids: ['1'] }),
+        () => verify(bolt, options(copy)),
+      ]) {
+        expect(await caught(call())).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+      }
+      expect(await copied(copy)).toEqual(before);
+    });
+
     test.each([
       ['a product was deleted', { delete: ['1'] }],
       ['all known products but one were deleted', { delete: ['1', '10', '11', '12'] }],
