@@ -69,22 +69,6 @@ test.each([
   expect((await run(products(1), { missing })).done).toEqual(['P-0 unchanged']);
 });
 
-test.each([
-  ['DELETE', 'delete' as const],
-  ['PATCH', deactivate],
-])(
-  'a push reports a failure if the %s of a missing product returns the 404 page of a proxy',
-  async (method, missing) => {
-    const { run, sandbox } = setUpPush(products(2));
-    const page = { status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>404</h1>' };
-    sandbox.faults.add({ kind: 'rewrite', committed: false, ...page }, { method, times: 1 });
-    const { done, results } = await run(products(1), { missing });
-    expect(done).toEqual(['P-0 unchanged', 'P-1 failed']);
-    expect(results[1]).toMatchObject({ error: { code: 'not_found', missing: false } });
-    expect(sandbox.store.products.all()).toHaveLength(2);
-  },
-);
-
 test.each(['delete' as const, deactivate])(
   'a push does not write a product that got the key of a row since it was read (missing: %s)',
   async (missing) => {

@@ -1,7 +1,6 @@
 import type { ProductDraft } from 'accounting-data-sdk';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { setUpPush } from '../../support/push.ts';
-import { runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 
 const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
 
@@ -47,69 +46,6 @@ test.each([
   const { run, sandbox } = setUpStoring(stored);
   for (const __ of [1, 2]) await run(spelt.map((key) => row(key)));
   expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
-test.each([
-  'U+200B',
-  'U+200C',
-  'U+200D',
-  'U+200E',
-  'U+2060',
-  'U+2063',
-  'U+00AD',
-  'U+FE0F',
-  'U+FEFF',
-  'U+034F',
-  'U+202A',
-  'U+202E',
-  'U+2066',
-  'U+061C',
-  'U+180E',
-  'U+3164',
-  'U+E0041',
-  'U+0000',
-  'U+0007',
-  'U+001F',
-  'U+007F',
-  'U+0085',
-])('a push reports a conflict with a product whose key differs only in the invisible %s', async (name) => {
-  const character = String.fromCodePoint(Number.parseInt(name.slice(2), 16));
-  for (const [stored, key] of [
-    ['A1', `A${character}1`],
-    [`A1${character}`, 'A1'],
-    [`${character}A 1`, `A ${character} 1`],
-  ] as const) {
-    const { results, commits } = await setUpPush([{ productNumber: stored }]).run([row(key)]);
-    expect(results).toMatchObject([{ action: 'conflict', id: '1', ids: ['1'] }]);
-    expect(results[0]?.reason).toMatch(/\\(u[0-9a-f]{4}|[bt])/);
-    expect(commits).toEqual([]);
-    const rows = await setUpPush().run([row(stored), row(key)]);
-    expect(rows.report.counts).toMatchObject({ created: 1, conflict: 1 });
-  }
-});
-
-test('a push creates products for keys that differ in visible characters', async () => {
-  const distinct = ['A1', 'A 1', 'A-1', 'A_1', 'A.1', 'A1\u0301', 'Ä1', '１A'];
-  expect((await setUpPush().run(distinct.map((key) => row(key)))).report.counts.created).toBe(
-    distinct.length,
-  );
-});
-
-test('a push reports a conflict with a product whose key another program wrote in another case', async () => {
-  const { run } = setUpPush([{ productNumber: 'DESK' }]);
-  const { results, commits } = await run([row('desk')]);
-  expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
-  expect(commits).toEqual([]);
-});
-
-test.each([
-  ['STRASSE', 'Straße'],
-  ['STRAẞE', 'Straße'],
-  ['STRAẞE', 'STRASSE'],
-  ['ΟΔΟΣ', 'οδος'],
-])('a push treats %s and %s as keys that differ in case', async (stored, key) => {
-  const { results, commits } = await setUpPush([{ productNumber: stored }]).run([row(key)]);
-  expect([results, commits]).toMatchObject([[{ action: 'conflict', id: '1' }], []]);
 });
 
 test.each([
@@ -181,29 +117,6 @@ test('a push does not create the row whose key another row got from the service'
   const { results } = await run([row('1'), row('X1')], { concurrency: 1 });
   const reason = 'an earlier row may mean the same product: the service stored its key as "X1"';
   expect(results).toContainEqual(expect.objectContaining({ key: 'X1', action: 'conflict', reason }));
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
-test('a push finds the product of a lost create under another spelling of its key', async () => {
-  startVirtualClock();
-  onTestFinished(stopVirtualClock);
-  const { sandbox, run } = setUpPush([], {
-    sandbox: { idempotency: { replay: 'ignored' } },
-    quirks: { storedKey: trimmed },
-    client: { retry: { creates: false, maxAttempts: 1 } },
-  });
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
-  const { results } = await runToEnd(run([row('A ')]));
-  expect(results).toMatchObject([{ action: 'conflict', id: '1' }]);
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
-test('a push creates a product again that was deleted since its key came back changed', async () => {
-  const { run, sandbox } = setUpStoring(trimmed);
-  await run([row('A ')]);
-  sandbox.clock.advance(60_000);
-  sandbox.store.products.delete('1');
-  expect((await run([row('A ')])).results).toMatchObject([{ action: 'conflict', id: '2' }]);
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 

@@ -69,23 +69,6 @@ test('a push without writes forgets an unknown create whose product it finds', a
   expect(await waits()).toEqual([['1001 unchanged'], 0]);
 });
 
-test('a push forgets an unknown create whose product it finds, even if the update fails', async () => {
-  const { run, sandbox, entries } = await setUpLost();
-  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'PATCH', times: 1 });
-  expect((await run([{ ...DESK, name: 'Table' }])).done).toEqual(['1001 failed']);
-  expect(entries.get(HEAD)).not.toContain('"1001"');
-});
-
-test('a push keeps an unknown create while several products have its key', async () => {
-  const { run, sandbox, entries } = await setUpLost();
-  const other = sandbox.store.products.insert({ ...DESK });
-  expect((await run([DESK])).done).toEqual(['1001 conflict']);
-  expect(entries.get(HEAD)).toContain('"1001"');
-  sandbox.store.products.delete(other.id);
-  expect((await run([DESK])).done).toEqual(['1001 unchanged']);
-  expect(entries.get(HEAD)).not.toContain('"1001"');
-});
-
 test('a push of one row reads its store at most five times and writes it at most three times', async () => {
   const store = memoryStore();
   const calls = [vi.spyOn(store, 'get'), vi.spyOn(store, 'set')] as const;
@@ -132,12 +115,6 @@ test('a push does not create a product again if its process was killed after a c
   expect((await run(rows)).report.counts.failed).toBe(0);
   const numbers = sandbox.store.products.all().map(({ productNumber }) => productNumber);
   expect([numbers.length, new Set(numbers).size]).toEqual([104, 104]);
-});
-
-test('a push does not remember a create that the service rejected', async () => {
-  const { entries, run } = setUpPush([], { sandbox: { allowedStatuses: ['active'] } });
-  expect((await run([{ ...DESK, status: 'sold' }])).done).toEqual(['1001 failed']);
-  expect(entries.get(HEAD)).not.toContain('"1001"');
 });
 
 test.each([
@@ -273,7 +250,8 @@ test.each([
   const timer = setTimeout(async () => {
     asAnotherProcess();
     others += Number(((await caught(run([DESK]))) as { code?: string }).code === 'concurrent_run');
-  }, 20_000);
+    // Between two renewals of the mark.
+  }, 20_300);
   expect((await run([DESK], options)).done).toEqual(['1001 created']);
   clearTimeout(timer);
   expect(others).toBe(1);
@@ -384,15 +362,6 @@ test.each([
     expect(sandbox.journal).toEqual([]);
   },
 );
-
-test('a push repeats a create of a killed push under its key, although the connection was refused at first', async () => {
-  const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
-  const { run, sandbox } = setUp;
-  await pushAndDie(setUp, [DESK]);
-  sandbox.faults.add({ kind: 'connection-refused' }, { method: 'POST', times: 1 });
-  expect((await run([DESK], { retry: { maxAttempts: 1 } })).done).toEqual(['1001 unchanged']);
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
 
 test('a push leaves the ids of another process alone that wrote to its store meanwhile', async () => {
   const entries = new Map<string, string>();

@@ -1,4 +1,12 @@
-import { UnexpectedResponseError, UnknownApiError } from 'accounting-data-sdk';
+import {
+  type CallOutcome,
+  ConnectionError,
+  NotFoundError,
+  RateLimitedError,
+  type UnexpectedReason,
+  UnexpectedResponseError,
+  UnknownApiError,
+} from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
   afterBrokenRound,
@@ -8,6 +16,7 @@ import {
   type CreateEnd,
   type CreateState,
   endOfCreate,
+  endOfUpdate,
   type MadeProduct,
   NONE,
   type SentCreate,
@@ -199,30 +208,52 @@ describe('the end of a create', () => {
   });
 });
 
-describe('the error of a create', () => {
-  const response = { status: 503, problem: { violations: [], extensions: {} }, headers: {} } as never;
-  const failed = (status: number) =>
-    new UnknownApiError('', { outcome: 'unknown' }, {
-      status,
-      problem: { violations: [], extensions: {} },
-      headers: {},
-    } as never);
-  const half = (outcome: 'applied' | 'unknown', recordId?: string) =>
-    new UnexpectedResponseError('', { outcome }, { status: 201, reason: 'wrong_content', recordId });
+const facts = (outcome: CallOutcome = 'unknown') => ({ outcome });
+const response = (status: number, more = {}) =>
+  ({ status, problem: { violations: [], extensions: {} }, headers: {}, ...more }) as never;
+const failed = (status: number, outcome?: CallOutcome) =>
+  new UnknownApiError('', facts(outcome), response(status));
+const unread = (reason: UnexpectedReason, outcome: CallOutcome, recordId?: string) =>
+  new UnexpectedResponseError('', facts(outcome), { status: 201, reason, recordId });
 
-  test.each<[string, unknown, CreateEnd]>([
-    [
-      'a 503 is an outage',
-      new UnknownApiError('', { outcome: 'rejected' }, response),
-      rejected({ isOutage: true }),
-    ],
-    ['a 500 may come after the commit', failed(500), { end: 'broken' }],
-    ['a 507 too', failed(507), { end: 'broken' }],
-    ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
-    ['half a 201 says the id', half('applied', '7'), { end: 'applied', id: '7' }],
-    ['half a 201 may lack the id', half('applied'), { end: 'broken' }],
-    ['half a 201 after a lost response says nothing', half('unknown', '7'), { end: 'broken' }],
-  ])('%s', (_, error, end) => {
-    expect(endOfCreate(error)).toEqual(end);
-  });
+test.each<[string, unknown, CreateEnd]>([
+  ['a 503 that was rejected is an outage', failed(503, 'rejected'), rejected({ isOutage: true })],
+  ['a 422 is about the draft', failed(422, 'rejected'), rejected()],
+  [
+    'a 429 did not look at the key',
+    new RateLimitedError('', facts('rejected'), response(429)),
+    rejected({ isUnseen: true }),
+  ],
+  [
+    'a refused connection did not either',
+    new ConnectionError('', facts('not_sent')),
+    rejected({ isOutage: true, isUnseen: true }),
+  ],
+  ['a 500 may come after the commit', failed(500), { end: 'broken' }],
+  ['a 507 too', failed(507), { end: 'broken' }],
+  ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
+  ['a 409 of a key in progress is unknown', failed(409), { end: 'unknown' }],
+  ['half a 201 says the id', unread('wrong_content', 'applied', '7'), { end: 'applied', id: '7' }],
+  ['half a 201 may lack the id', unread('wrong_content', 'applied'), { end: 'broken' }],
+  [
+    'half a 201 after a lost response says nothing',
+    unread('wrong_content', 'unknown', '7'),
+    { end: 'broken' },
+  ],
+  ['the reason of a signal says nothing', new Error('stopped'), { end: 'unknown' }],
+])('the error of a create: %s', (_, error, end) => {
+  expect(endOfCreate(error)).toEqual(end);
+});
+
+test.each([
+  ['a 404 of the record', new NotFoundError('', facts('rejected'), response(404)), 'missing'],
+  ['a 404 of a proxy', new NotFoundError('', facts(), response(404, { content: 'other' })), 'failed'],
+  ['no body', unread('empty', 'applied'), 'empty'],
+  ['another object', unread('wrong_shape', 'unknown'), 'unread'],
+  ['a 502', failed(502), 'outage'],
+  ['a lost response', new ConnectionError('', facts()), 'outage'],
+  ['a 500', failed(500), 'broken'],
+  ['a 422', failed(422, 'rejected'), 'failed'],
+])('the error of an update: %s', (_, error, end) => {
+  expect(endOfUpdate(error)).toBe(end);
 });

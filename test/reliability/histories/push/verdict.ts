@@ -22,10 +22,17 @@ function pushesThatBreak({ products, runs, clean }: Pushes): string[] {
   ];
 }
 
-/** Whether a product is of a row for which the run before found no product: its list was not complete, and now it may be. */
+/** Whether a product is of a row that the run before did not create: its list was not complete, or it sent no more creates. */
 function wasUnseen(before: Run, last: Run, id: string): boolean {
   const key = last.results.find((result) => result.id === id)?.key;
-  return before.results.some((result) => result.key === key && isUnseen(result, before));
+  return before.results.some(
+    (result) => result.key === key && (isUnseen(result, before) || isUnsent(result)),
+  );
+}
+
+/** Whether a row was not created because the service changed the keys of three creates in a row. */
+function isUnsent({ action, error }: PushResult): boolean {
+  return action === 'failed' && error?.code === 'invalid_input';
 }
 
 /** Whether a row was not created because the list repeats products, so that it also misses some. */
@@ -47,9 +54,7 @@ function endThatBreaks(products: readonly object[], before: Run, last: Run): str
       return isHandled ? [] : [`${key}: an invalid row was ${action}`];
     }
     const isMissed = result !== undefined && isUnseen(result, last);
-    // After three creates in a row whose key the service changed, no more are sent.
-    const isUnsent = action === 'failed' && result?.error?.code === 'invalid_input';
-    if ((isMissed || isUnsent) && found.length === 0) return [];
+    if ((isMissed || (result !== undefined && isUnsent(result))) && found.length === 0) return [];
     if (found.length !== 1) return [`${key}: ${found.length} products`];
     const isLocked = action === 'failed' && result?.error?.code === 'forbidden';
     if (isMissed || isLocked || (isRespelt && action === 'conflict')) return [];
