@@ -13,7 +13,7 @@ import {
   type Rejection,
   rejectionOf,
   type Shown,
-  subjectOf,
+  reachOf,
 } from './kinds.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
@@ -91,7 +91,7 @@ export class Calls {
   /** Whether an error ends the push at once: every other call would meet it too. */
   stopsPush(error: unknown): boolean {
     if (!isAccountingError(error) || this.#options.signal?.aborted) return true;
-    return error === this.#gaveUpAfter || subjectOf(error) === 'push';
+    return error === this.#gaveUpAfter || reachOf(error) === 'push';
   }
 
   /** Waits until every create that was sent is carried out, and shown. */

@@ -5,18 +5,18 @@ import { type AnyAccountingError, isApiError, isKeyRejected } from '../errors/gu
 export type Kind = 'create' | 'update' | 'delete';
 
 /**
- * What an error is about:
+ * How far an error reaches:
  * - `row`: one row.
  * - `denied`: one record, or every write of its kind.
  * - `kind`: every write of its kind, if none has succeeded; otherwise one row, whose text a firewall rejects for example.
  * - `push`: every call.
  */
-type Subject = 'row' | 'denied' | 'kind' | 'push';
+type Reach = 'row' | 'denied' | 'kind' | 'push';
 
 /** The service accepts neither the method nor the content type, or a firewall does not. */
 const STATUSES_OF_KIND: ReadonlySet<number> = new Set([405, 406, 415]);
 
-export function subjectOf(error: AnyAccountingError): Subject {
+export function reachOf(error: AnyAccountingError): Reach {
   const { code } = error;
   if (code === 'checkpoint' || code === 'concurrent_run') return 'push';
   if (code === 'scope_required') return 'kind';
@@ -43,7 +43,7 @@ export const NOTHING_SHOWN: Shown = { hasSucceeded: false, denied: 0, error: und
 export function afterWrite(shown: Shown, error?: AnyAccountingError): Shown {
   if (error === undefined) return { ...NOTHING_SHOWN, hasSucceeded: true };
   if (shown.hasSucceeded) return shown;
-  switch (subjectOf(error)) {
+  switch (reachOf(error)) {
     case 'kind':
       return { ...shown, error, isStopped: true };
     case 'denied':
