@@ -11,9 +11,9 @@ import {
   type Kind,
   NOTHING_SHOWN,
   type Rejection,
+  reachOf,
   rejectionOf,
   type Shown,
-  reachOf,
 } from './kinds.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
@@ -94,7 +94,7 @@ export class Calls {
     return error === this.#gaveUpAfter || reachOf(error) === 'push';
   }
 
-  /** Waits until every create that was sent is carried out, and shown. */
+  /** Waits until every create that was sent is processed, and shown. */
   async waitUntilVisible(): Promise<void> {
     const waitMs = this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt);
     if (waitMs > 0) await this.#wait(waitMs);

@@ -22,7 +22,7 @@ export interface SentCreate {
   readonly isEarlier: boolean;
   /** Rounds of this run that sent it. An earlier run may have stored it, and not sent it. */
   readonly sendings: number;
-  /** The service failed at it in a round in which it carried out others. */
+  /** The service failed at it in a round in which it applied others. */
   readonly isOdd?: true | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface MadeProduct {
   readonly isOwn: boolean;
   /** Looks, each in a round of its own, that did not show the product. */
   readonly misses: number;
-  /** The service failed at an update of it in a round in which it carried out others. */
+  /** The service failed at an update of it in a round in which it applied others. */
   readonly isOdd?: true | undefined;
 }
 
@@ -112,7 +112,7 @@ export function toSend(
 }
 
 /**
- * What a 500 makes of a write if the service carried out others of its kind, or if an earlier run met it too: it is about
+ * What a 500 makes of a write if the service applied others of its kind, or if an earlier run met it too: it is about
  * the row, so one more attempt is enough.
  */
 export function afterBrokenRound(state: CreateState, hasOthers: boolean): CreateState {

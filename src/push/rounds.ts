@@ -46,7 +46,7 @@ const LARGER_SAMPLE = 200;
 
 const STILL_OPEN = 'run the push again: it continues with this row';
 const ODD =
-  'look at this row: the service fails at it, and may have carried out the write anyway; the next push looks at its product';
+  'look at this row: the service fails at it, and may have applied it anyway; the next push looks at its product';
 const DENIED = 'not sent, because the service denied every write of this kind before';
 
 /** What a push works with. */
@@ -308,7 +308,7 @@ export class Rounds {
     this.#markBroken();
   }
 
-  /** The next round sends a write only once at which the service failed, if it carried out others. */
+  /** The next round sends a write only once at which the service failed, if it applied others. */
   #markBroken(): void {
     const { calls, memory } = this.#work;
     for (const [kind, row] of this.#broken)
