@@ -20,6 +20,7 @@ import {
   readSettings,
 } from '../reading/list-options.ts';
 import {
+  isCollection,
   type Read,
   type RunSource,
   runSource,
@@ -198,9 +199,10 @@ export function resolvePushOptions(
   products: SyncSource<AnyProduct>,
   options: PushOptions<AnyProduct, object, object>,
 ): ResolvedPushOptions {
-  const source = runSource(Object(products) as SyncSource<AnyProduct>);
-  const { writes } = source;
-  if (writes === undefined) throw new InvalidInputError('products', 'must be client.products of a client');
+  const source = isCollection(products) ? runSource(products as SyncSource<AnyProduct>) : undefined;
+  const writes = source?.writes;
+  if (source === undefined || writes === undefined)
+    throw new InvalidInputError('products', 'must be client.products of a client');
   const own = resolved(pushOptions, options, { of: 'push', elsewhere: OF_CLIENT });
   const warnedFields = new Set<string>();
   const { key, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;

@@ -10,7 +10,7 @@ import type { PushReport } from '../reports/push-report.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
-import type { CallSettings, RequestOptions, RunCallOptions } from '../transport/call-options.ts';
+import type { CallSettings, RunCallOptions } from '../transport/call-options.ts';
 import type { KeepInvalid, ReadSettings } from './list-options.ts';
 import { collectionName } from './state.ts';
 
@@ -22,18 +22,16 @@ export interface SourceQuery {
   readonly id?: IdBounds | undefined;
 }
 
-/** What a sync needs of a collection, such as `client.accounts`: `list` is enough. */
+/** A collection of a client, such as `client.accounts`. */
 export interface SyncSource<T extends { id: string }> {
   /** The path segment, such as `account-addresses`; the collection is named after it. */
-  readonly segment?: string | undefined;
+  readonly segment: string;
   /** The path segment of the collection that these records refer to. A sync of both reads that one first. */
-  readonly parent?: string | undefined;
+  readonly parent: string | undefined;
   /** The base URL of the service. A state belongs to it. */
-  readonly baseUrl?: string | undefined;
-  /** As the `list` of a client's collection. */
+  readonly baseUrl: string;
+  /** The `list` of the collection. */
   list(query: SourceQuery, options: ListOptions): Paginator<T>;
-  /** As the `find` of a client's collection: needed only to find deletions. */
-  find?(id: string, options: RequestOptions): Promise<T | undefined>;
 }
 
 /** The record of a collection; of several collections any of their records. */
@@ -61,11 +59,11 @@ export type LookUp<T> =
 
 /**
  * What a run (`sync`, `changes`, `push`) needs of a collection. A collection of a client has one under
- * {@link RUN_SOURCE}; `runSource` makes one of any other object with a `list`. Options are not checked again.
+ * {@link RUN_SOURCE}. Options are not checked again.
  */
 export interface RunSource<T extends { id: string }> {
-  readonly segment: string | undefined;
-  /** Ends in `/api/public/v1`; empty if it is not known. */
+  readonly segment: string;
+  /** Ends in `/api/public/v1`. */
   readonly baseUrl: string;
   /** The documented fields: an amount is compared as a decimal, an EAN as a string. */
   readonly fields: FieldTable;
@@ -122,58 +120,18 @@ export interface WriteSource<T extends { id: string }> {
  */
 export const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
 
+/** Whether a value is a collection of a client. */
+export function isCollection(value: unknown): value is SyncSource<{ id: string }> {
+  return typeof value === 'object' && value !== null && RUN_SOURCE in value;
+}
+
 export function runSource<T extends { id: string }>(collection: SyncSource<T>): RunSource<T> {
-  return (collection as { readonly [RUN_SOURCE]?: RunSource<T> })[RUN_SOURCE] ?? foreignSource(collection);
-}
-
-/** A run source of an object of the caller, which knows neither the client's listeners nor outages. */
-function foreignSource<T extends { id: string }>(collection: SyncSource<T>): RunSource<T> {
-  return {
-    segment: collection.segment,
-    baseUrl: collection.baseUrl ?? '',
-    fields: {},
-    schemaFields: {},
-    pagination: 'keyset',
-    parameters: {},
-    async *list(query, { maxOutageMs: _, keepInvalid: __, onWait: ___, beforeAttempt, ...options }) {
-      // Its requests cannot be counted, only its pages.
-      beforeAttempt?.();
-      for await (const page of collection.list(query, options).pages()) {
-        // It may ignore the signal.
-        options.signal?.throwIfAborted();
-        yield page;
-        beforeAttempt?.();
-      }
-      options.signal?.throwIfAborted();
-    },
-    async lookUp(id, { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal, beforeAttempt }) {
-      // Without it, every record would look deleted.
-      if (collection.find === undefined) throw withoutFind();
-      beforeAttempt?.();
-      const options = { timeoutMs, deadlineMs, maxWaitMs, retry, headers, signal };
-      const record = await collection.find(id, options);
-      // The form of its 404s is not known.
-      return record === undefined ? { record } : { record, row: record };
-    },
-    isServiceDown: async () => false,
-    keyDigest: async () => undefined,
-    inRun: (_, work) => work(),
-    warn: () => undefined,
-    callbackFailed: () => undefined,
-  };
-}
-
-export function withoutFind(): InvalidInputError {
-  return new InvalidInputError('collection', 'must be a collection of a client, with find');
+  if (isCollection(collection)) return (collection as unknown as { [RUN_SOURCE]: RunSource<T> })[RUN_SOURCE];
+  throw new InvalidInputError('collection', 'must be a collection of a client, such as client.accounts');
 }
 
 /** The name of a collection: the one given, or that of its segment. */
 export function nameOf(source: SyncSource<{ id: string }>, given: string | undefined): string {
-  if (typeof (source as Partial<typeof source> | null | undefined)?.list !== 'function') {
-    throw new InvalidInputError('collection', 'must be a collection of a client, such as client.accounts');
-  }
-  if (given !== undefined) return checkText(given, 'name');
-  const name = source.segment === undefined ? undefined : collectionName(source.segment);
-  if (name === undefined) throw new InvalidInputError('name', 'is missing: this collection has no segment');
-  return name;
+  runSource(source);
+  return given === undefined ? collectionName(source.segment) : checkText(given, 'name');
 }

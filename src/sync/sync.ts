@@ -5,7 +5,7 @@ import { settled } from '../internal/callback.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { OF_CLIENT } from '../reading/list-options.ts';
-import { type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
+import { isCollection, type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
@@ -185,7 +185,7 @@ function intoStore(sources: Sources, names: readonly string[], options: Resolved
   if (sameCompany) {
     throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
   }
-  checkDeletions(options, sources, names);
+  checkDeletions(options);
   // What the functions of the caller return is awaited, and never counted.
   const copy: OpenTarget = {
     store,
@@ -258,17 +258,14 @@ export function namesOf(
   client: Readonly<Record<string, unknown>>,
   wanted: readonly string[] | undefined,
 ): readonly string[] {
-  const isCollection = (name: string) =>
-    readable('client', () => {
-      const property = Object.hasOwn(client, name) ? client[name] : undefined;
-      return typeof (property as Partial<Source> | null | undefined)?.list === 'function';
-    });
+  const isKnown = (name: string) =>
+    readable('client', () => Object.hasOwn(client, name) && isCollection(client[name]));
   if (wanted === undefined) {
-    const names = readable('client', () => Object.keys(client)).filter(isCollection);
+    const names = readable('client', () => Object.keys(client)).filter(isKnown);
     if (names.length === 0) throw new InvalidInputError('client', 'has no collections');
     return names;
   }
-  const unknown = wanted.find((name) => !isCollection(name));
+  const unknown = wanted.find((name) => !isKnown(name));
   if (unknown !== undefined) {
     throw new InvalidInputError(
       'collections',
@@ -278,11 +275,7 @@ export function namesOf(
   return [...new Set(wanted)];
 }
 
-function checkDeletions(
-  { mode, localIds, onDelete, maxCandidates }: Resolved,
-  sources: Sources,
-  names: readonly string[],
-): void {
+function checkDeletions({ mode, localIds, onDelete, maxCandidates }: Resolved): void {
   if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return;
 
   if (localIds === undefined || onDelete === undefined) {
@@ -294,8 +287,5 @@ function checkDeletions(
       'localIds',
       "requires mode: 'full', because a list of changes shows no deletions",
     );
-  }
-  if (names.some((name) => typeof sources[name]?.find !== 'function')) {
-    throw new InvalidInputError('localIds', 'requires collections of a client, with find');
   }
 }

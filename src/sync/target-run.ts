@@ -6,7 +6,7 @@ import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
 import { admitKey } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
-import { runSource, type SyncSource } from '../reading/source.ts';
+import { isCollection, runSource, type SyncSource } from '../reading/source.ts';
 import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
 import { knownRecords } from './copy-records.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
@@ -107,8 +107,7 @@ export async function guardCompany(
   }: { readonly tenant: string; readonly sameCompany: boolean; readonly settings: ReadSettings },
 ): Promise<() => Promise<void>> {
   const { company } = opened;
-  const isReadable = (source: SyncSource<{ id: string }>) => typeof source?.list === 'function';
-  const readable = Object.entries(sources).filter(([, source]) => isReadable(source));
+  const readable = Object.entries(sources).filter(([, source]) => isCollection(source));
   const all = Object.fromEntries(readable.map(([name, source]) => [name, runSource(source)]));
   const [first] = Object.values(all);
   if (company === undefined || first === undefined) return async () => {};

@@ -215,8 +215,7 @@ function inLevels(
   const levelOf = (name: string) => {
     let level = 0;
     let parent = sources[name]?.parent;
-    // A source of the caller could name its own child as its parent: a chain is never longer than all sources.
-    while (parent !== undefined && bySegment.has(parent) && level < bySegment.size) {
+    while (parent !== undefined && bySegment.has(parent)) {
       level += 1;
       parent = bySegment.get(parent)?.parent;
     }

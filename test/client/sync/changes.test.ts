@@ -1,10 +1,4 @@
-import {
-  type ChangesOptions,
-  type CustomCursor,
-  changes,
-  type Paginator,
-  type SyncSource,
-} from 'accounting-data-sdk';
+import { type ChangesOptions, type CustomCursor, changes } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { noResponse } from '../../support/scripted-fetch.ts';
@@ -12,7 +6,6 @@ import { settle } from '../../support/scripted-server.ts';
 import {
   Copy,
   clientOf,
-  collect,
   HOUR_MS,
   KEY,
   leaveAtBatch,
@@ -171,23 +164,6 @@ describe('what changes delivers', () => {
     const report = await readAccounts(listing(books, { pagination: cursor }), {}, copy.take);
     expect(copy.batches.map(({ records }) => records.length)).toEqual([10, 10, 0]);
     expect(report).toMatchObject({ records: 20, pages: 2, pagination: 'custom', watermark: new Date(START) });
-  });
-
-  test('advances no watermark without any response', async () => {
-    const books = withAccounts(5);
-    const pages = async function* () {};
-    let isSilent = true;
-    const source: SyncSource<{ id: string }> = {
-      list: (...args) =>
-        isSilent ? ({ pages } as unknown as Paginator<{ id: string }>) : books.client.accounts.list(...args),
-    };
-    const read = () => collect(changes(source, { ...books.run, name: 'accounts' }));
-    expect(await read()).toMatchObject({ status: 'done', watermark: undefined, records: 0 });
-    isSilent = false;
-    expect(await read()).toMatchObject({ watermark: new Date(START), records: 5 });
-    isSilent = true;
-    books.sandbox.clock.advance(HOUR_MS);
-    expect(await read()).toMatchObject({ status: 'done', watermark: new Date(START), records: 0 });
   });
 });
 

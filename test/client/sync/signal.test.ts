@@ -154,35 +154,6 @@ describe('the signal', () => {
     expect(books.sandbox.count(({ path }) => path.endsWith('/products'))).toBeGreaterThan(0);
   });
 
-  test.each(['before a page', 'before the end'])(
-    'stops changes of a list of the caller that ignores it: %s',
-    async (moment) => {
-      const books = withAccounts(15);
-      const controller = new AbortController();
-      const { accounts } = books.client;
-      const list: typeof accounts.list = (query, options) => {
-        const read = accounts.list(query, { ...options, pagination: 'page', signal: undefined });
-        async function* pages() {
-          let delivered = 0;
-          for await (const page of read.pages()) {
-            if (delivered > 0 && moment === 'before a page') controller.abort('enough');
-            yield page;
-            delivered += page.records.length;
-          }
-          controller.abort('enough');
-        }
-        return { ...read, pages };
-      };
-      const batches: number[] = [];
-      const run = collect(
-        changes({ segment: 'accounts', list }, { ...books.run, signal: controller.signal }),
-        ({ records }) => batches.push(records.length),
-      );
-      expect(await caught(run)).toBe('enough');
-      expect(batches).toEqual(moment === 'before a page' ? [10] : [10, 5]);
-    },
-  );
-
   test('aborts the requests of a sync that are in flight', async () => {
     const books = setUpSync({ records: { accounts: 30, products: 30 } });
     const controller = new AbortController();

@@ -1,4 +1,4 @@
-import { type Client, collectionNames, type SyncOptions, type SyncReport, sync } from 'accounting-data-sdk';
+import { type Client, collectionNames, type SyncOptions, type SyncReport } from 'accounting-data-sdk';
 import { describe, expect, test, vi } from 'vitest';
 import {
   Copy,
@@ -6,7 +6,6 @@ import {
   failureOf,
   HOUR_MS,
   listing,
-  nothing,
   readAccounts,
   type SyncSetUp,
   setUpSync,
@@ -182,14 +181,6 @@ describe('a sync with a limit of requests', () => {
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 3 });
     const [first] = await untilDone(books, 9, { collections: ['accounts'] });
     expect(first).toMatchObject({ paused: true });
-  });
-
-  test('counts the pages of a source with its own list', async () => {
-    const books = setUpSync({ records: { accounts: 95 } });
-    const { accounts } = books.client;
-    const own = { accounts: { segment: 'accounts', list: accounts.list.bind(accounts) } };
-    const report = await sync(own, { ...books.run, onBatch: nothing, stopAfter: { requests: 4 } });
-    expect(report.collections[0]).toMatchObject({ status: 'paused', pages: 4 });
   });
 
   test('skips the deletions of a full read that does not fit, or whose confirmation does not, and finds them if both do', async () => {

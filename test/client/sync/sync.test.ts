@@ -1,4 +1,4 @@
-import { type Client, collectionNames, SyncError, sync } from 'accounting-data-sdk';
+import { collectionNames, SyncError } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
   clientOf,
@@ -63,37 +63,6 @@ describe('sync', () => {
     ] as const) {
       expect(requests.indexOf(child), child).toBeGreaterThan(requests.lastIndexOf(parent));
     }
-  });
-
-  test('takes sources with nothing but list, and reads one after the source that it names as its parent', async () => {
-    const books = setUpSync();
-    const order: string[] = [];
-    const source = (segment: string, parent?: string) => ({
-      segment,
-      parent,
-      list: (...args: Parameters<Client['accounts']['list']>) => {
-        if (!order.includes(segment)) order.push(segment);
-        return books.client.accounts.list(...args);
-      },
-    });
-    const client = {
-      lines: source('lines', 'orders'),
-      orders: source('orders', 'customers'),
-      orphans: source('orphans', 'toString'),
-      customers: source('customers'),
-      name: 'not a source',
-      // Each names the other.
-      left: source('left', 'right'),
-      right: source('right', 'left'),
-    };
-    const report = await sync(client, { ...books.run, concurrency: 1, onBatch: nothing });
-    expect(order.filter((name) => !/left|right/.test(name))).toEqual([
-      'orphans',
-      'customers',
-      'orders',
-      'lines',
-    ]);
-    expect(new Set(statuses(report))).toEqual(new Set(['done']));
   });
 
   test('reads only the given collections, each once', async () => {
