@@ -47,6 +47,8 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
       SOAK_HISTORIES: env.SOAK_HISTORIES ?? '25000',
       SOAK_ZONES: env.SOAK_ZONES ?? '365',
     }),
+  // Runs beside a forget, in both databases.
+  forget: () => vitest(['reliability/histories/forget'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '1000' }),
   // Every case of connectorTests with every connector of this package and of the examples.
   connectors: async () => (await vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' })) && examples(),
   // Processes of the example pg-boss are killed while they sync COMPANIES. It needs the PostgreSQL of DATABASE_URL.

@@ -147,7 +147,7 @@ test.each([
   ['PostgreSQL', openPostgres],
 ])('a run beside forget leaves nothing of a company in %s', NO_HURRY, async (_, open) => {
   const database = await open();
-  await expectNoFindings(seedsToRun(40), (seed) => play(seed, database));
+  await expectNoFindings(seedsToRun(20), (seed) => play(seed, database));
 });
 
 test('a history of forget finds what a run writes that restores the copy', async () => {
