@@ -5,7 +5,7 @@ import { visible } from '../internal/text.ts';
 import type { Outcome } from './results.ts';
 
 /** Control and format characters, and others that are not shown. Tabs and line breaks are white space. */
-const INVISIBLE = /(?!\s)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]|\ufeff/gu;
+const INVISIBLE = /(?!\s)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]|\ufeff/gu;
 
 /** What a service may change in a key, in the order in which a message names it. */
 const FORMS: readonly (readonly [what: string, form: (key: string) => string])[] = [

@@ -80,6 +80,6 @@ function rowKey(row: object, key: ResolvedPushOptions['key'], index: number): st
   } catch (error) {
     throw new InvalidInputError(`rows[${index}]`, 'has no key: the key function threw', {}, { cause: error });
   }
-  if (typeof value === 'string' && value !== '') return value;
-  throw new InvalidInputError(`rows[${index}]`, 'has no key: it must be a string that is not empty');
+  if (typeof value === 'string' && folded(value) !== '') return value;
+  throw new InvalidInputError(`rows[${index}]`, 'has no key: it must be a string with a visible character');
 }

@@ -48,16 +48,31 @@ test.each([
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
 
+test.each(['', ' ', '\u200b', '\ufeff\u2060', '\u2800', '\u00ad\u0001'])(
+  'a push fails a row whose key has no visible character: %j',
+  async (key) => {
+    const { results, commits } = await setUpPush().run([row(key)]);
+    const error = expect.objectContaining({ code: 'invalid_input', argument: 'rows[0]' });
+    expect([results, commits]).toMatchObject([[{ action: 'failed', error }], []]);
+  },
+);
+
 test.each([
   ['white space', 'A '],
   ['white space', 'A\u00a0 1'],
   ['invisible characters', 'A\u200b'],
+  ['invisible characters', 'A\u2800'],
   ['Unicode form', 'A\u030a'],
   ['case', 'a'],
 ])(
   'a push says that the key of a row differs only in %s from that of an earlier row (%#)',
   async (what, key) => {
-    const plain = key.replaceAll('\u200b', '').replaceAll(/\s+/g, ' ').normalize('NFC').trim().toUpperCase();
+    const plain = key
+      .replaceAll(/[\u200b\u2800]/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .normalize('NFC')
+      .trim()
+      .toUpperCase();
     const { results } = await setUpPush().run([row(plain), row(key)]);
     const reason = new RegExp(
       `^an earlier row may mean the same product: ".+" and ".+" differ only in ${what}$`,
