@@ -172,10 +172,14 @@ export function failureOf(error: unknown): CommandFailure | undefined {
   });
 }
 
+/** What to do about rows whose id cannot be read. */
+export const FIND_OUT_IDS =
+  'Run "probe --out service.mts", which finds out whether ids are numbers, and pass --service service.mts.';
+
 /** What to do about an error whose fields say more than its code. */
 function adviceOn(error: AnyAccountingError): string | undefined {
   if (error.code === 'unexpected_response' && error.reason === 'unreadable_id') {
-    return 'Run "probe --out service.mts", which finds out whether ids are numbers, and pass --service service.mts.';
+    return FIND_OUT_IDS;
   }
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;

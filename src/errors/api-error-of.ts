@@ -134,7 +134,7 @@ function unknownAdvice(
 ): string {
   const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
-  if (status === 415) {
+  if (status === 415 && (method === 'PATCH' || method === 'POST')) {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
     return `The service does not accept the Content-Type of the request: set the client option ${option}.`;
   }

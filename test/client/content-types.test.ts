@@ -100,6 +100,9 @@ test('a 415 names Content-Type and the option contentTypes', async () => {
       message: expect.stringMatching(`Content-Type.*${option}`),
     });
   }
+  const other = scriptedClient(async () => jsonResponse({ title: 'Unsupported' }, 415));
+  for (const call of [other.products.delete('1'), other.products.get('1')])
+    expect(`${await caught(call)}`).not.toContain('contentTypes');
 });
 
 test.each([

@@ -14,7 +14,16 @@ import {
 import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
-import { anotherKey, CommandFailure, EXIT, failureOf, isDenied, messageOf, noReadAccess } from '../errors.ts';
+import {
+  anotherKey,
+  CommandFailure,
+  EXIT,
+  FIND_OUT_IDS,
+  failureOf,
+  isDenied,
+  messageOf,
+  noReadAccess,
+} from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { counted, numberOf } from '../numbers.ts';
 import { PullProgress } from './progress.ts';
@@ -153,7 +162,9 @@ function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io:
       io.note(`${collection}: whether ${id} was deleted is unknown. ${oneLine(error.message)}`);
     }
     if (differences.withoutId > 0)
-      io.note(`${collection}: ${counted(differences.withoutId, 'row')} without an id.`);
+      io.note(
+        `${collection}: no copy can have ${counted(differences.withoutId, 'row')} whose id cannot be read.`,
+      );
   }
   for (const name of forbidden) io.note(`${name}: not compared, the key may not read it.`);
   const read = collections.reduce((sum, { records }) => sum + records, 0);
@@ -165,6 +176,12 @@ function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io:
     const end = equal === true ? 'equal' : `no difference, but the read of ${which} may have missed records`;
     io.note(`${counted(read, 'record')} of ${tenant} compared with ${to}: ${end}.`);
     return;
+  }
+  if (count === 0) {
+    throw new CommandFailure(`${to} lacks rows of ${tenant} whose id cannot be read. Nothing else differs.`, {
+      advice: FIND_OUT_IDS,
+      exitCode: EXIT.changed,
+    });
   }
   throw new CommandFailure(
     `${counted(count, 'record')} of ${tenant} in ${to} ${count === 1 ? 'differs' : 'differ'} from the service.`,

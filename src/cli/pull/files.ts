@@ -148,7 +148,7 @@ async function read(
       io.note(`${countsOf(counts, name)}, ${took} s: ${end}.`);
       if (invalid > 0)
         io.note(
-          `${numberOf(invalid)} of them are invalid: no valid id, or a number that JavaScript cannot hold.`,
+          `${numberOf(invalid)} of them ${invalid === 1 ? 'is' : 'are'} invalid: no valid id, or a number that JavaScript cannot hold.`,
         );
       if (report !== undefined) progress.warn(report);
     }

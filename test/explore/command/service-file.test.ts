@@ -165,7 +165,11 @@ test('probe finds that ids are numbers, and --service copies such a service', as
   const without = await run(env, pull);
   expect(without.code).toBe(5);
   expect(without.log).toMatch(/GET \/accounts .*id is the JSON number 1\b.*\n.*pass --service service\.mts/);
-  expect((await run(env, [...pull, '--verify'])).code).toBe(8);
+  const unequal = await run(env, [...pull, '--verify']);
+  expect(unequal.code).toBe(8);
+  expect(unequal.log).toMatch(
+    /no copy can have 40 rows whose id .*\n.*Nothing else differs.*\n.*probe --out/,
+  );
 
   const service = file('service.json');
   const probed = await run(env, ['probe', 'accounts', 'products', '--write', '--yes', '--out', service]);
