@@ -686,6 +686,14 @@ describe('refresh of a copy', () => {
   });
 });
 
+test('a sync of a copy with a new key that gets 401 pages only says that the key was rejected', async () => {
+  const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } });
+  const fetch = async () =>
+    new Response('<h1>Sign in</h1>', { status: 401, headers: { 'content-type': 'text/html' } });
+  const error = await caught(run(sandbox, copy, {}, { apiKey: 'a-new-key-0123456789', fetch }));
+  expect(error).toMatchObject({ code: 'sync_failed', cause: { code: 'unauthenticated' } });
+});
+
 test('forget and another sync empty a collection whose records are all gone', async () => {
   const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } });
   // The marks of this read prove nothing later.
