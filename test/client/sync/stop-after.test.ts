@@ -143,6 +143,7 @@ describe('a sync with a limit of requests', () => {
       [true, 'paused', 'paused'],
       [false, 'done', 'resumed'],
     ]);
+    expect(stateIn(books.states)).not.toHaveProperty('run');
   });
 
   test('reads every change in an incremental round before one is not paused', async () => {
