@@ -104,7 +104,7 @@ const unmarked = [
   ['--KEY', 2],
   ['whoami KEY', 2],
   ['get KEY 1', 2],
-  ['get accounts KEY', 4],
+  ['get accounts KEY', 5],
   ['pull accounts --pagination KEY', 2],
   ['pull accounts --since KEY', 2],
   ['probe --draft KEY', 2],
