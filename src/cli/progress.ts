@@ -1,7 +1,7 @@
 import type { Listeners } from 'accounting-data-sdk';
 import type { CommandIo } from './io.ts';
 
-/** Without a terminal, the first line about the progress comes so soon, and each other one so much later. */
+/** Without a terminal: when the first line about the progress appears, and the time between the lines after it. */
 const FIRST_LINE_MS = 3_000;
 const LINE_EVERY_MS = 10_000;
 
@@ -17,7 +17,7 @@ export class Progress {
     this.#io = io;
   }
 
-  /** Shows a text. Without a terminal now, if the next text would come too late: `nextMs` later. */
+  /** Shows a text. Without a terminal it is printed if a line is due, or will be before the next text in `nextMs`. */
   show(text: string, nextMs = 0): void {
     const now = performance.now();
     if (this.#io.status !== undefined) this.#io.status(text);

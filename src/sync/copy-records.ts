@@ -29,7 +29,7 @@ export async function* knownRecords(
   }
 }
 
-/** The fields of text by which these records can be told apart, such as `name`, but not by `unitId` or the time of an import. */
+/** The text fields that distinguish these records, such as `name`; not `unitId` or the time of an import. */
 function distinctFields(bodies: readonly Body[]): readonly string[] {
   const names = Object.keys(bodies[0] ?? {}).filter((name) => name !== 'id' && name !== 'createdAt');
   return names.filter((name) => {

@@ -20,7 +20,7 @@ interface HttpRequest {
 let loaded: KyInstance | undefined;
 
 /**
- * No cache may answer in place of the service: Next.js caches requests of a route unless they say so. Only where the
+ * No cache may respond in place of the service: Next.js caches requests of a route unless they say so. Only where the
  * runtime knows the option: workerd with an older compatibility date throws for it.
  */
 const uncached = (): RequestInit => ('cache' in Request.prototype ? { cache: 'no-store' } : {});

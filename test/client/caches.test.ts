@@ -28,7 +28,7 @@ function cachingFetch(fetch: FetchFunction) {
 afterEach(() => void vi.unstubAllGlobals());
 
 test.each(['the global fetch', 'the option fetch'])(
-  'no cache of %s answers in place of the service',
+  'no cache of %s responds in place of the service',
   async (which) => {
     const sandbox = createSandbox({ records: { accounts: 3, products: 1 } });
     const { baseUrl, apiKey } = sandbox.clientOptions;

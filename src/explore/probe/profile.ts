@@ -117,9 +117,9 @@ function paginationLines(readable: readonly Readable[]): Record<string, Finding<
   // What is unknown of a list without records is no reason for a table.
   const known = findings.filter(([, finding]) => finding.known);
   const isCertain = readable.some(({ details }) => suitsKeyset(details) === true);
-  const [any] = known;
-  if (any !== undefined && !isCertain && new Set(known.map(([, { value }]) => value)).size === 1)
-    return { pagination: any[1] };
+  const [one] = known;
+  if (one !== undefined && !isCertain && new Set(known.map(([, { value }]) => value)).size === 1)
+    return { pagination: one[1] };
   return Object.fromEntries(known.map(([name, finding]) => [`pagination.${name}`, finding]));
 }
 
