@@ -52,7 +52,7 @@ export async function* byPage<T>(
     resumeToken: begun?.resumeToken,
   });
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  /** A page with the rows of the one before it: rows that moved, or the last page, which the service repeats. */
+  /** A page without a new row: the rows of the one before it moved, or the service repeats its last page. */
   let held: Page<T> | undefined;
   let hasWarned = false;
   const warned = (page: Page<T>) => {
@@ -73,7 +73,6 @@ export async function* byPage<T>(
     checkBounds(response);
     const page = pageOf(repeats.withoutRepeats(response), isFirst);
     if (repeats.isAtEnd) return;
-    if (held !== undefined) yield warned(held);
     held = repeats.isSameAgain ? page : undefined;
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);

@@ -10,6 +10,9 @@ const NO_IDS: Ids = new Set();
 /** How often the rows of one page may come again on average. Rows that move during a read come again a few times. */
 const MAX_REPEATS = 4;
 
+/** Pages of two rows whose order is random are equal by chance: this many rows that come again prove more than chance. */
+const PROOF_ROWS = 10;
+
 /**
  * Drops the rows that one of the last two pages contained, counts them, and detects a service that sends the same rows for ever.
  * It remembers three pages, because memory must not grow with the read: the last two, and a reference page that is
@@ -29,8 +32,8 @@ export class RepeatGuard {
   dropped = 0;
 
   /**
-   * `advice` tells the caller what to do if the service sends the same rows for ever. With `mayEnd`, a page that comes a
-   * third time in a row is the last one, unless it is the first page.
+   * `advice` tells the caller what to do if the service sends the same rows for ever. With `mayEnd`, a page that comes again
+   * and again is the last one, unless it is the first page.
    */
   constructor(facts: CallFacts, advice: string, mayEnd = false) {
     this.#facts = facts;
@@ -46,18 +49,24 @@ export class RepeatGuard {
   /** Whether the service repeats its last page for every page after it. */
   get isAtEnd(): boolean {
     // The first page, repeated, is that of a service that ignores the number of the page.
-    return this.#mayEnd && this.#identical >= 2 && this.#identical < this.#pages - 1;
+    return this.#mayEnd && this.#isLoop && this.#identical < this.#pages - 1;
+  }
+
+  /** Whether a page came a third time in a row, a small page more often. */
+  get #isLoop(): boolean {
+    // In a list with the newest first, an import of exactly one page shows the same page twice, but not three times.
+    return this.#identical >= 2 && this.#identical * this.#last.size >= PROOF_ROWS;
   }
 
   /** A response without the rows that the two pages before contained. */
   withoutRepeats<T>(response: PageResponse<T>): PageResponse<T> {
     const { invalid } = response;
     const ids = new Set(invalid.length === 0 ? response.ids : [...response.ids, ...invalid.map(invalidId)]);
-    this.#detectLoop(ids);
-
     const before = [this.#last, this.#beforeLast];
     this.#beforeLast = this.#last;
     this.#last = ids;
+    this.#detectLoop(this.#beforeLast);
+
     if (ids.size === response.rows.length && before.every((seen) => isDisjoint(ids, seen))) return response;
 
     const kept = new Set<string>();
@@ -71,14 +80,14 @@ export class RepeatGuard {
     return { ...fresh, invalid: invalid.filter((row) => isNew(invalidId(row))) };
   }
 
-  #detectLoop(ids: Ids): void {
-    // In a list with the newest first, an import of exactly one page shows the same page twice, but not three times.
-    this.#identical =
-      ids.size > 0 && ids.size === this.#last.size && isSubset(ids, this.#last) ? this.#identical + 1 : 0;
+  #detectLoop(before: Ids): void {
+    const ids = this.#last;
+    const isSame = ids.size > 0 && ids.size === before.size && isSubset(ids, before);
+    this.#identical = isSame ? this.#identical + 1 : 0;
     for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
     this.#pages += 1;
     if (this.isAtEnd) return;
-    if (this.#identical >= 2 || this.#repeats > MAX_REPEATS * this.#reference.size) throw this.#loop();
+    if (this.#isLoop || this.#repeats > MAX_REPEATS * this.#reference.size + PROOF_ROWS) throw this.#loop();
 
     const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
     if (!isPowerOfTwo) return;

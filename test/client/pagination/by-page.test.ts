@@ -131,18 +131,30 @@ test.each([29, 30])(
 );
 
 test.each([
-  ['a short one', [[1, 2, 3], [4, 5, 6], [7]]],
-  [
-    'a full one',
-    [
-      [1, 2, 3],
-      [4, 5, 6],
-    ],
-  ],
-  ['the second of two short ones', [[1], [2]]],
-] as const)(
-  'a list by page ends at a service that repeats its last page for ever: %s',
-  async (_, numbers) => {
+  [1, 10],
+  [2, 5],
+  [3, 4],
+  [9, 2],
+])(
+  'a list by page reads on if a page of %d rows, in an order without a tie-break, comes %d times by chance',
+  async (size, times) => {
+    const order = [...Array<number>(times - 1).fill(1), ...range(1, 10)];
+    const { accounts } = serviceOf(({ page = 1 }) => {
+      const chosen = order[page - 1];
+      return chosen === undefined ? [] : rowsOf(range((chosen - 1) * size + 1, chosen * size));
+    });
+    expect(await idsOf(accounts.list())).toEqual(range(1, 10 * size).map(String));
+  },
+);
+
+test.each([
+  ['ten rows', [range(1, 12), range(13, 22)], 2],
+  ['three rows', [range(1, 3), range(4, 6)], 4],
+  ['one row', [range(1, 3), range(4, 6), [7]], 10],
+  ['one row after one row', [[1], [2]], 10],
+])(
+  'a list by page ends at a service that repeats its last page of %s for ever',
+  async (_, numbers, repeats) => {
     const warn = vi.fn();
     const { pages, queries } = serviceOf(
       ({ page = 1 }) => numbers[Math.min(page, numbers.length) - 1]?.map((id) => ({ id: `u-${id}` })) ?? [],
@@ -153,7 +165,7 @@ test.each([
     // Nothing was missed, so nothing is counted.
     expect(read.map(({ repeated }) => repeated)).toEqual(numbers.map(() => 0));
     expect(read.at(-1)).toMatchObject({ complete: 'likely' });
-    expect(queries).toHaveLength(numbers.length + 2);
+    expect(queries).toHaveLength(numbers.length + repeats);
     expect(warn).not.toHaveBeenCalled();
   },
 );
