@@ -8,14 +8,12 @@ import { AccountingError } from './accounting-error.ts';
  * - `too_many_candidates`: more local records were not found upstream than `maxCandidates` allows.
  * - `first_record_not_found`: no GET of the first records that were listed found one, before the first candidate or
  *   after the last, so a 404 proves nothing. `cause` is the error of one of them that was no 404.
- * - `not_found_differs`: 404s (or 410s) came in two forms, so one of them may be that of a gateway.
  */
 export type DeletionsAbortReason =
   | 'empty_read'
   | 'few_local_ids_seen'
   | 'too_many_candidates'
-  | 'first_record_not_found'
-  | 'not_found_differs';
+  | 'first_record_not_found';
 
 /** What was counted before the deletions were aborted. */
 export interface DeletionCounts {

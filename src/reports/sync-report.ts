@@ -83,7 +83,7 @@ export interface DeletionReport {
   readonly deleted: number;
   /** Candidates that exist: delivered as records. */
   readonly repaired: number;
-  /** Candidates that are kept, because a request for them shows neither: a 403 of an archived record, or another record. */
+  /** Candidates that are kept, because a request for them shows neither: a 403 of an archived record, another record, or a 404 in another form than most. */
   readonly unconfirmed: readonly UnconfirmedDeletion[];
 }
 

@@ -53,15 +53,13 @@ export interface Evidence {
   readonly listed: { readonly seen: number; readonly missing: number } | undefined;
   /** Records of the copy that the service did not list, or, without a list, did not find. */
   readonly candidates: number;
-  /** Whether 404s came in two forms: one may be that of a gateway. */
-  readonly isMixed: boolean;
   /** Whether a record that exists was found by its id; undefined if none was requested yet. */
   readonly witness: 'found' | 'none' | undefined;
 }
 
 /** Whether a 404 may remove a record: yes, not before a record that exists was requested, or no, and why. */
 export function verdict(
-  { local, listed, candidates, isMixed, witness }: Evidence,
+  { local, listed, candidates, witness }: Evidence,
   maxCandidates: number,
 ): 'remove' | 'ask_witness' | DeletionsAbortReason {
   if (candidates === 0) return 'remove';
@@ -71,7 +69,6 @@ export function verdict(
   const isOtherCompany = listed && candidates > local / 2 && listed.missing > listed.seen / 2;
   if (isOtherCompany && maxCandidates !== Number.POSITIVE_INFINITY) return 'few_local_ids_seen';
   if (candidates > maxCandidates) return 'too_many_candidates';
-  if (isMixed) return 'not_found_differs';
   if (witness === undefined) return 'ask_witness';
   return witness === 'found' ? 'remove' : 'first_record_not_found';
 }

@@ -24,16 +24,7 @@ interface ProofOptions<T> {
  */
 export class Proof<T extends { id: string }> {
   readonly #options: ProofOptions<T>;
-  /** The form of the first 404, and of the first 410. */
-  readonly #forms = new Map<number, string>();
-  #mixed = '';
-  #evidence: Evidence = {
-    local: 0,
-    listed: undefined,
-    candidates: 0,
-    isMixed: false,
-    witness: undefined,
-  };
+  #evidence: Evidence = { local: 0, listed: undefined, candidates: 0, witness: undefined };
 
   constructor(options: ProofOptions<T>) {
     this.#options = options;
@@ -58,7 +49,7 @@ export class Proof<T extends { id: string }> {
 
   /**
    * Requests these records. Yields those that exist, and those that get an error; at the end, if the 404s may be believed,
-   * those that do not exist. `isLocal`: whether the copy has a record; a 404 of another one removes nothing.
+   * those that do not exist, and those with a 404 of another form, as an error. `isLocal`: whether the copy has a record; a 404 of another one removes nothing.
    */
   async *confirmed(
     ids: AsyncIterable<string> | Iterable<string>,
@@ -66,25 +57,28 @@ export class Proof<T extends { id: string }> {
   ): AsyncGenerator<readonly Sighting<T>[], void> {
     await this.#judge();
     const { concurrency } = this.#options;
-    const gone: Sighting<T>[] = [];
+    const notFound: Sighting<T>[] = [];
     for await (const chunk of chunksOf(ids)) {
-      const all = await lookUpAll(chunk, concurrency, (id) => this.#lookUp(id));
+      const all = await lookUpAll(chunk, concurrency, this.#options.lookUp);
       const isGone = ({ id, seen }: Sighting<T>) => seen === undefined && isLocal(id);
-      gone.push(...all.filter(isGone));
+      notFound.push(...all.filter(isGone));
       yield all.filter((one) => !isGone(one));
     }
-    if (gone.length === 0) return;
-    // What a list was compared with was proven before the first of them: a gateway may have come between since then.
-    this.know(this.#evidence.listed ? { witness: undefined } : { candidates: gone.length });
-    await this.#judge();
-    for await (const chunk of chunksOf(gone)) yield chunk;
+    const { gone, odd } = byForm(notFound);
+    if (gone.length > 0) {
+      // What a list was compared with was proven before the first of them: a gateway may have come between since then.
+      this.know(this.#evidence.listed ? { witness: undefined } : { candidates: gone.length });
+      await this.#judge();
+      for await (const chunk of chunksOf(gone)) yield chunk;
+    }
+    yield odd;
   }
 
   /** Requests records until one is found. Returns the last error of those that are not. */
   async #askWitness(): Promise<Error | undefined> {
     let error: Error | undefined;
     for await (const id of this.#options.witnesses()) {
-      const found = await this.#lookUp(id);
+      const found = await this.#options.lookUp(id);
       if (found instanceof Error) error = found;
       else if (found.record !== undefined || found.invalid !== undefined) {
         this.know({ witness: 'found' });
@@ -93,25 +87,6 @@ export class Proof<T extends { id: string }> {
     }
     this.know({ witness: 'none' });
     return error;
-  }
-
-  async #lookUp(id: string): Promise<Finding<T>> {
-    const found = await this.#options.lookUp(id);
-    if (!(found instanceof Error) && found.notFound !== undefined) {
-      this.#compareForm(found.notFound);
-      if (this.#evidence.isMixed) throw this.#aborted('not_found_differs');
-    }
-    return found;
-  }
-
-  /** A service says "not found" in one form. A second form is that of something in between, such as a gateway. */
-  #compareForm(error: NotFoundError): void {
-    const form = formOf(error);
-    const first = this.#forms.get(error.status) ?? form;
-    this.#forms.set(error.status, first);
-    if (first === form) return;
-    this.#mixed = `${first}, then ${form}`;
-    this.know({ isMixed: true });
   }
 
   #aborted(reason: DeletionsAbortReason, cause?: Error): DeletionsAbortedError {
@@ -135,10 +110,6 @@ export class Proof<T extends { id: string }> {
         `${notFound}; maxCandidates is ${maxCandidates}`,
         'Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.',
       ],
-      not_found_differs: [
-        `404 or 410 came in two forms (${this.#mixed}), so one of them may be that of a gateway, which proves nothing`,
-        'Run it again. If this repeats, ask the operator of the service what returns the second form.',
-      ],
       first_record_not_found: [
         `none of ${first} can be read by its id, so a 404 does not prove that a record was deleted; ${notFound}`,
         'Run it again: they may have been deleted meanwhile. If this repeats, check the API key.',
@@ -154,14 +125,49 @@ export class Proof<T extends { id: string }> {
   }
 }
 
-/** The media type, the type and the names of the members: `application/problem+json /errors/404 {detail, title}`. */
-function formOf({ headers, type, title, detail, instance, violations, extensions }: NotFoundError): string {
+/**
+ * A service says "not found" in one form. Another form is that of something in between, such as a gateway or a firewall, so
+ * a record whose 404 is not in the form of most is kept. A 410 may have another form than a 404.
+ */
+function byForm<T>(notFound: readonly Sighting<T>[]): Record<'gone' | 'odd', readonly Sighting<T>[]> {
+  const counts = new Map<string | number, number>();
+  const count = (value: string | number) => counts.get(value) ?? 0;
+  const errors = notFound.map(({ found }) => (found instanceof Error ? undefined : found.notFound));
+  for (const error of errors) {
+    if (error === undefined) continue;
+    for (const value of [formOf(error), error.status]) counts.set(value, count(value) + 1);
+  }
+  const all = notFound.map((one, index) => {
+    const error = errors[index];
+    const isUsual = error === undefined || 2 * count(formOf(error)) > count(error.status);
+    return isUsual ? one : { ...one, found: error, seen: error };
+  });
+  return {
+    gone: all.filter(({ seen }) => seen === undefined),
+    odd: all.filter(({ seen }) => seen instanceof Error),
+  };
+}
+
+/** The status, the media type, the type and the names of the members: `404 application/problem+json /errors/404 {detail, title}`. */
+function formOf({
+  status,
+  headers,
+  type,
+  title,
+  detail,
+  instance,
+  violations,
+  extensions,
+}: NotFoundError): string {
   const [mediaType = ''] = (headers['content-type'] ?? 'no media type').split(';');
   const members = Object.entries({ type, title, detail, instance, ...extensions })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
   if (violations.length > 0) members.push('violations');
-  return oneLine(`${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(0, 200);
+  return oneLine(`${status} ${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(
+    0,
+    200,
+  );
 }
 
 /** `sizeOf`: how many values the next chunk has. */

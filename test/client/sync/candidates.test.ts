@@ -210,6 +210,10 @@ const json = (status: number, body: unknown, type = 'application/json') => ({
   body: () => (typeof body === 'string' ? body : JSON.stringify(body)),
 });
 
+const notFound = { type: '/errors/404', title: 'Not Found', detail: 'Not Found' };
+
+const problem = (body: object) => json(404, body, 'application/problem+json');
+
 describe('a full sync judges each candidate alone', () => {
   test.each<[string, Fault, object]>([
     ['a 400', { kind: 'status', status: 400 }, { status: 400 }],
@@ -237,6 +241,10 @@ describe('a full sync judges each candidate alone', () => {
       { code: 'not_found', missing: false },
     ],
     ['a 404 of another type', json(404, { type: 'record_archived' }), { code: 'unknown_problem' }],
+    ['a 404 of another media type', json(404, notFound), { code: 'not_found', missing: true }],
+    ['a 404 about:blank', problem({ ...notFound, type: 'about:blank' }), { code: 'not_found' }],
+    ['a 404 without a detail', problem({ type: '/errors/404', title: 'Not Found' }), { code: 'not_found' }],
+    ['a 404 in a 200', json(200, { ...notFound, status: 404 }), { code: 'not_found' }],
     ['a lost connection', { kind: 'disconnect' }, { code: 'connection_failed' }],
   ])('and keeps one that gets %s, with its error', async (_, fault, error) => {
     for (const concurrency of [1, 2]) {
@@ -253,6 +261,23 @@ describe('a full sync judges each candidate alone', () => {
       expect([deleted.flat().toSorted(), repaired]).toEqual([['3', '30'], [['12']]]);
       expect(warnings).toContainEqual(expect.stringContaining('record "17" was not listed'));
     }
+  });
+
+  test('and keeps all of those whose 404s have a form as often as another', async () => {
+    const { books, deleted, run, remove } = openWith(40);
+    remove('3', '17', '30', '31');
+    books.sandbox.faults.add(json(404, notFound), { path: /accounts\/(3|17)$/, probability: 1 });
+    const report = await run();
+    expect(report.unconfirmed?.map(({ id }) => id).toSorted()).toEqual(['17', '3', '30', '31']);
+    expect(deleted).toEqual([]);
+  });
+
+  test('and deletes those that get a 410 beside those that get a 404', async () => {
+    const { books, deleted, run, remove } = openWith(40);
+    remove('3', '17', '30');
+    books.sandbox.faults.add(json(410, { title: 'Gone' }), { path: /accounts\/17$/, probability: 1 });
+    await run();
+    expect(deleted.flat().toSorted()).toEqual(['17', '3', '30']);
   });
 
   test.each(['..', '.', '\ud800', 'a\nb'])('and keeps one whose id cannot be requested: %j', async (id) => {
@@ -379,30 +404,6 @@ describe('a full sync deletes nothing', () => {
     remove('3', '17', '30');
     books.sandbox.faults.add({ kind: 'status', status }, { ...match, times: 99 });
     await expect(run()).rejects.toMatchObject(error);
-    expect(deleted).toEqual([]);
-  });
-
-  test.each([
-    ['another media type', 'application/json', { type: '/errors/404', title: 'Not Found', detail: 'x' }],
-    ['another type', 'application/problem+json', { type: 'about:blank', title: 'Not Found', detail: 'x' }],
-    ['other members', 'application/problem+json', { type: '/errors/404', title: 'Not Found' }],
-  ])('if one of the 404s has %s', async (_, mediaType, body) => {
-    const { books, deleted, run, remove } = openWith(40);
-    remove('3', '17', '30');
-    const notFound = (type: string, content: object) => ({
-      kind: 'rewrite' as const,
-      status: 404,
-      headers: { 'Content-Type': type },
-      body: () => JSON.stringify(content),
-    });
-    const own = notFound('application/problem+json', {
-      type: '/errors/404',
-      title: 'Not Found',
-      detail: 'Not Found',
-    });
-    books.sandbox.faults.add(own, { path: /\/accounts\/(3|17)$/, times: 9 });
-    books.sandbox.faults.add(notFound(mediaType, body), { path: /\/accounts\/30$/, times: 9 });
-    await expect(run()).rejects.toMatchObject(abortedFor('not_found_differs'));
     expect(deleted).toEqual([]);
   });
 

@@ -34,7 +34,6 @@ describe('a pass removes a record', () => {
     local: 100,
     listed: { seen: 92, missing: 2 },
     candidates: 10,
-    isMixed: false,
     witness: 'found',
   };
   const judged = (more: Partial<Evidence>, maxCandidates = 50) =>
@@ -50,7 +49,7 @@ describe('a pass removes a record', () => {
     [{ candidates: 50, listed: { seen: 40, missing: 20 } }, undefined],
     [{ local: 20, listed: { seen: 40, missing: 40 } }, undefined],
     // Nothing to remove: no look at anything else.
-    [{ candidates: 0, listed: { seen: 0, missing: 0 }, witness: 'none', isMixed: true }, undefined],
+    [{ candidates: 0, listed: { seen: 0, missing: 0 }, witness: 'none' }, undefined],
     // Without a list only the records that were requested count.
     [{ listed: undefined, local: 1, candidates: 1 }, Number.POSITIVE_INFINITY],
   ])('by %j, of at most %s candidates', (more, most) => {
@@ -65,8 +64,6 @@ describe('a pass removes a record', () => {
     ['few_local_ids_seen', { ...other, listed: { seen: 40, missing: 21 } }, 1_000],
     ['too_many_candidates', { candidates: 51 }, undefined],
     ['too_many_candidates', { candidates: 1, witness: undefined }, 0],
-    ['not_found_differs', { isMixed: true }, undefined],
-    ['not_found_differs', { isMixed: true, witness: undefined }, undefined],
     ['ask_witness', { witness: undefined }, undefined],
     ['ask_witness', { witness: undefined, listed: undefined }, Number.POSITIVE_INFINITY],
     ['first_record_not_found', { witness: 'none' }, undefined],
