@@ -33,7 +33,7 @@ export interface SyncState {
   readonly full?: string | undefined;
   /** That of the last full read that a sync in mode `full` asked for. A first read does not look for deletions. */
   readonly checked?: string | undefined;
-  /** That of the last run that read deep, or everything: see `deepPlan` in `sync/run-state.ts`. */
+  /** That of the last run that read deep, or everything: see `deepRun` in `sync/run-state.ts`. */
   readonly deep?: string | undefined;
   /**
    * The lowest UTC offset, in minutes, on the last page of this collection that showed one; `Z` if the service rejects

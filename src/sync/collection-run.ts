@@ -1,36 +1,35 @@
-import { reasonOf } from '../errors/accounting-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { settled } from '../internal/callback.ts';
+import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
-import { mostCandidates } from '../reading/candidates.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
 import { waitingUntil } from '../reading/waiting.ts';
-import type { CollectionReport, DeletionReport } from '../reports/sync-report.ts';
+import type { CollectionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { confirmDeletions } from './deletions.ts';
+import { confirmDeletions, NO_DELETIONS, unconfirmedWarning } from './deletions.ts';
 import { type Listing, markedListing, rememberedListing } from './listing.ts';
 import { isServiceDown, lookUp } from './look-up.ts';
-import { Proof } from './proof.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
+import { committed, delivering, modeOf, progressOf, removed, reportOf } from './run-report.ts';
 import {
   abandoned,
   begin,
   checkpointOf,
   finish,
   inUtc,
+  isResumable,
   lookedUp,
-  marked,
   next,
   type RunState,
+  unread,
 } from './run-state.ts';
-import { RunStats } from './run-stats.ts';
 import type { OpenTarget } from './target.ts';
 
 interface RunContext {
@@ -51,106 +50,68 @@ interface RunContext {
   readonly limit?: RunLimit | undefined;
 }
 
-type Content<T> = Pick<Batch<T>, 'records' | 'rows' | 'invalid' | 'restarted'>;
-
-const NOTHING = { records: [], rows: [], invalid: [], restarted: false };
-
-/** With a limit, records are looked up in parts: what is proven is removed before the next one. */
-const LOOKED_UP_AT_A_TIME = 50;
-
-/** Requests that prove the 404s of a part: one before the first, one after the last. */
-const MOST_WITNESSES = 2;
-
-const NO_DELETIONS: DeletionReport = {
-  skipped: undefined,
-  local: 0,
-  candidates: 0,
-  deleted: 0,
-  repaired: 0,
-  unconfirmed: [],
-};
-
 /**
- * Carries out one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
+ * Processes one run of one collection: requests pages, makes a batch of each, and keeps the state that `run-state.ts`
  * derives from them. Its consumer commits each batch before the next. Nothing is sent or read from the store before the
  * first batch is requested.
  */
 export class CollectionRun<T extends { id: string }> {
   readonly collection: string;
-  status: CollectionReport['status'] = 'stopped';
-  /** Written into the state: see `round.ts`. A run without a limit ends the round: the next one has all collections again. */
-  round: number | undefined;
   readonly #source: RunSource<T>;
   readonly #context: RunContext;
   readonly #checkpoints: Checkpoints;
   readonly #pause: Pause;
-  readonly #stats = new RunStats();
-  /** The state in the store before the run. */
-  #found: SyncState | undefined;
-  /** Undefined until the state in the store was read. */
-  #state: RunState | undefined;
-  #deletions: DeletionReport | undefined;
+  #state: RunState;
+  #listing: Listing | undefined;
+  #startedAt = 0;
 
   constructor(given: SyncSource<T>, context: RunContext) {
     const { options, copy, limit, signal, id } = context;
     this.collection = nameOf(given, context.name);
     this.#source = runSource(given);
     this.#context = context;
-    this.#pause = new Pause(limit, signal, () => {
-      const { pagination = this.#source.pagination, position } = this.#state ?? {};
-      if (position?.looked !== undefined) return true;
-      return pagination === 'keyset' && (position === undefined || position.token !== undefined);
-    });
+    this.#pause = new Pause(limit, signal, () => isResumable(this.#state, this.#source.pagination));
     const { collection } = this;
-    this.#checkpoints = new Checkpoints(copy.store, {
-      collection,
-      source: this.#source,
-      options,
-      id,
-      signal,
-    });
+    const source = this.#source;
+    this.#checkpoints = new Checkpoints(copy.store, { collection, source, options, id, signal });
+    this.#state = unread(this.#checkpoints.own);
   }
 
   /** Each batch must have been committed before the next is requested. */
   async *batches(): AsyncGenerator<Batch<T>, void> {
     const { consumer, signal } = this.#context;
     signal?.throwIfAborted();
-    this.#found = await consumer.run(async () => {
+    const found = await consumer.run(async () => {
       signal?.throwIfAborted();
       return this.#checkpoints.load();
     });
-    this.#stats.begin();
-    const own = { ...this.#checkpoints.own, round: this.round };
-    this.#state = await this.#marked(begin(this.#found, own, this.#rules));
-    const listing = await this.#listing(this.#state);
+    this.#startedAt = monotonicMs();
+    this.#state = begin(this.#state, found, this.#rules);
+    this.#listing = await this.#listed();
 
-    let isReading = this.#state.plan.looked === undefined;
+    let isReading = this.#state.run?.looked === undefined;
     while (isReading) {
       isReading = false;
-      for await (const page of this.#pages(this.#state)) {
-        const step = next(this.#state, page, this.#rules);
-        this.#state = step.state;
-        isReading = step.kind === 'read_again';
+      for await (const page of this.#pages()) {
+        const { state, kind, restarted } = next(this.#state, page, this.#rules);
+        this.#state = state;
+        isReading = kind === 'read_again';
         if (isReading) break;
         // An invalid row exists, too.
-        listing?.see([...page.records, ...page.invalid], page.restarted);
-        if (step.kind === 'deliver') {
-          this.#pause.batch();
-          const { records, sent, invalid } = page;
-          yield this.#batch({ records, rows: sent, invalid, restarted: step.restarted });
-        }
+        this.#listing?.see([...page.records, ...page.invalid], page.restarted);
+        const { records, sent: rows, invalid } = page;
+        if (kind === 'deliver') yield this.#batch({ records, rows, invalid, restarted });
         this.#pause.signal?.throwIfAborted();
       }
     }
     const { unreadable } = this.#state;
     if (unreadable !== undefined) {
       // The next run reads again what this one has read.
-      yield this.#batch(NOTHING, abandoned(this.#state));
+      yield this.#batch({}, abandoned(this.#state));
       throw unreadableRows(this.#source, unreadable);
     }
-    if (listing !== undefined) yield* this.#confirm(listing);
-    this.#pause.batch();
-    yield { ...this.#batch(NOTHING, finish(this.#state, this.#context.options.mode)), last: true };
+    if (this.#listing !== undefined) yield* this.#confirm(this.#listing);
+    yield this.#batch({ last: true }, finish(this.#state, this.#context.options.mode));
   }
 
   /** The state in the store, if it can be resumed. */
@@ -158,10 +119,22 @@ export class CollectionRun<T extends { id: string }> {
     return this.#checkpoints.peek();
   }
 
+  /** The round that is written into the state: see `round.ts`. */
+  inRound(round: number): void {
+    this.#state = { ...this.#state, stored: { ...this.#state.stored, round } };
+  }
+
   /** The collection is not read, because the sync that this one resumes has read it. */
   async skip(): Promise<void> {
-    this.#found = await this.peek();
-    this.status = 'done';
+    const found = await this.peek();
+    this.#state = { ...this.#state, status: 'done', stored: { ...this.#state.stored, ...found } };
+  }
+
+  /** The run ends before its last batch. */
+  end(status: Exclude<CollectionReport['status'], 'done' | 'stopped'>): void {
+    const { deletions = { ...NO_DELETIONS, skipped: 'paused' } } = this.#state;
+    const isSkipped = status === 'paused' && this.#listing !== undefined;
+    this.#state = { ...this.#state, status, deletions: isSkipped ? deletions : this.#state.deletions };
   }
 
   /** Stops requests and waits if the time of the limit is over. */
@@ -169,15 +142,13 @@ export class CollectionRun<T extends { id: string }> {
     this.#pause.inTime();
   }
 
-  /** The run was stopped by its limit. */
-  paused(): void {
-    this.status = 'paused';
-    if (this.#findsDeletions) this.#deletions ??= { ...NO_DELETIONS, skipped: 'paused' };
+  get status(): CollectionReport['status'] {
+    return this.#state.status;
   }
 
   /** Whether the run was paused before a batch, because its requests failed. */
   get isStuck(): boolean {
-    return this.status === 'paused' && this.#pause.endedRetries && this.#stats.report.pages === 0;
+    return this.status === 'paused' && this.#pause.endedRetries && this.#state.counts.pages === 0;
   }
 
   /** How much longer the wait takes for which the run was paused. */
@@ -187,7 +158,7 @@ export class CollectionRun<T extends { id: string }> {
 
   /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
   get couldRead(): boolean {
-    return this.#found !== undefined || this.#state?.pagination !== undefined;
+    return this.#state.isKnown || this.#state.page !== undefined;
   }
 
   /** Called before a batch is delivered: another run may have taken over while this one sent requests. */
@@ -199,8 +170,11 @@ export class CollectionRun<T extends { id: string }> {
   async commit({ collection, key, checkpoint, last }: Batch<T>, written?: unknown): Promise<void> {
     await this.#checkpoints.commit(checkpoint, last);
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
-    this.#stats.committed(written);
-    if (last) this.status = 'done';
+    this.#state = committed(this.#state, written);
+    if (last) {
+      const stored = finish(this.#state, this.#context.options.mode);
+      this.#state = { ...this.#state, status: 'done', stored };
+    }
     this.#notifyProgress({ last, waiting: false });
     this.pauseInTime();
   }
@@ -211,41 +185,24 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   report(): CollectionReport {
-    const { plan, pagination, complete, repeated = 0, clockWentBack = false } = this.#state ?? {};
-    // The state in the store now.
-    const isEnded = this.#state !== undefined && this.status === 'done';
-    const stored = isEnded ? finish(this.#state as RunState, this.#context.options.mode) : this.#found;
-    return {
-      collection: this.collection,
-      status: this.status,
-      mode: plan?.mode,
-      pagination,
-      complete,
-      repeated,
-      resumed: plan?.resumed ?? false,
-      exceededLimit: this.#pause.exceededLimit,
-      ...this.#stats.report,
-      deletions: this.#deletions,
-      watermark: dateOf(stored?.watermark),
-      clockWentBack,
-      lastFullRead: dateOf(stored?.full),
-    };
+    const { exceededLimit } = this.#pause;
+    return { collection: this.collection, ...reportOf(this.#state), exceededLimit };
   }
 
   /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */
-  async *#pages(start: RunState): AsyncGenerator<Page<T>, void> {
-    const { since, token } = start.plan;
-    const settings = { ...this.#settings, resumeFrom: token };
+  async *#pages(): AsyncGenerator<Page<T>, void> {
+    const { since: updatedSince, token: resumeFrom } = this.#state.run ?? {};
+    const query = { updatedSince, id: this.#context.id };
     try {
-      yield* this.#source.list({ updatedSince: since, id: this.#context.id }, settings);
+      yield* this.#source.list(query, { ...this.#settings, resumeFrom });
     } catch (error) {
-      const other = this.#state === start ? inUtc(start, error) : undefined;
+      const other = inUtc(this.#state, error);
       if (other === undefined) throw error;
       this.#state = other;
-      for await (const page of this.#pages(other)) {
+      for await (const page of this.#pages()) {
         if (this.#state === other) {
           this.#source.warn(
-            `updatedSince=${since} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: run in mode 'full' from time to time.`,
+            `updatedSince=${updatedSince} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: run in mode 'full' from time to time.`,
           );
         }
         yield page;
@@ -265,123 +222,107 @@ export class CollectionRun<T extends { id: string }> {
 
   get #rules() {
     const { options, copy } = this.#context;
-    return {
-      ...options,
-      pagination: this.#source.pagination,
-      marked: copy.marks !== undefined && options.mode === 'full',
-    };
+    const marked = copy.marks !== undefined && options.mode === 'full';
+    return { ...options, pagination: this.#source.pagination, marked };
   }
 
-  /** With a target that marks, an interrupted full read finds deletions in whatever run it ends. */
-  get #findsDeletions(): boolean {
-    const { options, copy } = this.#context;
-    if (copy.marks !== undefined) return this.#state?.plan.marks !== undefined;
-    return options.mode === 'full' && copy.localIds !== undefined;
-  }
-
-  /** Gives a full read that begins a number by which the target marks what it lists. */
-  async #marked(state: RunState): Promise<RunState> {
-    const { copy, consumer } = this.#context;
-    const { marks } = copy;
-    if (marks === undefined || !this.#rules.marked || state.plan.marks !== undefined) return state;
-    // Random, so that it is not that of an earlier read whose state was deleted.
-    const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
-    const read = (random >>> 2) + 1;
-    const { records: local } = await consumer.run(() => marks.count(this.collection, read));
-    return marked(state, { read, local });
-  }
-
-  /** What a full read is compared with. Read before the first request. */
-  async #listing({ plan }: RunState): Promise<Listing | undefined> {
-    if (!this.#findsDeletions) return undefined;
+  /** What a full read is compared with: read before the first request. Undefined if the run looks for no deletions. */
+  async #listed(): Promise<Listing | undefined> {
     const { collection } = this;
-    const { copy, consumer, signal } = this.#context;
-    if (plan.marks !== undefined) return markedListing(copy, collection, plan.marks);
-    if (plan.token === undefined && plan.looked === undefined) {
-      return consumer.run(() => rememberedListing(() => copy.localIds?.(collection) ?? [], signal));
+    const { copy, consumer, signal, options } = this.#context;
+    const { marks, localIds } = copy;
+    if (marks !== undefined) {
+      // With a target that marks, an interrupted full read finds deletions in whatever run it ends.
+      if (this.#rules.marked && this.#state.run?.read === undefined) {
+        // Random, so that it is not that of an earlier read whose state was deleted.
+        const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
+        const read = (random >>> 2) + 1;
+        const { records: local } = await consumer.run(() => marks.count(collection, read));
+        this.#state = { ...this.#state, run: { ...this.#state.run, read, local } };
+      }
+      const { read, local = 0 } = this.#state.run ?? {};
+      return read === undefined ? undefined : markedListing(copy, collection, { read, local });
+    }
+    if (options.mode !== 'full' || localIds === undefined) return undefined;
+    const { token, looked } = this.#state.run ?? {};
+    if (token === undefined && looked === undefined) {
+      return consumer.run(() => rememberedListing(() => localIds(collection), signal));
     }
     // The pages before were listed by another process: what they listed is not known any more.
-    this.#deletions = { ...NO_DELETIONS, skipped: 'resumed' };
+    this.#state = { ...this.#state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } };
     return undefined;
   }
 
   /** Confirms the deletions, and delivers what the read missed. If that fails, the next run reads everything again. */
   async *#confirm(listing: Listing): AsyncGenerator<Batch<T>, void> {
-    const { collection } = this;
     const { options, copy, consumer, signal, limit } = this.#context;
-    const { local } = listing;
-    const { plan } = this.#state as RunState;
-    const report = { ...NO_DELETIONS, local };
-    const proof = new Proof<T>({
+    const { collection } = this;
+    const { looked: after, read } = this.#state.run ?? {};
+    const report = { ...NO_DELETIONS, local: listing.local };
+    if (limit !== undefined && after === undefined) yield this.#lookedUp('');
+    const steps = confirmDeletions<T>(listing, report, {
       collection,
-      lookUp: (id) => lookUp(this.#source, id, this.#settings),
-      witnesses: () => listing.witnesses(),
-      maxCandidates: mostCandidates(options.maxCandidates, local),
+      maxCandidates: options.maxCandidates,
       concurrency: options.concurrency ?? 1,
-      delivered: () => this.#stats.report.records,
+      lookUp: (id) => lookUp(this.#source, id, this.#settings),
+      delivered: () => this.#state.counts.records,
+      remove: (ids) =>
+        consumer.run(async () => {
+          signal?.throwIfAborted();
+          const count = await settled(copy.onDelete?.(ids, collection), signal);
+          this.#state = removed(this.#state, count);
+        }),
+      parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.left } : undefined,
     });
-    const remove = (ids: readonly string[]) =>
-      consumer.run(async () => {
-        signal?.throwIfAborted();
-        this.#stats.deleted(await settled(copy.onDelete?.(ids, collection), signal));
-      });
-    if (limit !== undefined && plan.looked === undefined) yield this.#lookedUp('');
-    const parts = limit &&
-      plan.marks && {
-        after: plan.looked ?? '',
-        size: () => Math.max(1, Math.min(LOOKED_UP_AT_A_TIME, limit.left - MOST_WITNESSES)),
-      };
     try {
-      for await (const { looked, ...repairs } of confirmDeletions(listing, proof, report, remove, parts)) {
-        yield looked === undefined ? this.#batch({ ...NOTHING, ...repairs }) : this.#lookedUp(looked);
+      for await (const { looked, ...repairs } of steps) {
+        yield looked === undefined ? this.#batch(repairs) : this.#lookedUp(looked);
         this.#pause.signal?.throwIfAborted();
       }
     } catch (error) {
-      if (error instanceof CallStopped) this.#deletions = { ...report, skipped: 'paused' };
-      if (signal?.aborted || error instanceof CallStopped) throw error;
+      const isPaused = error instanceof CallStopped;
+      if (isPaused) this.#state = { ...this.#state, deletions: { ...report, skipped: 'paused' } };
+      if (signal?.aborted || isPaused) throw error;
       // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
-      yield this.#batch(NOTHING, abandoned(this.#state as RunState));
+      yield this.#batch({}, abandoned(this.#state));
       throw error;
     }
-    this.#deletions = report;
-    const [first, ...others] = report.unconfirmed;
-    if (first === undefined) return;
-    const more = others.length === 0 ? '' : `, and ${others.length} more`;
-    this.#source.warn(
-      `the record ${JSON.stringify(first.id)}${more} was not listed, and a request for it does not show whether it was deleted, so it is kept: ${reasonOf(first.error)}`,
-    );
+    this.#state = { ...this.#state, deletions: report };
+    const warning = unconfirmedWarning(report);
+    if (warning !== undefined) this.#source.warn(warning);
   }
 
   /** A batch that says how far the look-ups are: a run that is paused after it does not list again. */
   #lookedUp(id: string): Batch<T> {
-    this.#state = lookedUp(this.#state as RunState, id);
-    this.#pause.batch();
-    return this.#batch(NOTHING);
+    this.#state = lookedUp(this.#state, id);
+    return this.#batch({});
   }
 
-  #batch(content: Content<T>, state?: SyncState): Batch<T> {
-    const run = this.#state as RunState;
-    this.#stats.delivers(content);
-    return {
+  #batch(content: Partial<Batch<T>>, state = checkpointOf(this.#state)): Batch<T> {
+    const run = this.#state.run ?? {};
+    const batch = {
       tenant: this.#context.options.tenant,
       collection: this.collection,
-      mode: run.plan.mode,
-      read: run.plan.marks?.read,
+      mode: modeOf(run),
+      read: run.read,
+      records: [],
+      rows: [],
+      invalid: [],
+      restarted: false,
+      last: false,
       ...content,
       key: this.#checkpoints.key,
-      checkpoint: encodeState(state ?? checkpointOf(run)),
-      last: false,
+      checkpoint: encodeState(state),
     };
+    this.#pause.batch();
+    this.#state = delivering(this.#state, batch);
+    return batch;
   }
 
   #notifyProgress(now: Pick<SyncProgress, 'last' | 'waiting'>, waitMs?: number | undefined): void {
-    this.#notify('onProgress', {
-      collection: this.collection,
-      ...this.#stats.progress,
-      pagination: this.#state?.pagination,
-      ...now,
-      waitingUntil: waitingUntil(waitMs),
-    });
+    const progress = progressOf(this.#state, monotonicMs() - this.#startedAt);
+    const { collection } = this;
+    this.#notify('onProgress', { collection, ...progress, ...now, waitingUntil: waitingUntil(waitMs) });
   }
 
   #notify<Name extends 'onProgress' | 'onCheckpoint'>(
@@ -408,8 +349,4 @@ function unreadableRows({ segment = '' }: { readonly segment: string | undefined
     },
     { status: 200, reason: 'unreadable_id', issues: [which] },
   );
-}
-
-function dateOf(timestamp: string | undefined): Date | undefined {
-  return timestamp === undefined ? undefined : new Date(timestamp);
 }

@@ -1,8 +1,10 @@
+import { reasonOf } from '../errors/accounting-error.ts';
 import type { InvalidRecord } from '../events.ts';
+import { mostCandidates } from '../reading/candidates.ts';
 import type { DeletionReport } from '../reports/sync-report.ts';
 import type { Ids, Listing } from './listing.ts';
-import type { Sighting } from './look-up.ts';
-import { chunksOf, type Proof } from './proof.ts';
+import type { Finding, Sighting } from './look-up.ts';
+import { chunksOf, Proof } from './proof.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
@@ -14,25 +16,54 @@ interface Repairs<T> {
 /** A step: what exists, and up to which id a run that is paused need not look again. */
 type Step<T> = Repairs<T> & { readonly looked?: string | undefined };
 
+export const NO_DELETIONS: DeletionReport = {
+  skipped: undefined,
+  local: 0,
+  candidates: 0,
+  deleted: 0,
+  repaired: 0,
+  unconfirmed: [],
+};
+
 type Counted = { -readonly [Name in keyof DeletionReport]: DeletionReport[Name] };
+
+interface Context<T> {
+  readonly collection: string;
+  readonly maxCandidates: number | undefined;
+  readonly concurrency: number;
+  readonly lookUp: (id: string) => Promise<Finding<T>>;
+  readonly remove: (ids: readonly string[]) => Promise<unknown>;
+  /** How many records the consumer was given before. */
+  readonly delivered: () => number;
+  /** With a limit of requests, of which some are left: the records behind an id. */
+  readonly parts: { readonly after: string; left(): number } | undefined;
+}
+
+/** With a limit, records are looked up in parts: what is proven is removed before the next one. */
+const LOOKED_UP_AT_A_TIME = 50;
+
+/** Requests that prove the 404s of a part: one before the first, one after the last. */
+const MOST_WITNESSES = 2;
 
 /**
  * Requests the records of a copy that a full read has not listed, because a read can miss a record. Yields those that
  * exist: they belong into the copy. Once every one is judged, removes those that do not exist. One that gets an error is
- * kept and reported. `parts`: with a limit, the records behind an id, some at a time, each part judged by itself.
+ * kept and reported. With a limit each part is judged by itself.
  */
 export async function* confirmDeletions<T extends { id: string }>(
   listing: Listing,
-  proof: Proof<T>,
   report: Counted,
-  remove: (ids: readonly string[]) => Promise<unknown>,
-  parts?: { readonly after: string; size(): number } | undefined,
+  { collection, maxCandidates, concurrency, lookUp, remove, delivered, parts }: Context<T>,
 ): AsyncGenerator<Step<T>, void> {
+  const { local, witnesses } = listing;
+  const most = mostCandidates(maxCandidates, local);
+  const proof = new Proof({ collection, lookUp, witnesses, maxCandidates: most, concurrency, delivered });
   const counted = await listing.count();
   report.candidates = counted.candidates;
-  proof.know({ ...counted, local: listing.local });
+  proof.know({ ...counted, local });
   if (parts === undefined) return yield* confirmed(listing.unlisted());
-  for await (const part of chunksOf(listing.unlisted(parts.after), parts.size)) {
+  const sizeOf = () => Math.max(1, Math.min(LOOKED_UP_AT_A_TIME, parts.left() - MOST_WITNESSES));
+  for await (const part of chunksOf(listing.unlisted(parts.after), sizeOf)) {
     yield* confirmed(part);
     yield { ...repairsOf<T>([]), looked: part.at(-1) };
   }
@@ -53,6 +84,13 @@ export async function* confirmDeletions<T extends { id: string }>(
       report.deleted += gone.length;
     }
   }
+}
+
+/** What to say about records that are kept although the read did not list them; undefined if there are none. */
+export function unconfirmedWarning({ unconfirmed: [first, ...others] }: DeletionReport): string | undefined {
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  return `the record ${JSON.stringify(first.id)}${more} was not listed, and a request for it does not show whether it was deleted, so it is kept: ${reasonOf(first.error)}`;
 }
 
 function repairsOf<T>(sightings: readonly Sighting<T>[]): Repairs<T> {

@@ -1,6 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { each } from '../reading/each.ts';
-import type { ReadMarking } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
 
 export type Ids = Iterable<string> | AsyncIterable<string>;
@@ -67,7 +66,7 @@ export async function rememberedListing(
 export function markedListing(
   { marks, localIds }: Pick<OpenTarget, 'marks' | 'localIds'>,
   collection: string,
-  { read, local }: ReadMarking,
+  { read, local }: { readonly read: number; readonly local: number },
 ): Listing {
   const witnesses: string[] = [];
   const unlisted = (after?: string) => marks?.unmarked(collection, read, after) ?? [];

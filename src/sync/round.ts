@@ -27,7 +27,7 @@ export async function planRound(
   };
   const done = levels.map((level) => level.filter(isDone));
   const left = levels.map((level) => level.filter((run) => !isDone(run)));
-  for (const run of left.flat()) run.round = latest;
-  for (const run of done.flat()) run.round = latest + 1;
+  for (const run of left.flat()) run.inRound(latest);
+  for (const run of done.flat()) run.inRound(latest + 1);
   return { left, done };
 }

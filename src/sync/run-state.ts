@@ -1,52 +1,44 @@
 import { isApiError } from '../errors/guards.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
-import type { Page, PaginationKind, ResponseTime } from '../pagination/page.ts';
+import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
+import type { CollectionReport, CopyFigures, DeletionReport } from '../reports/sync-report.ts';
 import { unreadableId } from '../schemas/unreadable-id.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
-export interface RunPlan {
-  readonly mode: 'incremental' | 'full';
-  /** `updatedSince` as sent, in the offset of the service; undefined reads everything. */
-  readonly since: string | undefined;
-  /** Of an interrupted run that this one resumes; otherwise the first response decides. */
-  readonly watermark: string | undefined;
-  /** Where to resume. */
-  readonly token: string | undefined;
-  readonly resumed: boolean;
-  /** Of a full read that a target marks, so that deletions are found in whatever run it ends. */
-  readonly marks?: ReadMarking | undefined;
-  /** Of an interrupted run whose list is over: see `RunPosition`. */
-  readonly looked?: string | undefined;
-  /** Whether it starts at the last run that read deep: see `deepPlan`. */
-  readonly isDeep?: boolean | undefined;
+/** How far a run is: `RunPosition` as it will be written, and what only this run knows. */
+export interface RunCursor extends Partial<RunPosition> {
+  readonly resumed?: boolean;
+  /** Whether it starts at the last run that read deep: see `deepRun`. */
+  readonly isDeep?: boolean;
 }
 
-/** The number of a full read, and how many records the copy had before it. */
-export interface ReadMarking {
-  readonly read: number;
-  readonly local: number;
+/** What a run has committed. */
+interface Counts extends CopyFigures {
+  readonly records: number;
+  readonly invalid: number;
+  readonly pages: number;
 }
 
 /**
- * One run of one collection as a value:
+ * One run of one collection as a value. Its checkpoint, its report and its progress are functions of it:
  *
- *   begin ──▶ before the first page ── next ──▶ at a position ── next ──▶ … ── finish ──▶ the new state in the store
- *                │            ▲
- *                └────────────┘ read again: another bound, because of the service's clock (next) or its 400 (inUtc)
+ *   unread ── begin ──▶ before the first page ── next ──▶ at a page ── next ──▶ … ── done ──▶ the new state in the store
+ *                         │            ▲
+ *                         └────────────┘ read again: another bound, because of the service's clock (next) or its 400 (inUtc)
  */
 export interface RunState {
-  readonly plan: RunPlan;
-  /** Undefined before the first page. */
-  readonly position: RunPosition | undefined;
-  /** What checkpoints contain beside the position: the state found in the store, and what this run has learned. */
-  readonly base: SyncState;
-  /** Of the last page, as are the next two. */
-  readonly pagination: PaginationKind | undefined;
-  readonly complete: Page<unknown>['complete'];
-  readonly repeated: number;
+  readonly status: CollectionReport['status'];
+  /** What checkpoints contain beside the run: the state found in the store, and what this run has learned. */
+  readonly stored: SyncState;
+  /** Whether the store had a state. */
+  readonly isKnown: boolean;
+  /** Undefined before the state in the store was read. Without a watermark the first response gives it. */
+  readonly run: RunCursor | undefined;
+  /** The last page. */
+  readonly page: Pick<Page<unknown>, 'pagination' | 'complete' | 'repeated'> | undefined;
   /** Rows of all pages so far. */
   readonly rows: number;
   /** Whether the service's clock stood behind the last watermark. */
@@ -56,14 +48,18 @@ export interface RunState {
    * is read by page, and so again from its start.
    */
   readonly unreadable: string | undefined;
+  readonly counts: Counts;
+  /** What is in the batch that the consumer works on. Counted before, because the consumer may empty the array. */
+  readonly delivered: Pick<Counts, 'records' | 'invalid'>;
+  readonly deletions: DeletionReport | undefined;
 }
 
-export interface Step {
+export interface PageStep {
   readonly state: RunState;
   /**
    * - `deliver`: a batch of the page. After a restart also without records: the position in the store is wrong.
    * - `pass`: the page has nothing to deliver.
-   * - `read_again`: the bound cannot be trusted. The list begins again by the new plan, without this page.
+   * - `read_again`: the bound cannot be trusted. The list begins again by the new run, without this page.
    */
   readonly kind: 'deliver' | 'pass' | 'read_again';
   /** Whether the read starts again with this page. */
@@ -77,50 +73,46 @@ type RunRules = Pick<ResolvedRunOptions, 'mode' | 'lookbackMs' | 'updatedSince'>
   readonly marked?: boolean | undefined;
 };
 
-/** The run that follows from the state in the store. `own`: what a state of this run has in any case. */
-export function begin(
-  found: SyncState | undefined,
-  own: Pick<SyncState, 'scope' | 'parameters' | 'by' | 'round'>,
-  rules: RunRules,
-): RunState {
-  const plan = planOf(found, rules);
+/** Of a collection that was not read yet. `own`: what a state of this run has in any case. */
+export function unread(own: Pick<SyncState, 'scope' | 'parameters' | 'by'>): RunState {
   return {
-    plan,
-    position: plan.looked === undefined ? undefined : found?.run,
-    base: { ...found, ...own },
-    pagination: undefined,
-    complete: undefined,
-    repeated: 0,
+    status: 'stopped',
+    // A run without a limit ends the round: the next one has all collections again.
+    stored: { ...own, round: undefined },
+    isKnown: false,
+    run: undefined,
+    page: undefined,
     rows: 0,
     clockWentBack: false,
     unreadable: undefined,
+    counts: { records: 0, invalid: 0, pages: 0 },
+    delivered: { records: 0, invalid: 0 },
+    deletions: undefined,
   };
 }
 
+/** The run that follows from the state in the store. */
+export function begin(state: RunState, found: SyncState | undefined, rules: RunRules): RunState {
+  const stored = { ...found, ...state.stored };
+  return { ...state, stored, isKnown: found !== undefined, run: runAfter(found, rules) };
+}
+
 /** Resumes the run that was interrupted, or plans one. */
-function planOf(found: SyncState | undefined, rules: RunRules): RunPlan {
+function runAfter(found: SyncState | undefined, rules: RunRules): RunCursor {
   const { mode, pagination, updatedSince, lookbackMs } = rules;
   const isUnmarked = rules.marked === true && found?.run?.read === undefined;
   const isResumed = mode === 'incremental' || (found?.run?.since === undefined && !isUnmarked);
-  const run = isResumed ? found?.run : undefined;
-  if (run !== undefined) {
-    return {
-      mode: run.since === undefined ? 'full' : 'incremental',
-      since: run.since,
-      watermark: run.watermark,
-      // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
-      token: pagination === 'keyset' ? run.token : undefined,
-      resumed: true,
-      looked: run.looked,
-      marks: run.read === undefined ? undefined : { read: run.read, local: run.local ?? 0 },
-    };
+  if (found?.run !== undefined && isResumed) {
+    // Pagination by page has no point to resume at: it reads from page 1 again, with the watermark that it had.
+    const token = pagination === 'keyset' ? found.run.token : undefined;
+    return { ...found.run, token, resumed: true };
   }
   const last = found?.watermark;
   const start = last === undefined ? updatedSince : sinceOf(last, lookbackMs);
-  if (mode === 'full' || start === undefined) return FULL;
+  if (mode === 'full' || start === undefined) return {};
   // The watermark is the time that is known: the first response shows whether the run begins later.
-  if (last !== undefined && isDeepDue(found, last)) return deepPlan(found as SyncState, lookbackMs);
-  return { ...FULL, mode: 'incremental', since: boundAt(start, found?.offset) };
+  if (last !== undefined && isDeepDue(found, last)) return deepRun(found as SyncState, lookbackMs);
+  return { since: boundAt(start, found?.offset) };
 }
 
 const HOUR_MS = 3_600_000;
@@ -136,46 +128,30 @@ function isDeepDue(found: SyncState | undefined, time: string | number): boolean
  * Once an hour a run starts an hour before the last one that did so. A service that stores local times shows a change
  * in the hour that comes twice, when clocks go back, as an hour older than it is: the runs between miss it.
  */
-function deepPlan({ watermark = '', deep = '', offset }: SyncState, lookbackMs: number): RunPlan {
+function deepRun({ watermark = '', deep = '', offset }: SyncState, lookbackMs: number): RunCursor {
   const starts = [sinceOf(watermark, lookbackMs), sinceOf(deep, DEEP_MS)].sort();
-  return { ...FULL, mode: 'incremental', since: boundAt(starts[0] as string, offset), isDeep: true };
-}
-
-const FULL: RunPlan = {
-  mode: 'full',
-  since: undefined,
-  watermark: undefined,
-  token: undefined,
-  resumed: false,
-};
-
-/** A full read that begins, with its marks. */
-export function marked(state: RunState, marks: ReadMarking): RunState {
-  return { ...state, plan: { ...state.plan, marks } };
+  return { since: boundAt(starts[0] as string, offset), isDeep: true };
 }
 
 /** The state after a page. Throws an InvalidInputError if the first page shows that `updatedSince` lies in the future. */
-export function next(state: RunState, page: Page<unknown>, rules: RunRules): Step {
-  const isNew = state.position === undefined && state.plan.watermark === undefined;
+export function next(state: RunState, page: Page<unknown>, rules: RunRules): PageStep {
+  const isNew = state.page === undefined && state.run?.watermark === undefined;
   const checked = isNew ? checkClock(state, page.first, rules) : state;
-  if (checked.plan !== state.plan) return { state: checked, kind: 'read_again', restarted: false };
+  const { run = {}, stored, rows } = checked;
+  if (checked.run !== state.run) return { state: checked, kind: 'read_again', restarted: false };
 
-  const { plan, position, base } = checked;
   // A run without a point to resume at delivers again what the interrupted one delivered.
-  const startsOver = position === undefined && plan.resumed && plan.token === undefined;
+  const startsOver = state.page === undefined && run.resumed === true && run.token === undefined;
   const restarted = page.restarted || startsOver;
-  const watermark = position?.watermark ?? plan.watermark ?? watermarkOf(page.first);
   const { resumeToken: token, pagination, complete, repeated } = page;
   return {
     state: {
       ...checked,
-      position: { watermark, since: plan.since, token, ...plan.marks },
-      base: withOffset(base, page.rows),
-      pagination,
-      complete,
-      repeated,
-      rows: checked.rows + page.rows.length,
-      unreadable: checked.unreadable ?? firstUnreadable(page, checked.rows),
+      run: { ...run, watermark: run.watermark ?? watermarkOf(page.first), token },
+      stored: withOffset(stored, page.rows),
+      page: { pagination, complete, repeated },
+      rows: rows + page.rows.length,
+      unreadable: checked.unreadable ?? firstUnreadable(page, rows),
     },
     kind: page.records.length > 0 || page.invalid.length > 0 || restarted ? 'deliver' : 'pass',
     restarted,
@@ -197,7 +173,7 @@ function firstUnreadable({ rows, invalid }: Page<unknown>, before: number): stri
  * timestamp than the bound, everything is read. The lookback covers a smaller step back.
  */
 function checkClock(state: RunState, first: ResponseTime, { lookbackMs, updatedSince }: RunRules): RunState {
-  const before = state.base.watermark;
+  const before = state.stored.watermark;
   const now = observedTime(first);
   if (before === undefined) {
     if (updatedSince !== undefined) rejectFutureStart(updatedSince, now, 'updatedSince');
@@ -205,56 +181,73 @@ function checkClock(state: RunState, first: ResponseTime, { lookbackMs, updatedS
   }
   const watermark = watermarkOf(first);
   const clockWentBack = watermark < before && now < Date.parse(before);
-  const { plan, base } = state;
-  if (plan.since === undefined) return { ...state, clockWentBack };
-  if (now < Date.parse(before) - lookbackMs) return { ...state, clockWentBack, plan: { ...FULL, watermark } };
+  const { run, stored } = state;
+  if (run?.since === undefined) return { ...state, clockWentBack };
+  if (now < Date.parse(before) - lookbackMs) return { ...state, clockWentBack, run: { watermark } };
   // What the runs since the last deep one have missed is not found any later than an hour after it.
-  const isDue = !plan.isDeep && base.deep !== before && isDeepDue(base, now);
-  return { ...state, clockWentBack, plan: isDue ? deepPlan(base, lookbackMs) : plan };
+  const isDue = !run.isDeep && stored.deep !== before && isDeepDue(stored, now);
+  return { ...state, clockWentBack, run: isDue ? deepRun(stored, lookbackMs) : run };
 }
 
 /** With the offset that the rows show, if they show one. The rows as sent, because a schema of the caller may drop or change timestamps. */
-function withOffset(base: SyncState, rows: readonly unknown[]): SyncState {
+function withOffset(stored: SyncState, rows: readonly unknown[]): SyncState {
   const shown = lowestOffset(rows as Parameters<typeof lowestOffset>[0]);
-  return shown === undefined || base.offset === 'Z' ? base : { ...base, offset: shown };
+  return shown === undefined || stored.offset === 'Z' ? stored : { ...stored, offset: shown };
 }
 
 /** After a 400 or 422: a service may reject an offset, so bounds are sent in UTC from now on. Undefined if that was not why. */
 export function inUtc(state: RunState, error: unknown): RunState | undefined {
-  const { plan, base, position } = state;
-  if (position !== undefined || plan.since === undefined || !hasOffset(plan.since)) return undefined;
+  const { run, stored, page } = state;
+  if (page !== undefined || run?.since === undefined || !hasOffset(run.since)) return undefined;
   if (!isApiError(error) || (error.status !== 400 && error.status !== 422)) return undefined;
-  const since = toSeconds(Date.parse(plan.since));
+  const since = toSeconds(Date.parse(run.since));
   return {
     ...state,
-    plan: { ...plan, since, token: undefined, resumed: false },
-    base: { ...base, offset: 'Z' },
+    run: { ...run, since, token: undefined, resumed: false },
+    stored: { ...stored, offset: 'Z' },
   };
+}
+
+/** Whether a page was read, by this run or by the one whose look-ups it resumes. */
+function hasRead({ run, page }: RunState): boolean {
+  return page !== undefined || run?.looked !== undefined;
+}
+
+/** Whether the next run can resume this one. `pagination`: how the collection is listed, unless a page shows it. */
+export function isResumable({ run, page }: RunState, pagination: PaginationChoice): boolean {
+  if (run?.looked !== undefined) return true;
+  return (page?.pagination ?? pagination) === 'keyset' && (page === undefined || run?.token !== undefined);
 }
 
 /** The list is over, and the records that it lacks have been looked up as far as this id. */
 export function lookedUp(state: RunState, looked: string): RunState {
-  return { ...state, position: state.position && { ...state.position, looked } };
+  return hasRead(state) ? { ...state, run: { ...state.run, looked } } : state;
 }
 
 /** The state to write with a batch: the next run resumes after it. */
-export function checkpointOf({ base, position }: RunState): SyncState {
-  return { ...base, run: position ?? base.run };
+export function checkpointOf(state: RunState): SyncState {
+  return hasRead(state) ? { ...state.stored, run: state.run as RunPosition } : state.stored;
 }
 
 /** The state to write if this run must not be resumed: the next one starts where this one did. */
-export function abandoned({ base }: RunState): SyncState {
-  return { ...base, run: undefined };
+export function abandoned({ stored }: RunState): SyncState {
+  return { ...stored, run: undefined };
 }
 
 /** The state to write at the end of the read. The watermark advances here, and only here. */
-export function finish({ plan, position, base }: RunState, mode: RunRules['mode']): SyncState {
+export function finish(state: RunState, mode: RunRules['mode']): SyncState {
+  const { run = {}, stored } = state;
   // A list without any response has read nothing: the next run starts where this one did.
-  if (position === undefined) return base;
-  const { watermark } = position;
-  const full = plan.mode === 'full' ? watermark : base.full;
-  const isAskedFor = mode === 'full' || plan.marks !== undefined;
-  const checked = plan.mode === 'full' && isAskedFor ? watermark : base.checked;
-  const isDeep = plan.mode === 'full' || plan.isDeep === true || base.deep === undefined;
-  return { ...base, watermark, full, checked, deep: isDeep ? watermark : base.deep, run: undefined };
+  if (!hasRead(state)) return stored;
+  const { watermark, since, read, isDeep } = run;
+  const isFull = since === undefined;
+  const isChecked = isFull && (mode === 'full' || read !== undefined);
+  return {
+    ...stored,
+    watermark,
+    full: isFull ? watermark : stored.full,
+    checked: isChecked ? watermark : stored.checked,
+    deep: isFull || isDeep || stored.deep === undefined ? watermark : stored.deep,
+    run: undefined,
+  };
 }

@@ -151,10 +151,7 @@ export class TenantRun {
 
   async #runOne(run: AnyCollectionRun): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    if (this.#limit?.isReached) {
-      run.status = 'not_begun';
-      return;
-    }
+    if (this.#limit?.isReached) return run.end('not_begun');
     // A consumer may use this package too, and throw an error of another service.
     let isOfConsumer = false;
     try {
@@ -183,13 +180,10 @@ export class TenantRun {
     const reason = isOfConsumer || signal.aborted ? undefined : await this.#stopReason(run, error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (signal.aborted) return;
-    if (error instanceof CallStopped) return run.paused();
+    if (error instanceof CallStopped) return run.end('paused');
 
     this.#errors.set(run, error);
-    run.status = 'failed';
-    if (isOfConsumer) return;
-
-    if (isForbidden(error)) run.status = 'forbidden';
+    run.end(!isOfConsumer && isForbidden(error) ? 'forbidden' : 'failed');
     if (reason === undefined) return;
     this.#stopped = { reason, error };
     this.#stop.abort(error);

@@ -10,12 +10,12 @@ import {
   checkpointOf,
   finish,
   inUtc,
-  marked,
   next,
   type RunState,
+  unread,
 } from '../../../src/sync/run-state.ts';
 
-const own = { scope: 'scope', by: 'this run', round: undefined };
+const own = { scope: 'scope', parameters: undefined, by: 'this run' };
 const LAST = '2026-01-05T08:00:00Z';
 /** LAST less two minutes, in the lowest offset on Earth. */
 const BOUND = '2026-01-04T19:58:00-12:00';
@@ -35,7 +35,7 @@ const rulesOf = (options: Partial<RunOptions> = {}, pagination: 'keyset' | 'page
 });
 
 function startOf(found?: SyncState, ...rules: Parameters<typeof rulesOf>): RunState {
-  return begin(found, own, rulesOf(...rules));
+  return begin(unread(own), found, rulesOf(...rules));
 }
 
 /** A page that the service sent at this time. */
@@ -61,26 +61,29 @@ function pageAt(time: string, page: Partial<Page<{ id: string }>> = {}): Page<{ 
 
 const LATER = '2026-01-05T10:00:00Z';
 const records = [{ id: '1' }];
-const full = { mode: 'full', since: undefined, watermark: undefined, token: undefined, resumed: false };
 
-test('the plan of a run that was interrupted, and is continued by page, has no token', () => {
-  const { plan } = startOf(interrupted(undefined), {}, 'page');
-  expect(plan).toEqual({ ...full, watermark: '2026-01-05T09:00:00Z', resumed: true });
+test('a run that was interrupted, and is continued by page, has no token', () => {
+  const { run } = startOf(interrupted(undefined), {}, 'page');
+  expect(run).toEqual({ watermark: '2026-01-05T09:00:00Z', resumed: true });
 });
 
 test('a page of a resumed run keeps its watermark, even if the clock of the service went back', () => {
   const { state, kind } = next(startOf(interrupted(BOUND)), pageAt('2026-01-01T00:00:00Z'), rulesOf());
-  expect(state.position).toEqual({ watermark: '2026-01-05T09:00:00Z', since: BOUND, token: 'after' });
+  expect(checkpointOf(state).run).toMatchObject({
+    watermark: '2026-01-05T09:00:00Z',
+    since: BOUND,
+    token: 'after',
+  });
   expect([kind, state.clockWentBack]).toEqual(['pass', false]);
 });
 
 test('a clock behind the bound makes the run read everything, by the watermark of the first response', () => {
   const step = next(startOf(ended), pageAt('2026-01-05T07:00:00Z', { records }), rulesOf());
-  expect(step.state.plan).toEqual({ ...full, watermark: '2026-01-05T07:00:00Z' });
-  expect(step.state.position).toBeUndefined();
+  expect(step.state.run).toEqual({ watermark: '2026-01-05T07:00:00Z' });
+  expect(checkpointOf(step.state).run).toBeUndefined();
   const again = next(step.state, pageAt('2026-01-05T06:00:00Z', { records }), rulesOf());
   expect(again).toMatchObject({ kind: 'deliver', restarted: false, state: { clockWentBack: true } });
-  expect(again.state.position?.watermark).toBe('2026-01-05T07:00:00Z');
+  expect(checkpointOf(again.state).run?.watermark).toBe('2026-01-05T07:00:00Z');
 });
 
 test('an updatedSince that is not used may lie in the future', () => {
@@ -95,13 +98,13 @@ describe('a 400', () => {
 
   test('to a bound with an offset sends it once more in UTC, and so it is written from then on', () => {
     const state = inUtc(startOf(interrupted(BOUND)), rejection) as RunState;
-    expect(state.plan).toMatchObject({
+    expect(state.run).toMatchObject({
       since: '2026-01-05T07:58:00Z',
       watermark: '2026-01-05T09:00:00Z',
       token: undefined,
       resumed: false,
     });
-    expect(state.base.offset).toBe('Z');
+    expect(state.stored.offset).toBe('Z');
     expect(inUtc(state, rejection)).toBeUndefined();
   });
 
@@ -118,7 +121,9 @@ describe('the end of a run', () => {
     const first = next(startOf(undefined), pageAt(LATER), rulesOf()).state;
     expect(finish(first, 'incremental')).toMatchObject({ full: LATER, checked: undefined });
     expect(finish(first, 'full')).toMatchObject({ checked: LATER });
-    expect(finish(marked(first, { read: 1, local: 0 }), 'incremental')).toMatchObject({ checked: LATER });
+    expect(finish({ ...first, run: { ...first.run, read: 1 } }, 'incremental')).toMatchObject({
+      checked: LATER,
+    });
   });
 
   test('without a page changes nothing', () => {
