@@ -26,7 +26,6 @@ export type {
   IdFilterFindings,
   ProbeReport,
   ProfileLine,
-  QuotaFindings,
   ServiceProfile,
   TimestampForm,
   UpdatedSinceFindings,

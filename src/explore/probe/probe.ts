@@ -78,7 +78,7 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
       ? nothingWritten('only writing shows it')
       : await probeWrites(session, { draft, signal, onLeftBehind });
   const { requests, quota } = session;
-  const findings = { collections, problems: session.problems.findings(), quota: quota.findings(), writes };
+  const findings = { collections, problems: session.problems.findings(), quota, writes };
   const profile = profileOf(findings);
   return {
     baseUrl: client.accounts.baseUrl,

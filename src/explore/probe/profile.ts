@@ -293,7 +293,6 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
     problemType: problems.typeForm,
     ...notFoundBody(problems),
     'rateLimit.limit': quota.limit,
-    'rateLimit.windowMs': quota.windowMs,
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
     ...sandboxWrites(writes),
   });

@@ -102,14 +102,6 @@ export interface CollectionDetails {
   readonly moneyAsNumbers: Finding<readonly string[]>;
 }
 
-/** Findings about the quota of the key. */
-export interface QuotaFindings {
-  /** Requests in a window, as the service reports it. */
-  readonly limit: Finding<number>;
-  /** The length of a window in ms: only if two of them began during the probe. */
-  readonly windowMs: Finding<number>;
-}
-
 /** Findings that need writes. */
 export interface WriteFindings {
   /** Status of a create. */
@@ -184,7 +176,10 @@ export interface ProbeReport extends ServiceProfile {
   readonly at: string;
   /** Requests sent, retries included. */
   readonly requests: number;
-  readonly quota: QuotaFindings;
+  readonly quota: {
+    /** Requests in a window, as the service reports it. */
+    readonly limit: Finding<number>;
+  };
   readonly problems: {
     /** The form of `type` that all errors share. */
     readonly typeForm: Finding<ProblemTypeForm>;

@@ -5,8 +5,9 @@ import type { RequestOptions, ResponseMeta } from '../../transport/call-options.
 import type { Method } from '../../transport/request.ts';
 import type { ExploreClient } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
+import { known, unknown } from './finding.ts';
 import { ProblemReading } from './problems.ts';
-import { QuotaReading } from './quota.ts';
+import type { ProbeReport } from './report.ts';
 
 /** A request: a path below `/api/public/v1`, and how it is sent. */
 export interface ProbeRequest {
@@ -51,12 +52,12 @@ export type ListResponse =
 export class ProbeSession {
   /** Requests sent, retries included. */
   requests = 0;
-  readonly quota = new QuotaReading();
   readonly problems = new ProblemReading();
   readonly #client: ExploreClient;
   readonly #signal: AbortSignal | undefined;
   readonly #onRequest: () => void;
   #clockOffsetMs = 0;
+  #limit: number | undefined;
 
   constructor(client: ExploreClient, signal: AbortSignal | undefined, onRequest: () => void) {
     this.#client = client;
@@ -69,15 +70,20 @@ export class ProbeSession {
     return Date.now() + this.#clockOffsetMs;
   }
 
+  get quota(): ProbeReport['quota'] {
+    const limit = this.#limit;
+    const missing = 'no response carried both X-RateLimit headers';
+    return { limit: limit === undefined ? unknown(missing) : known(limit, 'X-RateLimit-Limit') };
+  }
+
   /** Rejects with the signal's reason, and with errors that do not come from this package. */
   async send(request: ProbeRequest): Promise<ProbeResponse> {
     const { retry, always = false, ...rest } = request;
     const signal = always ? undefined : this.#signal;
-    const sentAt = Date.now();
     let meta: ResponseMeta | undefined;
     const onResponse = (received: ResponseMeta) => {
       meta = received;
-      this.#read(received, sentAt);
+      this.#read(received);
     };
     try {
       const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
@@ -109,11 +115,10 @@ export class ProbeSession {
       : { ok: true, status, ...list };
   }
 
-  #read({ headers, rateLimit }: ResponseMeta, sentAt: number): void {
-    const at = { sentAt, receivedAt: Date.now() };
+  #read({ headers, rateLimit }: ResponseMeta): void {
     const date = Date.parse(headers.date ?? '');
-    if (!Number.isNaN(date)) this.#clockOffsetMs = date - at.receivedAt;
-    if (rateLimit !== undefined) this.quota.seen(rateLimit, at);
+    if (!Number.isNaN(date)) this.#clockOffsetMs = date - Date.now();
+    this.#limit = rateLimit?.limit ?? this.#limit;
   }
 }
 
