@@ -229,13 +229,6 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
     // If the service hides records, the first page of a short collection may look full.
     pageSize: hides.value === true ? NOTHING : first(({ pageSize }) => pageSize),
     order: first(({ order }) => order),
-    ties: followed(
-      anywhere(
-        ({ repeats }) => repeats,
-        (count) => count > 0,
-      ),
-      choice('each-page', 'id-asc'),
-    ),
     pageParameter: first(({ pageParameter }) => pageParameter),
     pageSizeParameter: followed(pageSizeParameterOf(readable), (verdict) =>
       verdict === 'honoured' ? PAGE_SIZE_PARAMETER : verdict === 'ignored' ? '' : undefined,

@@ -14,22 +14,13 @@ const services: readonly [name: string, service: SandboxOptions, change: Sandbox
     { relations: 'id' },
     'sandbox.relations: "id"',
   ],
-  [
-    'a service whose records tie',
-    { order: 'updated-asc', ties: 'each-page', timestampsEverywhere: true },
-    { ties: 'id-asc' },
-    'sandbox.ties: "id-asc"',
-  ],
+  ['a service with UUIDs', { ids: { form: 'uuid' } }, { order: 'none' }, 'sandbox.order: "none"'],
 ];
 
-/** On a port. Many records were changed in the same second, so that the order among them shows. */
+/** On a port. */
 function serving(options: SandboxOptions) {
   const { sandbox, env } = openSandbox({ records: { accounts: 40, accountAddresses: 40 }, ...options });
   fillProducts(sandbox, 70);
-  if (options.ties === undefined || !options.timestampsEverywhere) return env;
-  for (const id of sandbox.store.products.ids()) {
-    sandbox.store.products.update(id, { updatedAt: '2026-01-31T12:00:00Z' });
-  }
   return env;
 }
 
