@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 
-export type { ListBody, ListOrder, ProblemTypeForm } from '../schemas/service-forms.ts';
+export type { ListBody, ListOrder } from '../schemas/service-forms.ts';
 export {
   type DiscoveredCollection,
   type DiscoverOptions,

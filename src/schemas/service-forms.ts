@@ -28,17 +28,3 @@ export type ListOrder = (typeof LIST_ORDERS)[number];
 
 /** `seconds`: `2026-01-31T12:00:00Z`; `offset`: `…+00:00`; `milliseconds`: `….123Z`. */
 export const TIMESTAMP_FORMS = ['seconds', 'offset', 'milliseconds'] as const;
-
-/** The form of `type` in a problem document. From `about:blank` on they are generic: they do not name the error. */
-export const PROBLEM_TYPE_FORMS = [
-  'bare',
-  'path',
-  'url',
-  'urn',
-  'about:blank',
-  'rfc-url',
-  'status',
-  'absent',
-] as const;
-/** The form of `type` in a problem document. */
-export type ProblemTypeForm = (typeof PROBLEM_TYPE_FORMS)[number];

@@ -3,13 +3,7 @@ import { group, type OptionInputs, option, optional, type ResolvedOptions } from
 import { suggestion } from '../internal/suggestion.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
-import {
-  ID_FORMS,
-  LIST_BODIES,
-  LIST_ORDERS,
-  PROBLEM_TYPE_FORMS,
-  TIMESTAMP_FORMS,
-} from '../schemas/service-forms.ts';
+import { ID_FORMS, LIST_BODIES, LIST_ORDERS, TIMESTAMP_FORMS } from '../schemas/service-forms.ts';
 import { is, resolved, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
 import { errorBody } from './service/error-body.ts';
@@ -234,7 +228,21 @@ export const sandboxOptions = {
    * `api-platform-3.1` has a URL of RFC 2616 instead.
    * @default 'bare'
    */
-  problemType: option(is.oneOf(...PROBLEM_TYPE_FORMS, 'api-platform', 'api-platform-3.1'), 'bare'),
+  problemType: option(
+    is.oneOf(
+      'bare',
+      'path',
+      'url',
+      'urn',
+      'about:blank',
+      'rfc-url',
+      'status',
+      'absent',
+      'api-platform',
+      'api-platform-3.1',
+    ),
+    'bare',
+  ),
   /**
    * The body of a 404 in place of a problem document, such as a proxy, gateway or router sends for an unknown path: a string
    * is sent as HTML, an empty string as no body, and an object as JSON, such as `{ "message": "Not Found" }`.

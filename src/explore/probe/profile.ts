@@ -283,7 +283,6 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
             others.some(({ details }) => details.timestamps.known),
             'whether records of other collections than products carry createdAt or updatedAt',
           ),
-    problemType: problems.typeForm,
     ...notFoundBody(problems),
     'rateLimit.limit': quota.limit,
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),

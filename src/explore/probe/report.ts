@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import type { ListBody, ListOrder, ProblemTypeForm, TIMESTAMP_FORMS } from '../../schemas/service-forms.ts';
+import type { ListBody, ListOrder, TIMESTAMP_FORMS } from '../../schemas/service-forms.ts';
 import type { SandboxOptions } from '../../testing/options.ts';
 import type { IdForm } from '../ids.ts';
 
@@ -181,8 +181,6 @@ export interface ProbeReport extends ServiceProfile {
     readonly limit: Finding<number>;
   };
   readonly problems: {
-    /** The form of `type` that all errors share. */
-    readonly typeForm: Finding<ProblemTypeForm>;
     /** The content type of a 404. */
     readonly notFound: Finding<string>;
     /** Whether a 404 comes without a problem document, so that a wrong base URL would look the same. */
