@@ -29,17 +29,16 @@ export async function writableFile(name: string): Promise<string> {
 }
 
 /**
- * Fails if a command must not overwrite a file: `reasonNot` says why, and `--force` overrides it. Called before the first
- * request, as {@link writableFile} is.
+ * Fails if a file exists that the command did not write, unless `--force` is given. Called before the first request, as
+ * {@link writableFile} is.
  */
 export async function checkOverwriting(
   name: string,
-  how: { by: string; force: true | undefined; reasonNot: (text: string) => string | undefined },
+  how: { by: string; force: true | undefined; isOwn: (text: string) => boolean },
 ): Promise<void> {
   const text = (await readIfExists(await writableFile(name))) ?? '';
-  const reason = text.trim() === '' || how.force ? undefined : how.reasonNot(text);
-  if (reason === undefined) return;
-  throw new CommandFailure(`${how.by} does not overwrite ${name}: ${reason}.`, {
+  if (text.trim() === '' || how.force || how.isOwn(text)) return;
+  throw new CommandFailure(`${how.by} does not overwrite ${name}: it did not write that file.`, {
     advice: 'Choose another file, or pass --force.',
     exitCode: EXIT.file,
   });

@@ -26,32 +26,31 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe('discover reports a field', () => {
-  test.each<[name: string, values: readonly unknown[], schema: string, strict: string]>([
-    ['text', ['a', 'b'], 'z.string().nullish()', 'z.string()'],
-    ['mixed', [1, 'a'], 'z.union([z.number(), z.string()]).nullish()', 'z.union([z.int(), z.string()])'],
-    ['count', [3, 4], 'z.number().nullish()', 'z.int()'],
-    ['fraction', [1, 2.5], 'z.number().nullish()', 'z.number()'],
-    ['flag', [true, null], 'z.boolean().nullish()', 'z.boolean().nullable()'],
-    ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()', 'date'],
-    ['at', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], 'timestamp.nullish()', 'timestamp'],
-    ['local', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00'], 'timestamp.nullish()', 'timestamp'],
-    ['tags', [['x'], ['y']], 'z.array(z.string().nullable()).nullish()', 'z.array(z.string())'],
-    ['nothing', [null, null], 'z.unknown().optional()', 'z.null()'],
-    ['list', [[], []], 'z.array(z.unknown()).nullish()', 'z.array(z.unknown())'],
-    ['rare', [undefined, 1], 'z.number().nullish()', 'z.int().optional()'],
+  test.each<[name: string, values: readonly unknown[], schema: string]>([
+    ['text', ['a', 'b'], 'z.string().nullish()'],
+    ['mixed', [1, 'a'], 'z.union([z.number(), z.string()]).nullish()'],
+    ['count', [3, 4], 'z.number().nullish()'],
+    ['fraction', [1, 2.5], 'z.number().nullish()'],
+    ['flag', [true, null], 'z.boolean().nullish()'],
+    ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()'],
+    ['at', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], 'timestamp.nullish()'],
+    ['local', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00'], 'timestamp.nullish()'],
+    ['tags', [['x'], ['y']], 'z.array(z.string().nullable()).nullish()'],
+    ['nothing', [null, null], 'z.unknown().optional()'],
+    ['list', [[], []], 'z.array(z.unknown()).nullish()'],
+    ['rare', [undefined, 1], 'z.number().nullish()'],
     // An amount by its digits, or by its name and a point; not because a text is a number.
-    ['a', ['1.00', '-7.25'], 'money.nullish()', 'money'],
-    ['totalAmount', ['5', '5.5'], 'money.nullish()', 'money'],
-    ['edition', ['1.5', '2.5'], 'z.string().nullish()', 'z.string()'],
-    ['version', ['1.10', '1.20'], 'z.string().nullish()', 'z.string()'],
-    ['vatPercentage', ['21.00', '9.00'], 'z.string().nullish()', 'z.string()'],
-    ['code', ['8010', '12.50'], 'z.string().nullish()', 'z.string()'],
-    ['ean', ['8712345678906', '8712345678913'], 'z.string().nullish()', 'z.string()'],
-    ['day', ['31.12', '1.1'], 'z.string().nullish()', 'z.string()'],
-  ])('by all its values: %s with %j is %s, or %s with strict', async (name, values, schema, strict) => {
-    const records = values.map((value) => ({ [name]: value }));
-    expect((await discoverAccounts(records)).line(name)).toBe(`${name}: ${schema},`);
-    expect((await discoverAccounts(records, { strict: true })).line(name)).toBe(`${name}: ${strict},`);
+    ['a', ['1.00', '-7.25'], 'money.nullish()'],
+    ['totalAmount', ['5', '5.5'], 'money.nullish()'],
+    ['edition', ['1.5', '2.5'], 'z.string().nullish()'],
+    ['version', ['1.10', '1.20'], 'z.string().nullish()'],
+    ['vatPercentage', ['21.00', '9.00'], 'z.string().nullish()'],
+    ['code', ['8010', '12.50'], 'z.string().nullish()'],
+    ['ean', ['8712345678906', '8712345678913'], 'z.string().nullish()'],
+    ['day', ['31.12', '1.1'], 'z.string().nullish()'],
+  ])('by all its values: %s with %j is %s', async (name, values, schema) => {
+    const { line } = await discoverAccounts(values.map((value) => ({ [name]: value })));
+    expect(line(name)).toBe(`${name}: ${schema},`);
   });
 
   test('of a product by its documented kind: a string with two digits after the point is no amount', async () => {
@@ -193,16 +192,16 @@ describe('the sample of discover', () => {
   });
 });
 
-test('discover with strict writes schemas that accept every record that they were made from', async () => {
+test('discover writes schemas that accept every record that they were made from', async () => {
   const sandbox = createSandbox({ records: 1000 });
-  const { source } = await discover(clientOf(sandbox), { strict: true, sample: 5000 });
+  const { source } = await discover(clientOf(sandbox), { sample: 5000 });
   const schemas = await loadSchemas(source);
   for (const [name, schema] of Object.entries(schemas)) {
     for (const record of sandbox.store[name as 'accounts'].all())
       expect(schema.safeParse(record).error).toBeUndefined();
   }
   const [product] = sandbox.store.products.all();
-  for (const wrong of [{ salePrice: '1e5' }, { createdAt: 'yesterday' }, { validFrom: '31-01-2026' }])
+  for (const wrong of [{ salePrice: 12.5 }, { createdAt: 5 }, { tags: 'a' }, { isInactive: 'no' }])
     expect(schemas.products?.safeParse({ ...product, ...wrong }).success, JSON.stringify(wrong)).toBe(false);
 });
 

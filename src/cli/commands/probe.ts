@@ -61,7 +61,7 @@ export function addProbe(program: Command, io: CommandIo): void {
 async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
   const { json, verbose = false, out, check, write = false, draft, force } = flags;
   const before = check === undefined ? undefined : await readServiceFile(check);
-  if (out !== undefined) await checkOverwriting(out, { by: 'probe', force, reasonNot });
+  if (out !== undefined) await checkOverwriting(out, { by: 'probe', force, isOwn });
   const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
@@ -99,8 +99,7 @@ async function writeService(report: ProbeReport, out: string, io: CommandIo): Pr
   io.note(`Wrote ${out} (${report.requests} requests).`);
 }
 
-const reasonNot = (text: string) =>
-  parseServiceFile(text) === undefined ? 'it did not write that file' : undefined;
+const isOwn = (text: string) => parseServiceFile(text) !== undefined;
 
 const leftBehindText = (ids: readonly string[]) => `Products that could not be deleted: ${ids.join(', ')}.`;
 

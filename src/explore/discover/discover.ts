@@ -19,11 +19,6 @@ export const discoverOptions = {
   collections: someCollections,
   /** Records to sample from each collection, spread over all its pages. Default: 500. */
   sample: option(is.integerFrom(1), 500),
-  /**
-   * Whether schemas require what was seen: fields that every record had and that were never null are required, amounts
-   * and dates are checked by their form. Default: false, and every field but `id` may be null or missing.
-   */
-  strict: option(is.flag, false),
   /** Stops the discovery: it rejects with the signal's reason. */
   signal: optional(is.signal),
   /** Called before each collection. */
@@ -71,7 +66,7 @@ export interface Discovery {
  */
 export async function discover(client: ExploreClient, options: DiscoverOptions = {}): Promise<Discovery> {
   const given = resolved(discoverOptions, options, { of: 'discover' });
-  const { sample: size, strict, signal, onProgress } = given;
+  const { sample: size, signal, onProgress } = given;
   const names = [...new Set(given.collections)];
   signal?.throwIfAborted();
 
@@ -111,7 +106,7 @@ export async function discover(client: ExploreClient, options: DiscoverOptions =
         references: Object.fromEntries(references),
       };
     }),
-    source: printSource(found, strict),
+    source: printSource(found),
   };
 }
 

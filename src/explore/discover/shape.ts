@@ -7,10 +7,8 @@ export type Kind = FieldKind | 'date' | 'object';
 export interface PrintedKind {
   /** Its word in a comment. */
   readonly word: string;
-  /** Its schema, but for a list and an object, whose parts have schemas of their own. */
-  readonly schema?: string;
-  /** The schema with `strict`, if it is another one. */
-  readonly strict?: string;
+  /** Its schema; of a list and an object without that of their parts. */
+  readonly schema: string;
   /** The comment on the schema, if fields share it under the name of the kind. */
   readonly shared?: string;
 }
@@ -19,28 +17,16 @@ export const printedKinds: Readonly<Record<Kind, PrintedKind>> = {
   money: {
     word: 'amount',
     schema: 'z.string()',
-    strict: 'z.string().regex(/^-?\\d{1,18}(?:\\.\\d{1,8})?$/)',
     shared: 'An amount: a decimal string such as "129.0000", for toDecimal.',
   },
-  date: {
-    word: 'date',
-    schema: 'z.string()',
-    strict: 'z.iso.date()',
-    shared: 'A date such as "2026-01-31".',
-  },
-  timestamp: {
-    word: 'timestamp',
-    schema: 'z.string()',
-    strict: 'z.iso.datetime({ offset: true, local: true })',
-    shared: 'A timestamp of ISO 8601.',
-  },
+  date: { word: 'date', schema: 'z.string()', shared: 'A date such as "2026-01-31".' },
+  timestamp: { word: 'timestamp', schema: 'z.string()', shared: 'A timestamp of ISO 8601.' },
   string: { word: 'string', schema: 'z.string()' },
   boolean: { word: 'boolean', schema: 'z.boolean()' },
-  // A later value may have a fraction.
-  integer: { word: 'integer', schema: 'z.number()', strict: 'z.int()' },
+  integer: { word: 'integer', schema: 'z.number()' },
   number: { word: 'number', schema: 'z.number()' },
-  array: { word: 'list' },
-  object: { word: 'object' },
+  array: { word: 'list', schema: 'z.array(z.unknown())' },
+  object: { word: 'object', schema: 'z.looseObject({})' },
 };
 
 /** What the values of a field can be. Without a kind, only null was seen. */

@@ -52,7 +52,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['discover', 'accounts', 'products'],
   ['whoami', '--json'],
   ['probe', 'accounts'],
-  ['discover', 'accounts', '--strict'],
+  ['discover', 'accounts'],
 ];
 const failures: Readonly<
   Record<string, readonly [code: number, response: (canary: string) => ScriptedResponse]>
