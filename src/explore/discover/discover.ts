@@ -37,7 +37,7 @@ export interface DiscoveredCollection {
   readonly records: number;
   /** Every field but `id`, by name. */
   readonly fields: Shapes;
-  /** Fields that hold ids of other collections, by path, or are named as if they did. */
+  /** Fields that certainly hold ids of other collections, by path. */
   readonly references: Readonly<Record<string, Reference>>;
 }
 

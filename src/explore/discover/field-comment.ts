@@ -15,7 +15,10 @@ interface SeenField {
 export function fieldComment(name: string, shape: FieldShape, seen: SeenField): string {
   const { field, records, reference } = seen;
   const kinds = shape.kinds.map((kind) => printedKinds[kind].word).join(' or ') || 'only null';
-  const what = reference === undefined ? kinds : describeReference(reference);
+  const what =
+    reference === undefined
+      ? kinds
+      : `${reference.form === 'iri' ? 'IRI' : 'id'} of one of the ${reference.collection}`;
   const digits =
     shape.kinds[0] === 'money' && field.digits !== undefined
       ? `, ${field.digits} digits after the point`
@@ -26,11 +29,6 @@ export function fieldComment(name: string, shape: FieldShape, seen: SeenField): 
   const nulls = field.nulls === 0 ? '' : `, null on ${field.nulls}`;
   const sentence = `${what}${digits}${lost}; on ${often} records${nulls}.`;
   return inComment(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}${valuesOf(shape, seen)}`);
-}
-
-function describeReference({ collection, form, found }: Reference): string {
-  if (form === 'iri') return `IRI of one of the ${collection}`;
-  return found ? `id of one of the ${collection}` : `string, named like an id of the ${collection}`;
 }
 
 const MAX_VALUES = 12;
