@@ -13,7 +13,6 @@ export function addGet(program: Command, io: CommandIo): void {
       .argument('<collection>', 'such as accounts or account-addresses', collectionName)
       // Not required for the parser, which would report it before a misspelt collection.
       .argument('[id]', 'required: the identifier of the record')
-      .option('--json', 'as JSON, as without it')
       .usage('[options] <collection> <id>'),
     ['accounting-data-sdk get accounts 42', 'accounting-data-sdk get products 17 | jq .salePrice'],
   ).action(async (name: CollectionName, id: string | undefined, flags: ConnectFlags, command: Command) => {

@@ -12,7 +12,7 @@ describe('get', () => {
   test('prints a record as the service sends it', async () => {
     const { sandbox, env } = openSandbox({ records: 200 });
     for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
-      const { code, out } = await run(env, ['get', name, '3', '--json']);
+      const { code, out } = await run(env, ['get', name, '3']);
       expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
     }
   });
