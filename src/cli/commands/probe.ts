@@ -8,7 +8,13 @@ import { CommandFailure, EXIT, nothingReadable } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { reportLines } from '../probe-report.ts';
 import { bar } from '../progress.ts';
-import { differences, parseServiceFile, readServiceFile, serviceFile } from '../service-file.ts';
+import {
+  checkServiceName,
+  differences,
+  isServiceFile,
+  readServiceFile,
+  serviceFile,
+} from '../service-file.ts';
 import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
@@ -61,7 +67,10 @@ export function addProbe(program: Command, io: CommandIo): void {
 async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
   const { json, verbose = false, out, check, write = false, draft, force } = flags;
   const before = check === undefined ? undefined : await readServiceFile(check);
-  if (out !== undefined) await checkOverwriting(out, { by: 'probe', force, isOwn });
+  if (out !== undefined) {
+    checkServiceName(out);
+    await checkOverwriting(out, { by: 'probe', force, isOwn: isServiceFile });
+  }
   const { client } = await connect(io, flags);
   if (write) await confirmWriting(client.products.baseUrl, flags, io);
 
@@ -98,8 +107,6 @@ async function writeService(report: ProbeReport, out: string, io: CommandIo): Pr
   await replaceFile(await writableFile(out), serviceFile(report, out));
   io.note(`Wrote ${out} (${report.requests} requests).`);
 }
-
-const isOwn = (text: string) => parseServiceFile(text) !== undefined;
 
 const leftBehindText = (ids: readonly string[]) => `Products that could not be deleted: ${ids.join(', ')}.`;
 

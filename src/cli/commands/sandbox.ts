@@ -135,7 +135,7 @@ async function envFile(name: string, { force }: Flags): Promise<EnvFile> {
   });
 }
 
-/** The flags have been checked: an error comes from the fixtures, or from a file that another version of `probe` wrote. */
+/** The flags have been checked: an error comes from the fixtures, or from the file of `--service`. */
 function create(options: SandboxOptions, { service }: Flags): Sandbox {
   try {
     return createSandbox(options);
@@ -143,7 +143,7 @@ function create(options: SandboxOptions, { service }: Flags): Sandbox {
     throw new CommandFailure(`The sandbox cannot be created: ${(error as Error).message}`, {
       advice:
         error instanceof TypeError
-          ? `Write ${service} again with probe --out of this version.`
+          ? `Correct ${service}, or write it again with probe --out.`
           : 'Name a folder that pull --all --out wrote, and leave out --records if ids are taken.',
       exitCode: EXIT.file,
     });

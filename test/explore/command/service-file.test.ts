@@ -4,7 +4,8 @@ import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { API_PLATFORM, fillProducts } from '../support/products.ts';
 import { FORMATTER_DEFAULTS, formatted } from '../support/schema-file.ts';
-import { folder, openSandbox, run } from './support/run.ts';
+import { start } from './support/process.ts';
+import { folder, listening, openSandbox, run } from './support/run.ts';
 
 /** A service, an option that changes later, and the line that names the change. */
 const services: readonly [name: string, service: SandboxOptions, change: SandboxOptions, line: string][] = [
@@ -94,6 +95,83 @@ describe('probe --out and --check', () => {
     expect((await run(env, ['probe', 'accounts', '--out', file])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).not.toBe(text);
   });
+
+  test('import the code of the file, so that an edit counts, and --service does too', async () => {
+    const { env, sandbox } = await listening({ records: { accounts: 40 }, pageParameter: 'page' });
+    const file = folder()('service.mts');
+    expect((await start(env, ['probe', 'accounts', '-q', '--out', file]).ended).code).toBe(0);
+    const check = ['probe', 'accounts', '-q', '--check', file];
+    expect(await start(env, check).ended).toMatchObject({ code: 0, log: '' });
+
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('"pageParameter": "page"', 'pageParameter: ["_page"].join()'));
+    const changed = await start(env, check).ended;
+    expect([changed.code, changed.log]).toEqual([
+      8,
+      expect.stringMatching(/^- client\.pageParameter: "_page"\n\+ client\.pageParameter: "page"\n/),
+    ]);
+    sandbox.clearLogs();
+    await start(env, ['pull', 'accounts', '-q', '--pagination', 'page', '--service', file]).ended;
+    expect(sandbox.requests.flatMap(({ query }) => Object.keys(query))).toContain('_page');
+  });
+
+  test.each([
+    ['throws.mts', 'throw new Error("broken");', 'cannot be imported: Error: broken.'],
+    ['syntax.mts', 'export const service = {', 'cannot be imported: '],
+    ['other.mts', 'export const profile = {};', 'it has no profile'],
+    ['part.mts', 'export const service = { client: {}, sync: {}, sandbox: [] };', 'it has no profile'],
+    ['part.json', '{"client":{}}', 'it has no profile'],
+    ['list.json', '[1]', 'it has no profile'],
+    ['code.json', 'export const service = {};', 'it has no profile'],
+  ])('name a file that is no profile: %s is %s', async (name, text, message) => {
+    const { sandbox, env } = openSandbox();
+    const file = folder()(name);
+    writeFileSync(file, text);
+    for (const args of [
+      ['probe', '--check', file],
+      ['whoami', '--service', file],
+      ['sandbox', '--service', file],
+    ]) {
+      const { code, log } = await run(env, args);
+      expect([code, log]).toEqual([7, expect.stringContaining(message)]);
+    }
+    expect(sandbox.count()).toBe(0);
+  });
+
+  test('read JSON with a byte order mark, and name what a Node without TypeScript needs', async () => {
+    const { env } = openSandbox({ records: { accounts: 5 } });
+    const file = folder();
+    writeFileSync(file('service.json'), '\uFEFF{"client":{},"sync":{},"sandbox":{}}');
+    expect((await run(env, ['whoami', '--service', file('service.json')])).code).toBe(0);
+    writeFileSync(file('service.mts'), 'export const service = { client: {}, sync: {}, sandbox: {} };');
+    const old = { NODE_OPTIONS: '--no-experimental-strip-types' };
+    const { code, log } = await start(old, ['whoami', '--service', file('service.mts')]).ended;
+    expect([code, log]).toEqual([7, expect.stringMatching(/^Node v.* cannot import .*\nUse Node 22\.18/)]);
+  });
+
+  test.each(['service', 'service.txt', 'service.js', 'service.cts'])(
+    'reject a name that probe could not import again: %s',
+    async (name) => {
+      const { sandbox, env } = openSandbox();
+      const { code, log } = await run(env, ['probe', 'accounts', '--out', folder()(name)]);
+      expect([code, log]).toEqual([2, expect.stringContaining('Name a file in .mts, .ts or .json.')]);
+      expect(sandbox.count()).toBe(0);
+    },
+  );
+
+  test.each(['\n', '\r', '\u2028', '\u2029'])(
+    'have no code from the name of a field: %j',
+    async (lineEnd) => {
+      const { sandbox, env } = openSandbox();
+      const name = `field${lineEnd}process.exit(1); //`;
+      for (let n = 0; n < 5; n += 1) sandbox.store.accounts.insert({ name: 'Firm', [name]: null });
+      const file = folder()('service.ts');
+      await run(env, ['probe', 'accounts', '-q', '--out', file]);
+      const lines = readFileSync(file, 'utf8').split(/[\n\r\u2028\u2029]/);
+      const named = lines.filter((line) => line.includes('process.exit'));
+      expect(named).toEqual([expect.stringMatching(/^ +\/\/ /)]);
+    },
+  );
 
   test('overwrite only files that probe wrote', async () => {
     const env = serving({});
