@@ -24,14 +24,16 @@ export interface SyncHistory {
 /** A service that hides rows, and cuts longer and shorter pages from run to run. */
 function hidingService(random: SeededRandom): Partial<WorldOptions> {
   const pageSize = random.pick([10, 30]);
+  // A run of a page or more can hide what is behind it: the guide names that.
+  const hiddenRun = random.chance(0.5) ? pageSize - 2 : 0;
   return {
     alone: true,
     order: random.pick(['id asc', 'id desc']),
     ids: random.pick(['dense', 'sparse', 'bursts']),
     records: random.pick([5, 40, 150, 400]),
     pageSizes: [pageSize, pageSize + 3, pageSize * 2],
-    hidden: random.pick([0, 0.003, 0.02, 0.2]),
-    hiddenRun: random.chance(0.5) ? pageSize : 0,
+    hidden: random.pick(hiddenRun > 0 ? [0, 0.003] : [0, 0.003, 0.02, 0.2]),
+    hiddenRun,
   };
 }
 
