@@ -5,22 +5,20 @@ import { playSync } from './play.ts';
 const USUAL = 75;
 
 test(
-  'a copy kept by sync and changes ends equal to the service, through crashes, 429s, lost responses and hidden rows, or a run said `likely`',
+  'a copy kept by sync and changes ends equal to the service, through crashes, 429s, lost responses and hidden rows',
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);
-    const seen = { runs: 0, crashes: 0, excused: 0 };
+    const seen = { runs: 0, crashes: 0 };
     await expectNoFindings(seeds, async (seed) => {
-      const { findings, runs, crashes, excused } = await playSync(seed);
+      const { findings, runs, crashes } = await playSync(seed);
       seen.runs += runs;
       seen.crashes += crashes;
-      if (excused > 0) seen.excused += 1;
       return findings;
     });
     if (seeds.length > USUAL) console.info(`${seeds.length} histories:`, seen);
     if (seeds.length < USUAL) return;
     expect(seen.crashes).toBeGreaterThan(seen.runs / 20);
-    expect(seen.excused).toBeLessThan(seeds.length / 20);
   },
 );
 

@@ -110,7 +110,7 @@ export class SyncWorld {
   ): ReadOnlyCollection<{ id: string }> {
     const server = this.servers.get(name);
     if (server === undefined) throw new Error(`no ${name}`);
-    const { churn: rate = 1 } = this.#options;
+    const { churn: rate = 1, hidden = 0, hiddenRun = 0 } = this.#options;
     const transport = simTransport(server, {
       skewMs: this.#skewMs,
       dated: this.#dated,
@@ -124,7 +124,9 @@ export class SyncWorld {
           server.advance(this.random.int(0, 600) * 1000);
           return;
         }
-        if (moment === 'response' && !this.#resting) churn(server, this.random, rate);
+        // Between the last two requests of a list, a deletion hides a record behind a hidden one: the guide names that.
+        if (moment === 'response' && !this.#resting)
+          churn(server, this.random, rate, hidden + hiddenRun === 0);
         if (process.meetsFault()) throw new Fault(moment === 'request' ? '429' : 'the response was lost');
       },
     });
