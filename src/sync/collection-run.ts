@@ -230,7 +230,7 @@ export class CollectionRun<T extends { id: string }> {
   async #listed(): Promise<Listing | undefined> {
     const { collection } = this;
     const { copy, consumer, signal, options } = this.#context;
-    const { marks, localIds } = copy;
+    const { marks } = copy;
     if (marks !== undefined) {
       // With a target that marks, an interrupted full read finds deletions in whatever run it ends.
       if (this.#rules.marked && this.#state.run?.read === undefined) {
@@ -243,10 +243,10 @@ export class CollectionRun<T extends { id: string }> {
       const { read, local = 0 } = this.#state.run ?? {};
       return read === undefined ? undefined : markedListing(copy, collection, { read, local });
     }
-    if (options.mode !== 'full' || localIds === undefined) return undefined;
+    if (options.mode !== 'full' || copy.localIds === undefined) return undefined;
     const { token, looked } = this.#state.run ?? {};
     if (token === undefined && looked === undefined) {
-      return consumer.run(() => rememberedListing(() => localIds(collection), signal));
+      return consumer.run(() => rememberedListing(() => copy.localIds?.(collection) ?? [], signal));
     }
     // The pages before were listed by another process: what they listed is not known any more.
     this.#state = { ...this.#state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } };

@@ -30,9 +30,9 @@ export interface ForgetOptions extends OptionInputs<typeof forgetOptions> {}
  */
 export async function forget(options: ForgetOptions): Promise<boolean> {
   const { tenant, target, signal } = resolved(forgetOptions, options, { of: 'forget' });
-  const read = { signal };
+  const run = { purpose: 'forget', target, tenant, names: [], sources: {}, sameCompany: false } as const;
   return await withTarget(
-    { purpose: 'forget', target, tenant, names: [], sources: {}, read, needs: ['forget'] },
+    { ...run, read: { signal }, needs: ['forget'] },
     async (opened) => (await opened.forget()) !== false,
   );
 }

@@ -64,19 +64,19 @@ export async function rememberedListing(
 
 /** Of a copy that marks what a read has listed, over any number of runs. */
 export function markedListing(
-  { marks, localIds }: Pick<OpenTarget, 'marks' | 'localIds'>,
+  copy: Pick<OpenTarget, 'marks' | 'localIds'>,
   collection: string,
   { read, local }: { readonly read: number; readonly local: number },
 ): Listing {
   const witnesses: string[] = [];
-  const unlisted = (after?: string) => marks?.unmarked(collection, read, after) ?? [];
+  const unlisted = (after?: string) => copy.marks?.unmarked(collection, read, after) ?? [];
   return {
     local,
     see(rows) {
       witnesses.push(...rows.flatMap(({ id }) => id ?? []).slice(0, WITNESSES - witnesses.length));
     },
     async count() {
-      const { records = 0, marked = 0 } = (await marks?.count(collection, read)) ?? {};
+      const { records = 0, marked = 0 } = (await copy.marks?.count(collection, read)) ?? {};
       let candidates = 0;
       for await (const _ of unlisted()) candidates += 1;
       return { listed: { seen: marked, missing: Math.max(0, records - local) }, candidates };
@@ -88,7 +88,7 @@ export function markedListing(
       if (witnesses.length > 0) return;
       const candidates = new Set<string>();
       for await (const id of unlisted()) candidates.add(id);
-      for await (const id of localIds?.(collection) ?? []) {
+      for await (const id of copy.localIds?.(collection) ?? []) {
         if (candidates.has(id)) continue;
         yield id;
         if (witnesses.push(id) === WITNESSES) return;

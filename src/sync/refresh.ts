@@ -14,7 +14,7 @@ import { lookUp, type Sighting } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf, Proof } from './proof.ts';
 import type { StoredRow, SyncTarget } from './target.ts';
-import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
+import { type TargetWith, withTarget } from './target-run.ts';
 
 const ownOptions = {
   /** The label of the company, as for `sync`. */
@@ -77,13 +77,14 @@ export async function refresh(
   const { tenant, target, ids, sameCompany, signal } = own;
   const name = nameOf(collection, own.name);
   const source = runSource(collection);
-  const settings: ReadSettings = { ...readSettings(own), signal, keepInvalid: true };
-  const sources = { [name]: collection };
-  const run = { purpose: 'refresh', target, tenant, names: [name], sources, read: settings } as const;
-  return await withTarget({ ...run, needs: ['rows', 'replace', 'localIds'] }, async (opened) => {
-    const remember = await guardCompany(opened, sources, { tenant, sameCompany, settings });
+  const read: ReadSettings = { ...readSettings(own), signal, keepInvalid: true };
+  const from = { names: [name], sources: { [name]: collection }, read };
+  const into = { purpose: 'refresh', target, tenant, sameCompany } as const;
+  const needs = ['rows', 'replace', 'localIds'] as const;
+  return await withTarget({ ...into, ...from, needs }, async (opened, admitKey) => {
+    const remember = await admitKey();
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts);
+    const pass = refreshPass({ copy: opened, name, source, settings: read, remember }, counts);
     let left: ReadonlySet<string> = new Set(ids);
     for (let attempt = 1; left.size > 0; attempt++) {
       if (attempt > MOST_ATTEMPTS) throw takenOver(name, left);

@@ -12,7 +12,7 @@ import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
 import type { CollectionEnd, OpenTarget, SyncTarget } from './target.ts';
-import { checkTargetMethods, guardCompany, withTarget } from './target-run.ts';
+import { checkTargetMethods, withTarget } from './target-run.ts';
 import { type ResolvedSync, TenantRun } from './tenant-run.ts';
 
 /** The names of a client's collections: of every property that can be listed. */
@@ -164,8 +164,9 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   const given = asRun(resolved(syncOptions, options, { of: 'sync', elsewhere: OF_CLIENT }));
   const sources = client as Sources;
   const names = namesOf(sources, given.collections);
-  const work =
-    given.target === undefined ? intoStore(sources, names, given) : intoTarget(sources, names, given);
+  const target = given.target ?? functionsTarget(given);
+  if (given.target !== undefined) rejectFunctions(given);
+  const work = () => syncInto(target, { sources, names, given });
   const [first] = names;
   if (first === undefined) return await work();
   const event = { name: 'sync', tenant: given.tenant, collections: names } as const;
@@ -175,8 +176,8 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
 type Resolved = ResolvedSync & ResolvedOptions<typeof syncOptions>;
 type Sources = Readonly<Record<string, Source>>;
 
-/** The work of a sync whose records and state the functions and the store of the caller take. */
-function intoStore(sources: Sources, names: readonly string[], options: Resolved): () => Promise<SyncReport> {
+/** The functions and the store of the caller, as a target. */
+function functionsTarget(options: Resolved): SyncTarget {
   const { store, onBatch, localIds, onDelete, sameCompany } = options;
   if (store === undefined || onBatch === undefined) {
     const missing = store === undefined ? 'store' : 'onBatch';
@@ -186,71 +187,65 @@ function intoStore(sources: Sources, names: readonly string[], options: Resolved
     throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
   }
   checkDeletions(options);
-  // What the functions of the caller return is awaited, and never counted.
-  const copy: OpenTarget = {
-    store,
-    async onBatch(batch) {
-      await settled(onBatch(batch), undefined);
-    },
-    ...(localIds && { localIds }),
-    async onDelete(ids, collection) {
-      await settled(onDelete?.(ids, collection), undefined);
-    },
+  return {
+    open: () => ({
+      store,
+      // What the functions return is awaited, and never counted.
+      async onBatch(batch) {
+        await settled(onBatch(batch), undefined);
+      },
+      ...(localIds && { localIds }),
+      async onDelete(ids, collection) {
+        await settled(onDelete?.(ids, collection), undefined);
+      },
+    }),
   };
-  return () => new TenantRun(names, sources, { options, copy }).run();
 }
 
-function intoTarget(sources: Sources, names: readonly string[], given: Resolved): () => Promise<SyncReport> {
-  const options = { ...given, read: { ...given.read, keepInvalid: true } };
-  const { tenant, mode, sameCompany, signal, read } = options;
-  const target = options.target as SyncTarget;
+function rejectFunctions(options: Resolved): void {
   const both = (['store', 'onBatch', 'localIds', 'onDelete'] as const).find(
     (name) => options[name] !== undefined,
   );
-  if (both !== undefined) {
-    throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
-  }
-  return () =>
-    withTarget({ purpose: 'sync', target, tenant, names, sources, read, needs: [] }, async (opened) => {
-      const { store, marks } = opened;
-      if (marks !== undefined) checkTargetMethods(opened, 'a target with marks', ['onDelete']);
-      else if (mode === 'full') checkTargetMethods(opened, 'sync in mode full', ['onDelete', 'localIds']);
-      let remember = async () => {};
-      const copy: OpenTarget = {
-        store,
-        marks,
-        async onBatch(batch) {
-          await remember();
-          return await opened.onBatch(batch);
-        },
-        localIds: (collection) => opened.localIds?.(collection) ?? [],
-        onDelete: (ids, collection) => opened.onDelete?.(ids, collection),
-      };
-      const run = new TenantRun(names, sources, { options, copy });
-      /** Tells the target how the collections ended, with the times of the report that the caller gets. */
-      const tell = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
-        const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
-        const reason = failed?.cause ?? error;
-        const ends = collections.map((report): CollectionEnd => {
-          const own = failed?.errors.find(({ collection }) => collection === report.collection);
-          return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
-        });
-        await opened.onEnd?.(ends);
-      };
-      let report: SyncReport;
-      try {
-        remember = await guardCompany(opened, sources, { tenant, sameCompany, settings: read });
-        report = await run.run();
-      } catch (error) {
-        const isStopped = signal?.aborted === true && error === signal.reason;
-        // The failure of the run is what to report, even if the database cannot be reached.
-        const ended = isAccountingError(error, 'sync_failed') ? error.report : run.report();
-        if (!isStopped) await tell(ended, error).catch(() => undefined);
-        throw error;
-      }
-      await tell(report);
-      return report;
-    });
+  if (both === undefined) return;
+  throw new InvalidInputError(both, 'cannot be combined with target, which has one of its own');
+}
+
+function syncInto(
+  target: SyncTarget,
+  { sources, names, given }: { sources: Sources; names: readonly string[]; given: Resolved },
+): Promise<SyncReport> {
+  const { tenant, mode, sameCompany, signal } = given;
+  const options = { ...given, read: { ...given.read, keepInvalid: given.target !== undefined } };
+  const { read } = options;
+  const open = { purpose: 'sync', target, tenant, names, sources, read, sameCompany, needs: [] } as const;
+  return withTarget(open, async (copy, admitKey) => {
+    if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);
+    else if (mode === 'full' && given.target !== undefined)
+      checkTargetMethods(copy, 'sync in mode full', ['onDelete', 'localIds']);
+    const run = new TenantRun(names, sources, { options, copy });
+    /** Tells the target how the collections ended, with the times of the report that the caller gets. */
+    const tell = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
+      const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
+      const reason = failed?.cause ?? error;
+      const ends = collections.map((report): CollectionEnd => {
+        const own = failed?.errors.find(({ collection }) => collection === report.collection);
+        return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
+      });
+      await copy.onEnd?.(ends);
+    };
+    let report: SyncReport;
+    try {
+      report = await run.run(await admitKey());
+    } catch (error) {
+      const isStopped = signal?.aborted === true && error === signal.reason;
+      // The failure of the run is what to report, even if the database cannot be reached.
+      const ended = isAccountingError(error, 'sync_failed') ? error.report : run.report();
+      if (!isStopped) await tell(ended, error).catch(() => undefined);
+      throw error;
+    }
+    await tell(report);
+    return report;
+  });
 }
 
 /** The collections of a client, or those of them that are wanted. */

@@ -25,15 +25,21 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly names: readonly string[];
   readonly sources: Sources;
   readonly read: ReadSettings;
+  readonly sameCompany: boolean;
   /** The methods that the target must have. */
   readonly needs: readonly Names[];
 }
 
-/** Runs `work` with the opened target, and closes it however that ends. */
+/**
+ * Runs `work` with the opened target, and closes it however that ends. `admit` rejects the API key of another company before
+ * anything is written. It returns what stores that the key was admitted: not before the first write, because only a key
+ * that could read belongs to the company.
+ */
 export async function withTarget<Names extends keyof OpenTarget, V>(
-  { purpose, target, tenant, names, sources, read, needs }: TargetRun<Names>,
-  work: (opened: TargetWith<Names>) => Promise<V>,
+  run: TargetRun<Names>,
+  work: (opened: TargetWith<Names>, admit: () => Promise<() => Promise<void>>) => Promise<V>,
 ): Promise<V> {
+  const { purpose, target, tenant, names, sources, read, needs } = run;
   const { signal, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = read;
   const sourceOf = (name = '') => sources[name] && runSource(sources[name]);
   const context: TargetContext = {
@@ -56,7 +62,7 @@ export async function withTarget<Names extends keyof OpenTarget, V>(
     checkMethods(opened, 'target', ['onBatch']);
     checkMethods(opened.store, 'target.store', ['get']);
     checkTargetMethods(opened, purpose, needs);
-    result = await work(opened as TargetWith<Names>);
+    result = await work(opened as TargetWith<Names>, () => guardCompany(opened, run));
   } catch (error) {
     // What went wrong first is the reason to report.
     await close(opened).catch(() => undefined);
@@ -93,18 +99,9 @@ export function checkTargetMethods(
   throw new InvalidInputError('target', `lacks the method ${missing}, which ${purpose} needs`);
 }
 
-/**
- * Rejects the API key of another company before anything is written. Returns what stores that the key was admitted: not
- * before the first write, because only a key that could read belongs to the company.
- */
-export async function guardCompany(
+async function guardCompany(
   opened: OpenTarget,
-  sources: Sources,
-  {
-    tenant,
-    sameCompany,
-    settings,
-  }: { readonly tenant: string; readonly sameCompany: boolean; readonly settings: ReadSettings },
+  { tenant, sameCompany, sources, read }: TargetRun<keyof OpenTarget>,
 ): Promise<() => Promise<void>> {
   const { company } = opened;
   const readable = Object.entries(sources).filter(([, source]) => isCollection(source));
@@ -115,7 +112,7 @@ export async function guardCompany(
     tenant,
     sameCompany,
     digestOf: (salt) => first.keyDigest(salt),
-    known: () => knownRecords(opened, all, { ...settings, keepInvalid: true }),
+    known: () => knownRecords(opened, all, { ...read, keepInvalid: true }),
   });
   return async () => {
     if (admitted !== undefined) await company.set(admitted);

@@ -40,6 +40,7 @@ export class TenantRun {
   readonly #startedAt = new Date();
   readonly #errors = new Map<AnyCollectionRun, unknown>();
   #stopped: SyncFailure['stop'];
+  #remember = async () => {};
 
   constructor(
     names: readonly string[],
@@ -61,8 +62,12 @@ export class TenantRun {
     return this.#levels.flat();
   }
 
-  /** Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. */
-  async run(): Promise<SyncReport> {
+  /**
+   * Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. `remember` is
+   * awaited before a batch is written.
+   */
+  async run(remember: () => Promise<void>): Promise<SyncReport> {
+    this.#remember = remember;
     const { signal } = this.#options;
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
@@ -170,7 +175,8 @@ export class TenantRun {
       // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      const written = await settled(this.#copy.onBatch(batch), this.#stop.signal);
+      const write = this.#remember().then(() => this.#copy.onBatch(batch));
+      const written = await settled(write, this.#stop.signal);
       await run.commit(batch, written);
     });
   }

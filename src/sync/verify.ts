@@ -21,7 +21,7 @@ import { chunksOf } from './proof.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
 import { type CollectionsIn, namesOf } from './sync.ts';
 import type { SyncTarget } from './target.ts';
-import { guardCompany, type TargetWith, withTarget } from './target-run.ts';
+import { type TargetWith, withTarget } from './target-run.ts';
 
 const { tenant, prefix, lookbackMs, signal } = runOptions;
 
@@ -108,9 +108,9 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   const { tenant, target, prefix, lookbackMs, sameCompany, signal } = own;
   const settings = { ...readSettings(own), signal, keepInvalid: true };
   const startedAt = new Date();
-  const run = { purpose: 'verify', target, tenant, names, sources, read: settings } as const;
-  return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened) => {
-    await guardCompany(opened, sources, { tenant, sameCompany, settings });
+  const run = { purpose: 'verify', target, tenant, names, sources, read: settings, sameCompany } as const;
+  return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened, admitKey) => {
+    await admitKey();
     const collections: CollectionDifferences[] = [];
     const forbidden: string[] = [];
     for (const name of names) {
