@@ -13,7 +13,7 @@ import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { confirmDeletions, NO_DELETIONS, unconfirmedWarning } from './deletions.ts';
-import { type Listing, markedListing, rememberedListing } from './listing.ts';
+import { Listing, marksInMemory, marksOf } from './listing.ts';
 import { isServiceDown, lookUp } from './look-up.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -98,7 +98,7 @@ export class CollectionRun<T extends { id: string }> {
         isReading = kind === 'read_again';
         if (isReading) break;
         // An invalid row exists, too.
-        this.#listing?.see([...page.records, ...page.invalid], page.restarted);
+        this.#listing?.see([...page.records, ...page.invalid]);
         const { records, sent: rows, invalid } = page;
         if (kind === 'deliver') yield this.#batch({ records, rows, invalid, restarted });
         this.#pause.signal?.throwIfAborted();
@@ -230,23 +230,25 @@ export class CollectionRun<T extends { id: string }> {
   async #listed(): Promise<Listing | undefined> {
     const { collection } = this;
     const { copy, consumer, signal, options } = this.#context;
-    const { marks } = copy;
-    if (marks !== undefined) {
+    const { run = {} } = this.#state;
+    if (copy.marks !== undefined) {
       // With a target that marks, an interrupted full read finds deletions in whatever run it ends.
-      if (this.#rules.marked && this.#state.run?.read === undefined) {
-        // Random, so that it is not that of an earlier read whose state was deleted.
-        const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
-        const read = (random >>> 2) + 1;
-        const { records: local } = await consumer.run(() => marks.count(collection, read));
-        this.#state = { ...this.#state, run: { ...this.#state.run, read, local } };
+      if (run.read !== undefined) {
+        return new Listing(run.local ?? 0, marksOf(copy, { collection, read: run.read, consumer }));
       }
-      const { read, local = 0 } = this.#state.run ?? {};
-      return read === undefined ? undefined : markedListing(copy, collection, { read, local });
+      if (!this.#rules.marked) return undefined;
+      // Random, so that it is not that of an earlier read whose state was deleted.
+      const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
+      const read = (random >>> 2) + 1;
+      const marks = marksOf(copy, { collection, read, consumer });
+      const { records: local } = await marks.count();
+      this.#state = { ...this.#state, run: { ...run, read, local } };
+      return new Listing(local, marks);
     }
     if (options.mode !== 'full' || copy.localIds === undefined) return undefined;
-    const { token, looked } = this.#state.run ?? {};
-    if (token === undefined && looked === undefined) {
-      return consumer.run(() => rememberedListing(() => copy.localIds?.(collection) ?? [], signal));
+    if (run.token === undefined && run.looked === undefined) {
+      const marks = await consumer.run(() => marksInMemory(copy.localIds?.(collection) ?? [], signal));
+      return new Listing((await marks.count()).records, marks);
     }
     // The pages before were listed by another process: what they listed is not known any more.
     this.#state = { ...this.#state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } };

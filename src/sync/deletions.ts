@@ -55,9 +55,15 @@ export async function* confirmDeletions<T extends { id: string }>(
   report: Counted,
   { collection, maxCandidates, concurrency, lookUp, remove, delivered, parts }: Context<T>,
 ): AsyncGenerator<Step<T>, void> {
-  const { local, witnesses } = listing;
-  const most = mostCandidates(maxCandidates, local);
-  const proof = new Proof({ collection, lookUp, witnesses, maxCandidates: most, concurrency, delivered });
+  const { local } = listing;
+  const proof = new Proof({
+    collection,
+    lookUp,
+    witnesses: () => listing.witnesses(),
+    maxCandidates: mostCandidates(maxCandidates, local),
+    concurrency,
+    delivered,
+  });
   const counted = await listing.count();
   report.candidates = counted.candidates;
   proof.know({ ...counted, local });

@@ -249,3 +249,71 @@ test('a sync rejects with an error of this package that open of its target throw
   const target: SyncTarget = { open: () => Promise.reject(inner) };
   expect(await caught(sync(client, { tenant: 'acme', target }))).toBe(inner);
 });
+
+test('no two methods of a target run at once, even while the ids are read that a full read has not listed', async () => {
+  const { client, sandbox } = setUpSync({ records: { accounts: 45, products: 45 } });
+  const running = new Set<string>();
+  const overlaps = new Set<string>();
+  const begin = (name: string) => {
+    for (const other of running) overlaps.add(`${name} during ${other}`);
+    running.add(name);
+    return () => running.delete(name);
+  };
+  /** The records of each collection, with the number of the read that has listed them last. */
+  const copy = new Map<string, Map<string, number | undefined>>();
+  const rowsOf = (collection: string) => copy.get(collection) ?? new Map<string, number | undefined>();
+  const alone = async <V>(name: string, work: () => V): Promise<V> => {
+    const end = begin(name);
+    await new Promise(setImmediate);
+    end();
+    return work();
+  };
+  async function* ids(name: string, collection: string, fits: (read: number | undefined) => boolean) {
+    const end = begin(name);
+    try {
+      for (const [id, read] of rowsOf(collection)) {
+        await new Promise(setImmediate);
+        if (fits(read)) yield id;
+      }
+    } finally {
+      end();
+    }
+  }
+  const states = new Map<string, string>();
+  const opened: OpenTarget = {
+    store: { get: (key) => alone('get', () => states.get(key)) },
+    onBatch: ({ collection, records, read, key, checkpoint }) =>
+      alone('onBatch', () => {
+        copy.set(
+          collection,
+          new Map([...rowsOf(collection), ...records.map(({ id }) => [id, read] as const)]),
+        );
+        states.set(key, checkpoint);
+      }),
+    localIds: (collection) => ids('localIds', collection, () => true),
+    onDelete: (gone, collection) =>
+      alone('onDelete', () => {
+        for (const id of gone) rowsOf(collection).delete(id);
+      }),
+    marks: {
+      count: (collection, read) =>
+        alone('count', () => {
+          const rows = [...rowsOf(collection).values()];
+          return { records: rows.length, marked: rows.filter((mark) => mark === read).length };
+        }),
+      unmarked: (collection, read) => ids('unmarked', collection, (mark) => mark !== read),
+    },
+  };
+  const options = {
+    tenant: 'acme',
+    target: { open: () => opened },
+    collections: ['accounts', 'products'] as const,
+  };
+  await sync(client, options);
+  for (const records of [sandbox.store.accounts, sandbox.store.products]) {
+    for (const id of records.ids().slice(0, 9)) records.delete(id);
+  }
+  const { collections } = await sync(client, { ...options, mode: 'full' });
+  expect(collections.map(({ deletions }) => deletions?.deleted)).toEqual([9, 9]);
+  expect([...overlaps]).toEqual([]);
+});
