@@ -1,3 +1,5 @@
+import { parseExactly } from './exact-json.ts';
+
 /** A file that cannot be read as what it should be. */
 export class FileProblem extends Error {
   /** What to do, if that is not obvious: the beginning of a sentence. */
@@ -24,6 +26,8 @@ export interface NdjsonRow {
   readonly line: number;
   readonly text: string;
   readonly row: Readonly<Record<string, unknown>>;
+  /** A number in it that has more digits than JavaScript keeps. */
+  readonly lossy: string | undefined;
 }
 
 /** Decodes UTF-8 in pieces, without its byte order mark. */
@@ -52,20 +56,20 @@ export class Ndjson {
     this.#rest = (bytes && lines.pop()) ?? '';
     for (const text of lines) {
       this.#line += 1;
-      if (text.trim() !== '') yield { line: this.#line, text, row: objectOf(text, this.#line) };
+      if (text.trim() !== '') yield objectOf(text, this.#line);
     }
   }
 }
 
 /** Without the message of the parser, which quotes the data. */
-function objectOf(text: string, line: number): NdjsonRow['row'] {
-  let value: unknown;
+function objectOf(text: string, line: number): NdjsonRow {
   try {
-    value = JSON.parse(text);
+    const { value, lossy } = parseExactly(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { line, text, row: value as NdjsonRow['row'], lossy };
   } catch {
     // Below.
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as NdjsonRow['row'];
   throw new FileProblem(`line ${line} is not a JSON object.`);
 }
 

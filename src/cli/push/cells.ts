@@ -1,6 +1,6 @@
 import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from 'accounting-data-sdk';
+import { keepsDigits, parseExactly } from '../../internal/exact-json.ts';
 import { counted } from '../numbers.ts';
-import { keepsDigits, parseExactly } from './exact-json.ts';
 
 /** The mark before the decimals of amounts and numbers. */
 export type DecimalMark = '.' | ',';

@@ -18,7 +18,6 @@ import {
 } from './cells.ts';
 import { type ColumnOptions, fieldsOf, UnknownColumns, unknownColumns } from './columns.ts';
 import { type CsvRow, csvRows } from './csv.ts';
-import { parseExactly } from './exact-json.ts';
 import { checkFormat, notUtf8, type ProductFormat } from './formats.ts';
 
 /** What an empty cell means: the field keeps its value, or it is cleared. */
@@ -193,7 +192,7 @@ export class ProductFile {
       const values = fields.flatMap((field, at): [string, Cell][] =>
         field === undefined ? [] : [[field, checkValue(row.row[names[at] ?? ''])]],
       );
-      yield this.#draft(row.line, values, parseExactly(row.text).lossy);
+      yield this.#draft(row.line, values, row.lossy);
     }
     // A push reads every row before it writes.
     for (const name of unused)

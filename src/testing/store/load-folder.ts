@@ -1,4 +1,5 @@
 import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
+import { FileProblem, Ndjson } from '../../internal/ndjson.ts';
 import { nodeFs } from '../node-modules.ts';
 import { idIn } from './collection.ts';
 import type { Company } from './company.ts';
@@ -27,7 +28,7 @@ export function loadFolder(company: Company, folder: string): void {
 }
 
 function readFolder(folder: string): (readonly [CollectionName, readonly Fields[]])[] {
-  const { existsSync, readFileSync } = nodeFs();
+  const { existsSync } = nodeFs();
   const paths = collectionNames.map(
     (name) => [name, `${folder}/${collections[name].segment}.ndjson`] as const,
   );
@@ -35,22 +36,17 @@ function readFolder(folder: string): (readonly [CollectionName, readonly Fields[
   if (found.length === 0) {
     throw new RangeError(`fixtures: ${folder} has no file of a collection, such as accounts.ndjson.`);
   }
-  return found.map(([name, path]) => [name, recordsIn(path, readFileSync(path, 'utf8'))]);
+  return found.map(([name, path]) => [name, recordsIn(path)]);
 }
 
-/** The records of a file, without rows that a service sent in place of a record. */
-function recordsIn(path: string, text: string): readonly Fields[] {
-  const rows = text
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `line ${index + 1} of ${path}`)]));
-  return rows.filter((row): row is Fields => typeof row === 'object' && row !== null && !Array.isArray(row));
-}
-
-/** Without the message of the parser, which quotes the data. */
-function parsed(text: string, where: string): unknown {
+function recordsIn(path: string): readonly Fields[] {
+  const lines = new Ndjson();
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new RangeError(`fixtures: ${where} is not JSON.`);
+    return [...lines.read(nodeFs().readFileSync(path)), ...lines.read()].map(({ line, row, lossy }) => {
+      if (lossy === undefined) return row;
+      throw new FileProblem(`line ${line} has ${lossy}, which has more digits than a JSON number keeps.`);
+    });
+  } catch (error) {
+    throw new RangeError(`fixtures: ${path} cannot be loaded: ${(error as Error).message}`);
   }
 }

@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ describe('fixtures', () => {
     const pulled = await run(env, ['pull', 'products', '--out', file]);
     expect([pulled.code, pulled.log]).toEqual([5, expect.stringMatching(/^25 .*\n3 of them are invalid/m)]);
     // A pull by page can write a record twice.
-    appendFileSync(file, '{"id":"25","name":"Again","salePrice":5}\nnull\n');
+    appendFileSync(file, '{"id":"25","name":"Again","salePrice":5}\n');
 
     const copy = createSandbox({ fixtures: data, pageSize: 100 });
     const { products } = createClient({ ...copy.clientOptions, validation: 'report' });
@@ -66,13 +66,44 @@ describe('fixtures', () => {
     expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 
-  test.each([
-    ['accounts.ndjson', '{"id":"1"}\n{"secret', 'line 2 of'],
-    ['unknown.ndjson', '{"id":"1"}', 'no file of a collection'],
-  ])('are rejected if a file is invalid: %s with %s', (name, text, message) => {
+  test('are read as push reads them: a byte order mark, Windows line ends and empty lines count for nothing', () => {
     const data = folder()('data');
     mkdirSync(data);
-    writeFileSync(join(data, name), text);
-    expect(() => createSandbox({ fixtures: data })).toThrow(message);
+    writeFileSync(
+      join(data, 'accounts.ndjson'),
+      '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}',
+    );
+    const { store } = createSandbox({ fixtures: data });
+    expect(store.accounts.all()).toMatchObject([
+      { id: '1', name: 'Zoë' },
+      { id: '2', name: 'a\u2028b' },
+    ]);
+  });
+
+  const good = '{"id":"1"}\n';
+  test.each<[name: string, message: string, text: string | Buffer]>([
+    ['accounts.ndjson', 'accounts.ndjson cannot be loaded: line 2 is not a JSON object.', `${good}{"secret`],
+    ['accounts.ndjson', 'line 3 is not a JSON object.', `${good}\n["a"]\n`],
+    ['accounts.ndjson', 'line 2 is not a JSON object.', `${good}null\n`],
+    ['accounts.ndjson', 'line 4 is not a JSON object.', `${good}\n\n5`],
+    ['accounts.ndjson', 'line 1 is not a JSON object.', `[${good}]`],
+    ['accounts.ndjson', 'it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
+    [
+      'accounts.ndjson',
+      'accounts.ndjson cannot be loaded: it is not',
+      Buffer.from(`\uFEFF${good}`, 'utf16le'),
+    ],
+    ['accounts.ndjson', 'loaded: it is not UTF-8.', Buffer.from('{"name":"Zoë').subarray(0, -1)],
+    ['accounts.ndjson', 'line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
+    ['accounts.ndjson/file', 'accounts.ndjson cannot be loaded: EISDIR', good],
+    ['unknown.ndjson', 'no file of a collection', good],
+  ])('are rejected if a file is invalid: %s: %s', (name, message, text) => {
+    const file = join(folder()('data'), name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    const load = () => createSandbox({ fixtures: join(file, name.includes('/') ? '../..' : '..') });
+    expect(load).toThrow(RangeError);
+    expect(load).toThrow(message);
+    expect(load).not.toThrow('secret');
   });
 });
