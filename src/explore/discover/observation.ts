@@ -9,6 +9,9 @@ import type { FieldShape, Kind, Shape } from './shape.ts';
 /** Distinct strings that are kept of a field: enough to see a small set, and to find some ids. */
 const MAX_STRINGS = 200;
 
+/** Levels of a field that are seen: the compiler cannot infer the type of ten objects in each other. */
+const MAX_LEVELS = 8;
+
 /** What the values of one field have in common. */
 export class Observation {
   /** How many records have the field. */
@@ -19,6 +22,8 @@ export class Observation {
   /** The members of objects. */
   objects: Observations | undefined;
   readonly #name: string;
+  /** How deep it lies in a field of a record: 1 is the field itself. */
+  readonly #level: number;
   /** Its kind in the specification. */
   readonly #documented: FieldKind | undefined;
   readonly #kinds = new Set<Kind>();
@@ -27,8 +32,9 @@ export class Observation {
   readonly #decimals = new Map<number, number>();
   readonly #values = new Map<string, number>();
 
-  constructor(name: string, documented?: FieldKind) {
+  constructor(name: string, level: number, documented?: FieldKind) {
     this.#name = name;
+    this.#level = level;
     this.#documented = documented;
   }
 
@@ -61,11 +67,13 @@ export class Observation {
     else if (typeof value === 'number') this.#kinds.add(Number.isInteger(value) ? 'integer' : 'number');
     else if (Array.isArray(value)) {
       this.#kinds.add('array');
-      this.items ??= new Observation(this.#name);
+      if (this.#level === MAX_LEVELS) return;
+      this.items ??= new Observation(this.#name, this.#level + 1);
       for (const item of value) this.items.add(item);
     } else if (isRow(value)) {
       this.#kinds.add('object');
-      this.objects ??= new Observations();
+      if (this.#level === MAX_LEVELS) return;
+      this.objects ??= new Observations({}, this.#level + 1);
       this.objects.add(value);
     }
   }
@@ -138,10 +146,12 @@ export class Observations {
   /** By name, in the order in which the fields first came. */
   readonly fields = new Map<string, Observation>();
   readonly #documented: FieldTable;
+  readonly #level: number;
 
   /** `documented` are the fields of the collection that the specification shows. */
-  constructor(documented: FieldTable = {}) {
+  constructor(documented: FieldTable, level = 1) {
     this.#documented = documented;
+    this.#level = level;
   }
 
   add(record: Readonly<Record<string, unknown>>): void {
@@ -150,7 +160,7 @@ export class Observations {
       // A schema with this name would set a prototype, and the client drops the field.
       if (name === '__proto__') continue;
       const documented = Object.hasOwn(this.#documented, name) ? this.#documented[name] : undefined;
-      const field = this.fields.get(name) ?? new Observation(name, documented);
+      const field = this.fields.get(name) ?? new Observation(name, this.#level, documented);
       this.fields.set(name, field);
       field.add(value);
     }

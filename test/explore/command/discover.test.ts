@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Discovery } from 'accounting-data-sdk/explore';
 import type { Fault, FaultMatch } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { FORMATTER_DEFAULTS, formatted, loadSchemas } from '../support/schema-file.ts';
+import { FORMATTER_DEFAULTS, formatted, loadSchemas, ODD_FIELDS } from '../support/schema-file.ts';
 import { folder, openSandbox, run } from './support/run.ts';
 
 describe('discover', () => {
@@ -26,6 +26,20 @@ describe('discover', () => {
     expect(Object.keys(await loadSchemas(printed.out))).toEqual(['accounts', 'boms']);
     expect(written.out).toBe('');
     expect(written.log).toMatch(/schemas\.ts from \d+ records of 2 collections \(\d+ requests\)/);
+  });
+
+  test.each(ODD_FIELDS)('writes a schema that accepts its sample: %s', async (_, fields) => {
+    const { sandbox, env } = openSandbox({ records: { boms: 1 } });
+    const record = `{"id":"1",${JSON.stringify(fields).slice(1)}`;
+    sandbox.faults.add({ kind: 'rewrite', body: `[${record}]` }, { times: Number.POSITIVE_INFINITY });
+    const file = folder()('schemas.ts');
+    expect((await run(env, ['discover', 'boms', '--out', file])).code).toBe(0);
+    const { boms } = await loadSchemas(readFileSync(file, 'utf8'));
+    // Zod drops __proto__, and so does the client.
+    const kept = JSON.parse(record, (name, value) => (name === '__proto__' ? undefined : value)) as object;
+    expect(boms?.parse(JSON.parse(record))).toEqual(kept);
+    const name = Object.keys(fields).at(-1) ?? '';
+    expect(boms?.safeParse({ id: '1', [name]: true }).success).toBe(false);
   });
 
   test('compares the file with what the service sends under --check, and replaces it otherwise', async () => {

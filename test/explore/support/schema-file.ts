@@ -17,6 +17,37 @@ export const FORMATTER_DEFAULTS = [
   '--trailing-commas=all',
 ];
 
+const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown =>
+  levels === 0 ? '1.00' : wrap(nested(levels - 1, wrap));
+
+/** Every way in which a name can occur. */
+const named = (name: string) => ({
+  [name]: 'text',
+  [`inside ${name}`]: { [name]: { [name]: [{ [name]: 1 }] } },
+});
+
+/** Fields of which a schema may reject the record that it was made from, or may not compile. */
+export const ODD_FIELDS: readonly (readonly [name: string, fields: Readonly<Record<string, unknown>>])[] = [
+  ['ten objects in each other', { objects10: nested(10, (down) => ({ down })) }],
+  ['thirty objects in each other', { objects30: nested(30, (down) => ({ down })) }],
+  ['thirty lists in each other', { lists30: nested(30, (item) => [item]) }],
+  ['lists and objects in each other', { both15: nested(15, (down) => [{ down, none: null }]) }],
+  ...[
+    'constructor',
+    'toString',
+    'valueOf',
+    'hasOwnProperty',
+    '__defineGetter__',
+    '__proto__',
+    'prototype',
+    'then',
+    'class',
+    'default',
+    '1e3',
+    '',
+  ].map((name) => [`a field named ${JSON.stringify(name)}`, named(name)] as const),
+];
+
 /** The schemas that a file of `discover` exports. */
 export async function loadSchemas(source: string): Promise<Record<string, z.ZodType>> {
   // Where `zod` and this package are found.

@@ -4,7 +4,7 @@ import { discover } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { folder, openSandbox, run } from '../../explore/command/support/run.ts';
-import { compilerErrors, formatted } from '../../explore/support/schema-file.ts';
+import { compilerErrors, formatted, ODD_FIELDS } from '../../explore/support/schema-file.ts';
 
 async function fileOfDiscover() {
   const sandbox = createSandbox({ records: 600, seed: 11 });
@@ -19,6 +19,17 @@ async function fileOfDiscover() {
   const { source } = await discover(createClient(sandbox.clientOptions));
   return source;
 }
+
+async function schemasOfOddFields() {
+  const sandbox = createSandbox();
+  sandbox.store.accounts.insert(Object.assign({}, ...ODD_FIELDS.map(([, fields]) => fields)));
+  const client = createClient(sandbox.clientOptions);
+  return (await discover(client, { collections: ['accounts'] })).source;
+}
+
+const clientOfOddFields = `
+import { createClient } from 'accounting-data-sdk';
+export const nameOf = async () => (await createClient({ schemas }).accounts.get('1')).id satisfies string;`;
 
 const typedClient = `
 import { createClient } from 'accounting-data-sdk';
@@ -71,6 +82,7 @@ test('the schemas of discover are formatted and type the client, and the file of
   const [schemas, service] = [await fileOfDiscover(), await fileOfProbe()];
   expect(await formatted(schemas)).toBe(schemas);
   expect(service).toContain('    // ');
-  // The compiler takes long: it checks both at once.
-  expect(compilerErrors(schemas + typedClient, service + configuredClient)).toEqual([]);
+  const odd = (await schemasOfOddFields()) + clientOfOddFields;
+  // The compiler takes long: it checks all at once.
+  expect(compilerErrors(schemas + typedClient, odd, service + configuredClient)).toEqual([]);
 });
