@@ -4,7 +4,7 @@ import type { PushError } from './errors/push-error.ts';
 import type { SyncError } from './errors/sync-error.ts';
 import { logWriter } from './internal/logger.ts';
 import { notify } from './internal/notify.ts';
-import { is, type OptionInputs, optional } from './internal/options.ts';
+import { is, type Named, type OptionInputs, optional } from './internal/options.ts';
 import { causeText } from './internal/text.ts';
 import type { PushReport } from './reports/push-report.ts';
 import type { SyncReport } from './reports/sync-report.ts';
@@ -137,7 +137,7 @@ export const events = {
 };
 
 /** Listeners, each optional. An error that one throws is written to the logger and never affects the call. */
-export interface Listeners extends OptionInputs<typeof events> {}
+export interface Listeners extends OptionInputs<typeof events>, Named {}
 
 /**
  * What console, pino and winston have in common. pino gets an object and a message, winston a message and an object,

@@ -1,7 +1,7 @@
 import { Decimal as DecimalJs } from 'decimal.js';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { resolved } from './input/checks.ts';
-import { is, type OptionInputs, option, optional } from './internal/options.ts';
+import { is, type Named, type OptionInputs, option, optional } from './internal/options.ts';
 import { isMoney, type Money, moneyProblem } from './schemas/money.ts';
 
 /**
@@ -41,7 +41,7 @@ export const moneyOptions = {
 };
 
 /** How {@link toMoney} writes an amount. */
-export interface MoneyOptions extends OptionInputs<typeof moneyOptions> {}
+export interface MoneyOptions extends OptionInputs<typeof moneyOptions>, Named {}
 
 /**
  * A money amount of the service as a decimal to calculate with; `null` and `undefined` are passed on.

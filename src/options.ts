@@ -7,6 +7,7 @@ import { stderrLogger } from './internal/logger.ts';
 import {
   group,
   is,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -119,7 +120,7 @@ const contentTypeOptions = {
 };
 
 /** The content type of the bodies of creates (POST) and updates (PATCH). The body is the same JSON under any of them. */
-export interface ContentTypeOptions extends OptionInputs<typeof contentTypeOptions> {}
+export interface ContentTypeOptions extends OptionInputs<typeof contentTypeOptions>, Named {}
 
 const productToken = is.check<string>(
   'visible ASCII without spaces',

@@ -1,5 +1,5 @@
 import { checkTimestamp, resolved } from '../input/checks.ts';
-import { group, is, type OptionInputs, optional } from '../internal/options.ts';
+import { group, is, type Named, type OptionInputs, optional } from '../internal/options.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { type IdBounds, idBounds, idParameters } from '../pagination/page.ts';
 
@@ -16,7 +16,7 @@ export const listQuery = {
 };
 
 /** The filters of a list (specification: Query parameters of every List operation). */
-export interface ListQuery extends OptionInputs<typeof listQuery> {}
+export interface ListQuery extends OptionInputs<typeof listQuery>, Named {}
 
 /** Options of the list are not filters. */
 const ELSEWHERE = [{ names: listOptions, advice: 'Pass it in the second argument of list.' }];

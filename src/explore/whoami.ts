@@ -1,7 +1,7 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
 import { isApiError } from '../errors/guards.ts';
 import { resolved } from '../input/checks.ts';
-import { is, type OptionInputs, optional } from '../internal/options.ts';
+import { is, type Named, type OptionInputs, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { ExploreClient, ExploreProgress } from './explore-client.ts';
 
@@ -13,7 +13,7 @@ export const whoamiOptions = {
 };
 
 /** Options of {@link whoami}. */
-export interface WhoamiOptions extends OptionInputs<typeof whoamiOptions> {}
+export interface WhoamiOptions extends OptionInputs<typeof whoamiOptions>, Named {}
 
 /** What an API key may read. Plain JSON. */
 export interface WhoamiReport {

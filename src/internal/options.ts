@@ -65,6 +65,12 @@ export type OptionInputs<Table> = [RequiredName<Table>] extends [never]
       >;
     };
 
+/**
+ * A second base of an interface that extends `OptionInputs` and has no members. With one base, messages of the compiler
+ * show the base, a table, in place of the interface's name.
+ */
+export type Named = object;
+
 type OptionalInputs<Table> = {
   -readonly [Name in keyof Table as Name extends RequiredName<Table> ? never : Name]?:
     | ValueOf<Table[Name]>

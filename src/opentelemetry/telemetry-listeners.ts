@@ -4,6 +4,7 @@ import { resolved } from '../input/checks.ts';
 import {
   type Check,
   is,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -28,7 +29,7 @@ export const telemetryOptions = {
 };
 
 /** Options of {@link telemetryListeners} and {@link checkpointCounter}. */
-export interface TelemetryOptions extends OptionInputs<typeof telemetryOptions> {}
+export interface TelemetryOptions extends OptionInputs<typeof telemetryOptions>, Named {}
 
 const NAME = 'accounting-data-sdk';
 

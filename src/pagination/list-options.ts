@@ -3,6 +3,7 @@ import { checkObject, checkText, text } from '../input/checks.ts';
 import {
   type Check,
   is,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -49,7 +50,7 @@ export const paginationOptions = {
 };
 
 /** How a list is paginated. */
-export interface PaginationOptions extends OptionInputs<typeof paginationOptions> {}
+export interface PaginationOptions extends OptionInputs<typeof paginationOptions>, Named {}
 
 /** PaginationOptions with every default applied. Each list decides for itself if no pagination was chosen. */
 export type PaginationSettings = ResolvedOptions<typeof paginationOptions>;

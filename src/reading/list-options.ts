@@ -1,4 +1,4 @@
-import { is, type OptionInputs, option, optional, withDefaults } from '../internal/options.ts';
+import { is, type Named, type OptionInputs, option, optional, withDefaults } from '../internal/options.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { type ListOptions, paginationOptions } from '../pagination/list-options.ts';
 import { callOptions, type RunCallOptions, requestOptions } from '../transport/call-options.ts';
@@ -32,7 +32,7 @@ export const OF_CLIENT = [
 ];
 
 /** How a run reads. */
-export interface ReadOptions extends OptionInputs<typeof readOptions> {}
+export interface ReadOptions extends OptionInputs<typeof readOptions>, Named {}
 
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
 export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {}

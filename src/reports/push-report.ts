@@ -36,7 +36,7 @@ export interface PushNotStored extends PushDifference {
   readonly index: number | undefined;
 }
 
-/** The result of a push. */
+/** The result of a push. `onResult` gets what became of each row, and why. */
 export interface PushReport {
   readonly tenant: string;
   readonly startedAt: Date;

@@ -1,5 +1,5 @@
 import { resolved } from '../input/checks.ts';
-import { is, type OptionInputs, optional, required } from '../internal/options.ts';
+import { is, type Named, type OptionInputs, optional, required } from '../internal/options.ts';
 import { label } from '../reading/state.ts';
 import type { SyncTarget } from './target.ts';
 import { withTarget } from './target-run.ts';
@@ -14,7 +14,7 @@ const forgetOptions = {
 };
 
 /** Options of {@link forget}. */
-export interface ForgetOptions extends OptionInputs<typeof forgetOptions> {}
+export interface ForgetOptions extends OptionInputs<typeof forgetOptions>, Named {}
 
 /**
  * Removes one company from a copy, in one transaction: its records, marks, checkpoints and status. The next sync of the

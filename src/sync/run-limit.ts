@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import { group, is, type OptionInputs, optional } from '../internal/options.ts';
+import { group, is, type Named, type OptionInputs, optional } from '../internal/options.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 
 const limits = {
@@ -11,7 +11,7 @@ const limits = {
 };
 
 /** When a sync pauses: at the limit that is reached first. */
-export interface StopAfter extends OptionInputs<typeof limits> {}
+export interface StopAfter extends OptionInputs<typeof limits>, Named {}
 
 export const stopAfter = {
   ...optional(group<typeof limits, never, StopAfter>(limits)),

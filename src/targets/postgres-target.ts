@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkMethods, resolved } from '../input/checks.ts';
-import { is, type OptionInputs, option } from '../internal/options.ts';
+import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget } from '../sync/target.ts';
 import { identifier, literal, postgresColumns } from './columns.ts';
 import { Copy } from './copy.ts';
@@ -31,7 +31,7 @@ const postgresOptions = {
 };
 
 /** Options of {@link postgresTarget}. */
-export interface PostgresTargetOptions extends OptionInputs<typeof postgresOptions> {}
+export interface PostgresTargetOptions extends OptionInputs<typeof postgresOptions>, Named {}
 
 /**
  * A copy in PostgreSQL 13 or newer, for the option `target` of `sync`. The connection stays open.

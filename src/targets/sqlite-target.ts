@@ -3,7 +3,7 @@ import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
-import { is, type OptionInputs, option } from '../internal/options.ts';
+import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';
 import { identifier, indexedColumn, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
@@ -34,7 +34,7 @@ const sqliteOptions = {
 };
 
 /** Options of {@link sqliteTarget}. */
-export interface SqliteTargetOptions extends OptionInputs<typeof sqliteOptions> {}
+export interface SqliteTargetOptions extends OptionInputs<typeof sqliteOptions>, Named {}
 
 /**
  * A copy in SQLite, for the option `target` of `sync`: a file, created if it does not exist, or a `DatabaseSync` of

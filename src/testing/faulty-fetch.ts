@@ -1,4 +1,4 @@
-import { type OptionInputs, option } from '../internal/options.ts';
+import { type Named, type OptionInputs, option } from '../internal/options.ts';
 import { API_PATH } from '../schemas/service-forms.ts';
 import type { SandboxFetch } from './adapters/fetch.ts';
 import { fetchResponse } from './adapters/fetch-response.ts';
@@ -21,7 +21,7 @@ const faultyFetchOptions = {
 };
 
 /** Options of {@link faultyFetch}. */
-export interface FaultyFetchOptions extends OptionInputs<typeof faultyFetchOptions> {}
+export interface FaultyFetchOptions extends OptionInputs<typeof faultyFetchOptions>, Named {}
 
 /**
  * A `fetch` that puts the faults of a sandbox around a real service, for the last test in staging:

@@ -1,6 +1,7 @@
 import type { CollectionName } from '../collections/index.ts';
 import {
   type Check,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -22,7 +23,7 @@ const grantOptions = {
 };
 
 /** The permissions of a key. The specification does not define scopes; these are the sandbox's own. */
-export interface KeyGrant extends OptionInputs<typeof grantOptions> {}
+export interface KeyGrant extends OptionInputs<typeof grantOptions>, Named {}
 
 /** A key that the service knows. */
 export interface Credential {

@@ -1,5 +1,12 @@
 import { type CollectionName, collections } from '../collections/index.ts';
-import { group, type OptionInputs, option, optional, type ResolvedOptions } from '../internal/options.ts';
+import {
+  group,
+  type Named,
+  type OptionInputs,
+  option,
+  optional,
+  type ResolvedOptions,
+} from '../internal/options.ts';
 import { suggestion } from '../internal/suggestion.ts';
 import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
@@ -314,7 +321,7 @@ export const sandboxOptions = {
  * The options of `createSandbox`. Everything that the specification leaves open is an option with a stated default:
  * change it to see whether a connector relies on an assumption.
  */
-export interface SandboxOptions extends OptionInputs<typeof sandboxOptions> {}
+export interface SandboxOptions extends OptionInputs<typeof sandboxOptions>, Named {}
 
 /** Options of the sandbox with every default applied. */
 export interface ResolvedSandboxOptions extends ResolvedOptions<typeof sandboxOptions> {}

@@ -1,6 +1,7 @@
 import {
   group,
   is,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -30,7 +31,7 @@ export const retryOptions = {
 };
 
 /** How a call is retried. */
-export interface RetryOptions extends OptionInputs<typeof retryOptions> {}
+export interface RetryOptions extends OptionInputs<typeof retryOptions>, Named {}
 
 export const callOptions = {
   /** The longest that one attempt may take, body included. Default: 30,000. `Infinity` for no limit. */
@@ -44,7 +45,7 @@ export const callOptions = {
 };
 
 /** Timeouts, waits and retries: options of the client and of each call. */
-export interface CallOptions extends OptionInputs<typeof callOptions> {}
+export interface CallOptions extends OptionInputs<typeof callOptions>, Named {}
 
 /** What a response looked like, without its body. */
 export interface ResponseMeta {

@@ -1,6 +1,6 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import { resolved } from '../../input/checks.ts';
-import { is, type OptionInputs, option, optional } from '../../internal/options.ts';
+import { is, type Named, type OptionInputs, option, optional } from '../../internal/options.ts';
 import {
   type ExploreClient,
   type ExploreProgress,
@@ -26,7 +26,7 @@ export const discoverOptions = {
 };
 
 /** Options of {@link discover}. */
-export interface DiscoverOptions extends OptionInputs<typeof discoverOptions> {}
+export interface DiscoverOptions extends OptionInputs<typeof discoverOptions>, Named {}
 
 /** What was seen of one collection. */
 export interface DiscoveredCollection {

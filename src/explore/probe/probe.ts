@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { resolved } from '../../input/checks.ts';
-import { group, is, type OptionInputs, optional } from '../../internal/options.ts';
+import { group, is, type Named, type OptionInputs, optional } from '../../internal/options.ts';
 import { type ExploreClient, type ExploreProgress, someCollections } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
 import { EACH_COLLECTION_REQUESTS, ONE_COLLECTION_REQUESTS, probeCollection } from './collection.ts';
@@ -37,7 +37,7 @@ export const probeOptions = {
 };
 
 /** Options of {@link probe}. */
-export interface ProbeOptions extends OptionInputs<typeof probeOptions> {}
+export interface ProbeOptions extends OptionInputs<typeof probeOptions>, Named {}
 
 /**
  * Finds out what the API documentation leaves open: page size, order, filters, ids, quota, the form of errors. It sends

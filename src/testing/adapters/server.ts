@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type OptionInputs, option, optional } from '../../internal/options.ts';
+import { type Named, type OptionInputs, option, optional } from '../../internal/options.ts';
 import { is, resolved } from '../checks.ts';
 import { type Core, exchange } from '../exchange.ts';
 import { nodeHttp } from '../node-modules.ts';
@@ -25,7 +25,7 @@ export const listenOptions = {
 };
 
 /** The options of `sandbox.listen`. */
-export interface ListenOptions extends OptionInputs<typeof listenOptions> {}
+export interface ListenOptions extends OptionInputs<typeof listenOptions>, Named {}
 
 /** A sandbox on a port. */
 export interface Listening {

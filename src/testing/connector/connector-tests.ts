@@ -2,6 +2,7 @@ import type { CollectionName } from '../../collections/index.ts';
 import {
   type Check,
   group,
+  type Named,
   type OptionInputs,
   option,
   optional,
@@ -31,7 +32,7 @@ const writesOptions = {
 };
 
 /** The part of a connector that writes products. */
-export interface ConnectorWrites extends OptionInputs<typeof writesOptions> {}
+export interface ConnectorWrites extends OptionInputs<typeof writesOptions>, Named {}
 
 const connectorTestsOptions = {
   /** The collections that the connector copies, by the names of the client's properties. */

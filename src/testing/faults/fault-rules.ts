@@ -1,4 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
+import type { Named } from '../../internal/options.ts';
 import { API_PATH } from '../../schemas/service-forms.ts';
 import { checkCollections, checkObject, checkValues, exampleOf, is } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
@@ -36,7 +37,7 @@ export const faultConditions = {
 };
 
 /** Which requests meet a fault, and how often. A condition that is left out holds for every request. */
-export interface FaultMatch extends FieldValues<Record<never, never>, typeof faultConditions> {}
+export interface FaultMatch extends FieldValues<Record<never, never>, typeof faultConditions>, Named {}
 
 /** A fault that was added. */
 export interface FaultRule {

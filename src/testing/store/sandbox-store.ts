@@ -1,5 +1,5 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
-import { type OptionInputs, optional } from '../../internal/options.ts';
+import { type Named, type OptionInputs, optional } from '../../internal/options.ts';
 import { is, resolved } from '../checks.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
@@ -11,7 +11,7 @@ const storeWriteOptions = {
 };
 
 /** When a write to the store becomes visible. */
-export interface StoreWriteOptions extends OptionInputs<typeof storeWriteOptions> {}
+export interface StoreWriteOptions extends OptionInputs<typeof storeWriteOptions>, Named {}
 
 /**
  * Direct access to one collection, for a test: what it does is neither a request nor in the journal. Every record given
