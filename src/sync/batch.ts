@@ -45,7 +45,10 @@ export interface SyncProgress {
   readonly recordsPerSecond: number;
   /** `page` instead of `keyset` if an id is not an integer. Undefined before the first response. */
   readonly pagination: PaginationKind | undefined;
-  /** Whether the run waits, for the quota of its key or to try again. */
+  /**
+   * Whether the run waits, for the quota of its key, to try again, or for the database of the copy. While that opens,
+   * `collection` is the first one.
+   */
   readonly waiting: boolean;
   /** When the wait ends, if that is known. */
   readonly waitingUntil: Date | undefined;

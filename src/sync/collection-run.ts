@@ -215,8 +215,13 @@ export class CollectionRun<T extends { id: string }> {
     return { ...this.#context.options.read, signal, beforeAttempt, onWait: this.#onWait };
   }
 
+  /** Reports that the run waits, for the service or for the database of the copy. */
+  waits(waitMs: number | undefined): void {
+    this.#notifyProgress({ last: this.status === 'done', waiting: true }, waitMs);
+  }
+
   readonly #onWait = (waitMs: number | undefined, reason: WaitReason): void => {
-    this.#notifyProgress({ last: false, waiting: true }, waitMs);
+    this.waits(waitMs);
     this.#pause.waits(waitMs, reason);
   };
 

@@ -26,6 +26,7 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly sources: Sources;
   readonly read: ReadSettings;
   readonly sameCompany: boolean;
+  readonly onWait?: (waitMs: number) => void;
   /** The methods that the target must have. */
   readonly needs: readonly Names[];
 }
@@ -49,6 +50,7 @@ export async function withTarget<Names extends keyof OpenTarget, V>(
     maxOutageMs,
     fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},
     warn: (text) => sourceOf(names[0])?.warn(text),
+    waits: (waitMs) => run.onWait?.(waitMs),
   };
   signal?.throwIfAborted();
   const opening = (async () => await target.open(tenant, context))();

@@ -23,6 +23,8 @@ export interface TargetContext {
   fieldsOf(collection: string): Readonly<Record<string, FieldKind | undefined>>;
   /** Writes a warning to the logger of the client. */
   warn(text: string): void;
+  /** Reports a wait for a database that is away, before it begins: `onProgress` of a sync says so. */
+  waits(waitMs: number): void;
 }
 
 /** What a batch changed in a copy. */

@@ -87,6 +87,12 @@ export class TenantRun {
     return this.report();
   }
 
+  /** Reports a wait for the database, by the first collection that has not ended, because all that are left wait. */
+  waits(waitMs: number): void {
+    const run = this.#runs.find(({ status }) => status === 'stopped') ?? this.#runs.at(-1);
+    run?.waits(waitMs);
+  }
+
   /** How far the collections are. */
   report(): SyncReport {
     const collections = this.#runs.map((run) => run.report());

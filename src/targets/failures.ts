@@ -92,15 +92,17 @@ export interface Patience {
   readonly maxOutageMs: number;
   readonly signal: AbortSignal | undefined;
   warn(text: string): void;
+  /** Called before each wait, once the database has been away for a second. */
+  waits(waitMs: number): void;
 }
 
-/** A database that is away for less is not worth a warning: another connection may only have held a lock. */
+/** A database that is away for less is not worth a word: another connection may only have held a lock. */
 const WARN_AFTER_MS = 1_000;
 
-/** Repeats work that can be repeated while the database is away, and warns of it once. */
+/** Repeats work that can be repeated while the database is away. Warns of it once, and reports each wait. */
 export async function outlasting<V>(
   work: () => V | PromiseLike<V>,
-  { maxOutageMs, signal, warn }: Patience,
+  { maxOutageMs, signal, warn, waits }: Patience,
 ): Promise<V> {
   let since: number | undefined;
   let isWarned = false;
@@ -112,10 +114,12 @@ export async function outlasting<V>(
       if (failureKind(error) !== 'away' || error instanceof AccountingError) throw error;
       const awayMs = monotonicMs() - since;
       if (awayMs + delayMs > maxOutageMs) throw error;
-      if (!isWarned && awayMs >= WARN_AFTER_MS) {
-        isWarned = true;
+      if (awayMs >= WARN_AFTER_MS) {
         const most = maxOutageMs === Number.POSITIVE_INFINITY ? '' : `, for up to ${maxOutageMs / 1000} s`;
-        warn(`The database is away (${oneLine(causeText(error))}). Waiting until it is back${most}.`);
+        if (!isWarned)
+          warn(`The database is away (${oneLine(causeText(error))}). Waiting until it is back${most}.`);
+        isWarned = true;
+        waits(delayMs);
       }
     }
     await sleep(delayMs, signal);

@@ -87,6 +87,7 @@ const parameters = {
   report: 'What the run did in the collection.',
   row: 'The record, and its row as the service sent it.',
   rules: 'The faults, each with the conditions under which a request meets it.',
+  waitMs: 'How long the wait is, in ms.',
   version: 'The version of the row in the copy, as it was when the record was requested.',
   options: 'What may differ from the defaults.',
   parts: 'What identifies the create, such as the name of a shop and a number.',

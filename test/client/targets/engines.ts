@@ -144,7 +144,13 @@ export async function openTarget(
   more: Partial<TargetContext> = {},
 ): Promise<OpenTarget> {
   const context = { purpose: 'sync', collections: [], signal: undefined, maxOutageMs: 10_000 } as const;
-  return await target.open(tenant, { ...context, fieldsOf: () => ({}), warn: () => {}, ...more });
+  return await target.open(tenant, {
+    ...context,
+    fieldsOf: () => ({}),
+    warn: () => {},
+    waits: () => {},
+    ...more,
+  });
 }
 
 /** Writes batches as one sync does. */

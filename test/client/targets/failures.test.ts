@@ -1,8 +1,10 @@
-import { createClient, type SyncTarget, verify } from 'accounting-data-sdk';
+import { createClient, type SyncProgress, type SyncTarget, sync, verify } from 'accounting-data-sdk';
 import { postgresTarget, type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { runUntilSettled, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { openSqlite } from './engines.ts';
 
 /**
  * What a failure means: the statement is sent again while the database is `away`; another run may succeed `later`;
@@ -161,4 +163,43 @@ test.each([
   until = performance.now() + awayMs;
   await runUntilSettled(caught(verify(noting, { tenant: 'acme', target })));
   expect(warnings).toEqual(expected.map((text) => expect.stringMatching(text)));
+});
+
+test('onProgress says that a sync waits for the database, whichever statement it is away at', async () => {
+  const copy = openSqlite();
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  const sandbox = createSandbox({ records: 2 });
+  const reader = createClient(sandbox.clientOptions);
+  /** The reports of a sync whose database is away for three seconds from this statement on. */
+  const syncAwayAt = async (statement: number, onProgress: (progress: SyncProgress) => void) => {
+    let statements = 0;
+    let until = Number.NEGATIVE_INFINITY;
+    const target = copy.through((sql) => {
+      // A process can always give up its own transaction.
+      if (sql === 'ROLLBACK') return;
+      statements += 1;
+      if (statements === statement) until = performance.now() + 3_000;
+      if (performance.now() < until) throw Object.assign(new Error('locked'), copy.away);
+    });
+    const collections = ['accounts', 'products'] as const;
+    await runUntilSettled(sync(reader, { tenant: 'acme', collections, target, mode: 'full', onProgress }));
+    return statements;
+  };
+  // The first sync creates the tables.
+  await syncAwayAt(0, () => {});
+  const all = await syncAwayAt(0, ({ waiting }) => expect(waiting).toBe(false));
+  expect(all).toBeGreaterThan(10);
+
+  for (let statement = 1; statement <= all; statement += 1) {
+    const waits: SyncProgress[] = [];
+    await syncAwayAt(statement, (progress) => {
+      if (progress.waiting) waits.push(progress);
+    });
+    expect(waits.length, `statement ${statement} of ${all}`).toBeGreaterThan(0);
+    for (const { collection, waitingUntil } of waits) {
+      expect(['accounts', 'products']).toContain(collection);
+      expect(waitingUntil).toBeInstanceOf(Date);
+    }
+  }
 });
