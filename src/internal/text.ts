@@ -38,8 +38,16 @@ const MAX_CAUSE_LENGTH = 300;
 
 /** What was thrown, for a message: such as `TypeError: fetch failed`; empty if it is neither an error nor a string. */
 export function causeText(thrown: unknown): string {
-  const text = isError(thrown) ? `${thrown.name}: ${thrown.message}` : thrown;
+  const text = isError(thrown) ? errorText(thrown) : thrown;
   return typeof text === 'string' ? oneLine(text).slice(0, MAX_CAUSE_LENGTH) : '';
+}
+
+/** Node gives an error no message if several addresses failed, and undici one of its causes. */
+function errorText(error: Error, depth = 0): string {
+  const { name, message, cause, errors } = error as Error & { readonly errors?: unknown };
+  if (message !== '') return `${name}: ${message}`;
+  const inner = [...(Array.isArray(errors) ? (errors as unknown[]) : []), cause].find(isError);
+  return inner === undefined || depth > 5 ? name : errorText(inner, depth + 1);
 }
 
 /** In quotes, with an escape for each character that is invisible or changes the one before: `"A\u00a0"`. */

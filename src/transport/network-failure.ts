@@ -63,10 +63,11 @@ export function networkFailure(error: unknown, { url, apiKey, ofCaller = false }
   });
 }
 
-/** The innermost error says the most. Without URLs, whose query may hold the company's data. */
+/** The innermost error with a message says the most. Without URLs, whose query may hold the company's data. */
 function wordsOf(cause: unknown): string {
   let innermost = cause;
-  while (isError(innermost) && isError(innermost.cause)) innermost = innermost.cause;
+  while (isError(innermost) && isError(innermost.cause) && innermost.cause.message !== '')
+    innermost = innermost.cause;
   return causeText(innermost).replaceAll(/\bhttps?:\/\/[^\s"')]+/g, 'the URL');
 }
 

@@ -184,6 +184,9 @@ const others: readonly (readonly [what: string, fetch: () => unknown, says: stri
     () => Promise.reject(new Foreign.TypeError('no', { cause: new Foreign.Error('luck') })),
     'threw Error: luck',
   ],
+  ['throws an error without a message', () => Promise.reject(new TypeError('')), 'threw TypeError; '],
+  // As undici does after a 407 of the service.
+  ['gives no cause', () => Promise.reject(wrapped(new Error(''))), 'threw TypeError: fetch failed; '],
   ['returns nothing', async () => undefined, 'did not return a Response'],
   [
     'returns a mock',

@@ -165,6 +165,23 @@ test.each([
   expect(warnings).toEqual(expected.map((text) => expect.stringMatching(text)));
 });
 
+const refused = (address: string) =>
+  Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' });
+
+test.each([
+  [
+    'of several addresses',
+    new AggregateError([refused('::1:5432'), refused('127.0.0.1:5432')], ''),
+    'Error: connect ECONNREFUSED ::1:5432',
+  ],
+  ['of one cause', new Error('', { cause: new RangeError('too far') }), 'RangeError: too far'],
+  ['of nothing', new RangeError(''), 'read or written: RangeError.'],
+] as const)('says what an error of the database without a message is: %s', async (_, failure, says) => {
+  const target = postgresTarget({ query: async () => Promise.reject(failure) });
+  const error = await caught(verify(client, { tenant: 'acme', target, maxOutageMs: 0 }));
+  expect(error).toMatchObject({ code: 'checkpoint', message: expect.stringContaining(says) });
+});
+
 test('onProgress says that a sync waits for the database, whichever statement it is away at', async () => {
   const copy = openSqlite();
   startVirtualClock();
