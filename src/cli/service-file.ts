@@ -1,10 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { ProbeReport, ProfileLine, ServiceProfile } from 'accounting-data-sdk/explore';
-import { isError } from '../internal/realm.ts';
-import { causeText, oneLine } from '../internal/text.ts';
+import { oneLine } from '../internal/text.ts';
 import { CommandFailure, EXIT } from './errors.ts';
+import { importFile, readFileOf } from './import-file.ts';
 
 /** The file of `probe --out`: JSON for a name that ends with `.json`, otherwise TypeScript with the evidence as comments. */
 export function serviceFile({ client, sync, sandbox, profile, baseUrl }: ProbeReport, file: string): string {
@@ -54,13 +51,8 @@ export function isServiceFile(text: string): boolean {
 
 /** The profile in a file of `probe --out`. Code is imported, so that what a user changes in it counts. */
 export async function readServiceFile(file: string): Promise<ServiceProfile> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailure(`${file} cannot be read (${error.code}).`, {
-      advice: 'Write it with probe --out.',
-      exitCode: EXIT.file,
-    });
-  });
-  const profile: unknown = isJson(file) ? parsed(text) : await imported(file);
+  const text = await readFileOf('probe', file);
+  const profile: unknown = isJson(file) ? parsed(text) : (await importFile(file)).service;
   if (isProfile(profile)) return profile;
   throw new CommandFailure(`${file} is not a file of probe --out: it has no profile.`, {
     advice: 'Write it again with probe --out.',
@@ -73,23 +65,6 @@ function parsed(text: string): unknown {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     return undefined;
-  }
-}
-
-async function imported(file: string): Promise<unknown> {
-  try {
-    return ((await import(pathToFileURL(resolve(file)).href)) as { service?: unknown }).service;
-  } catch (error) {
-    const isUnknown = isError(error) && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
-    throw isUnknown
-      ? new CommandFailure(`Node ${process.version} cannot import ${file}.`, {
-          advice: 'Use Node 22.18 or newer for TypeScript, or probe --out service.json.',
-          exitCode: EXIT.file,
-        })
-      : new CommandFailure(`${file} cannot be imported: ${causeText(error)}.`, {
-          advice: 'Correct it. Without "type": "module" in package.json, its name must end with .mts.',
-          exitCode: EXIT.file,
-        });
   }
 }
 

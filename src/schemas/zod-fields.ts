@@ -16,6 +16,11 @@ interface ZodDef {
   readonly local?: boolean;
 }
 
+/** Of a string. Zod mini has no metadata. */
+interface ZodString {
+  readonly meta?: () => { readonly format?: unknown } | undefined;
+}
+
 /** The schema of each field of a caller's Zod object. */
 export type FieldSchemas = Readonly<Record<string, StandardSchema>>;
 
@@ -32,6 +37,12 @@ const PATTERNS = Object.entries<FieldKindFacts>(fieldKinds).flatMap(([kind, { pa
   pattern === undefined ? [] : [[pattern.source, kind as FieldKind] as const],
 );
 
+/** The kinds of strings by the format of a JSON schema, which `discover` writes as metadata. */
+const FORMATS = new Map<unknown, FieldKind>([
+  ['money', 'money'],
+  ['date-time', 'timestamp'],
+]);
+
 /** The kind of the values that a field's schema returns; undefined for one that is in no table. */
 export function kindOfSchema(schema: unknown): FieldKind | undefined {
   const def = defOf(schema);
@@ -43,7 +54,9 @@ export function kindOfSchema(schema: unknown): FieldKind | undefined {
     case 'string':
       if (hasFormat('datetime')) return all.some((each) => each?.local) ? 'string' : 'timestamp';
       return (
-        PATTERNS.find(([source]) => all.some((each) => each?.pattern?.source === source))?.[1] ?? 'string'
+        FORMATS.get((schema as ZodString).meta?.()?.format) ??
+        PATTERNS.find(([source]) => all.some((each) => each?.pattern?.source === source))?.[1] ??
+        'string'
       );
     case 'number':
       return hasFormat('int') ? 'integer' : 'number';

@@ -34,7 +34,7 @@ describe('discover reports a field', () => {
     ['flag', [true, null], 'z.boolean().nullish()'],
     ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()'],
     ['at', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], 'timestamp.nullish()'],
-    ['local', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00'], 'timestamp.nullish()'],
+    ['local', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00'], 'z.string().nullish()'],
     ['tags', [['x'], ['y']], 'z.array(z.string().nullable()).nullish()'],
     ['nothing', [null, null], 'z.unknown().optional()'],
     ['list', [[], []], 'z.array(z.unknown()).nullish()'],

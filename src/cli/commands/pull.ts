@@ -39,6 +39,7 @@ export function addPull(program: Command, io: CommandIo): void {
         new Option('--to <database>', 'a file of SQLite, or "postgres"').conflicts(['out', 'format']),
       )
       .option('--tenant <label>', 'the company (default: the only one that is there)')
+      .option('--schemas <file>', 'types of columns: a file that discover --out wrote')
       .option('--full', 'read everything again, and remove what was deleted')
       .option('--max-candidates <number>', 'the most to remove, or all (default: 50 or a tenth)', candidates)
       .option('--same-company', 'accept a copy of another key of the company')
@@ -68,7 +69,7 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
   if (!all && name === undefined && !flags.forget)
     throw wrong('No collection is named.', 'Name one, or pass --all.');
-  const ofDatabase = (['tenant', 'full', 'sameCompany', 'verify', 'forget', 'json'] as const).find(
+  const ofDatabase = (['tenant', 'schemas', 'full', 'sameCompany', 'verify', 'forget', 'json'] as const).find(
     (flag) => flags[flag] !== undefined,
   );
   if (to === undefined && ofDatabase !== undefined) {

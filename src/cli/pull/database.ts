@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import {
+  type ClientOptions,
   type CollectionName,
   forget,
   isAccountingError,
@@ -24,9 +25,11 @@ import {
   messageOf,
   noReadAccess,
 } from '../errors.ts';
+import { importFile, readFileOf } from '../import-file.ts';
 import type { CommandIo } from '../io.ts';
 import { counted, numberOf } from '../numbers.ts';
 import { PullProgress } from './progress.ts';
+import { UntypedNumbers } from './untyped-numbers.ts';
 
 /** What `pull --to` needs to know. */
 export interface DatabaseFlags extends ConnectFlags {
@@ -40,6 +43,8 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly forget?: true;
   readonly yes?: true;
   readonly json?: true;
+  /** A file of `discover --out`. */
+  readonly schemas?: string;
   readonly pagination?: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
@@ -47,8 +52,8 @@ export interface DatabaseFlags extends ConnectFlags {
 /** A database, as far as the command uses it itself. */
 interface Database {
   readonly target: SyncTarget;
-  /** The companies whose copies it holds, one per row. */
-  tenants(): Promise<readonly unknown[]>;
+  /** The rows of a query, of which `table` says the names of the tables. */
+  rows(query: (table: (name: string) => string) => string): Promise<readonly unknown[]>;
   close?(): Promise<void>;
 }
 
@@ -74,7 +79,8 @@ export async function pullIntoDatabase(
       io.note(`${tenant} was removed from ${flags.to}.`);
       return;
     }
-    const { client: connected, reading } = await connect(io, flags, { on: progress.listeners });
+    const schemas = flags.schemas === undefined ? {} : await schemasIn(resolve(io.cwd ?? '.', flags.schemas));
+    const { client: connected, reading } = await connect(io, flags, { on: progress.listeners, schemas });
     const { pagination, maxOutage: maxOutageMs } = flags;
     const client = connected.withOptions({ pagination });
     const target = warning(database.target, io);
@@ -90,10 +96,11 @@ export async function pullIntoDatabase(
       };
       return printDifferences(await verify(client, options), flags, io);
     }
+    const numbers = new UntypedNumbers();
     const report = await sync(client, {
       ...reading,
       tenant,
-      target,
+      target: numbers.watching(target),
       sameCompany: flags.sameCompany,
       collections,
       mode: flags.full ? 'full' : 'incremental',
@@ -109,11 +116,23 @@ export async function pullIntoDatabase(
     });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     logReport(report, { to: flags.to, io, progress });
+    await nameUntyped(numbers, database, io);
   } catch (error) {
     throw asFailure(error, { signal: io.signal, isOfAll: name === undefined });
   } finally {
     await database.close?.();
   }
+}
+
+/** The schemas in a file of `discover --out`, by which columns have their types. */
+async function schemasIn(file: string): Promise<NonNullable<ClientOptions['schemas']>> {
+  await readFileOf('discover', file);
+  const { schemas } = await importFile(file);
+  if (typeof schemas === 'object' && schemas !== null) return schemas;
+  throw new CommandFailure(`${file} is not a file of discover --out: it has no schemas.`, {
+    advice: 'Write it again with discover --out.',
+    exitCode: EXIT.file,
+  });
 }
 
 /** Shows what the target warns of: the client of the command has no logger. */
@@ -124,23 +143,36 @@ function warning(target: SyncTarget, io: CommandIo): SyncTarget {
 
 /** The only company whose copy the database holds; `default` for the first one, as in a push. */
 async function onlyTenant(database: Database, to: string): Promise<string> {
-  const rows = await database.tenants().catch((error: Error & { code?: unknown }) => {
-    // The first run creates the table.
-    if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
-    throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
-      advice:
-        to === 'postgres'
-          ? 'Check the address in DATABASE_URL, the password and the rights.'
-          : 'Name a database of SQLite, or a file that does not exist.',
-      exitCode: EXIT.file,
+  const rows = await database
+    .rows((table) => `SELECT DISTINCT tenant FROM ${table('checkpoint')}`)
+    .catch((error: Error & { code?: unknown }) => {
+      // The first run creates the table.
+      if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
+      throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
+        advice:
+          to === 'postgres'
+            ? 'Check the address in DATABASE_URL, the password and the rights.'
+            : 'Name a database of SQLite, or a file that does not exist.',
+        exitCode: EXIT.file,
+      });
     });
-  });
   const [first, ...others] = (rows as { tenant: string }[]).map((row) => row.tenant);
   if (others.length === 0) return first ?? 'default';
   throw new CommandFailure(`${to} holds ${others.length + 1} companies.`, {
     advice: 'Name one with --tenant.',
     exitCode: EXIT.usage,
   });
+}
+
+/** Tells which columns compare as text although they hold numbers. */
+async function nameUntyped(numbers: UntypedNumbers, database: Database, io: CommandIo): Promise<void> {
+  const typed = await database.rows(
+    (table) => `SELECT collection, name FROM ${table('field')} WHERE kind IS NOT NULL`,
+  );
+  const names = numbers.without(typed as { collection: string; name: string }[]);
+  if (names.length === 0) return;
+  io.note(`Columns of text that hold numbers, which compare as text: ${names.join(', ')}.`);
+  io.note('For their types, run "discover --out schemas.mts", and pass --schemas schemas.mts.');
 }
 
 /** Prints each difference as a line of JSON, or the whole report; fails with the exit code of a change if there is one. */
@@ -204,7 +236,7 @@ async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Com
 function openSqlite(file: string): Database {
   return {
     target: sqliteTarget(file),
-    async tenants() {
+    async rows(query) {
       // A file that is only read must not be created.
       if (!existsSync(file)) return [];
       const { DatabaseSync } = await import('node:sqlite');
@@ -212,7 +244,7 @@ function openSqlite(file: string): Database {
       try {
         // Another company may be written meanwhile.
         database.exec('PRAGMA busy_timeout = 10000');
-        return database.prepare('SELECT DISTINCT tenant FROM accounting_checkpoint').all();
+        return database.prepare(query((name) => `accounting_${name}`)).all();
       } finally {
         database.close();
       }
@@ -243,8 +275,11 @@ function openPostgres(io: CommandIo): Database {
   pool.on('error', () => {});
   return {
     target: postgresTarget(pool),
-    async tenants() {
-      const result = await pool.query('SELECT DISTINCT tenant FROM accounting.checkpoint', []);
+    async rows(query) {
+      const result = await pool.query(
+        query((name) => `accounting.${name}`),
+        [],
+      );
       return 'rows' in result ? result.rows : result;
     },
     close: () => pool.end(),

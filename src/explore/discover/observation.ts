@@ -101,7 +101,8 @@ export class Observation {
     if (isDecimal(text)) {
       const digits = text.split('.')[1]?.length ?? 0;
       this.#decimals.set(digits, (this.#decimals.get(digits) ?? 0) + 1);
-    } else if (/^\d{4}-\d{2}-\d{2}/.test(text) && isTimestamp(withOffset(text))) {
+    } else if (/^\d{4}-\d{2}-\d{2}/.test(text) && isTimestamp(text)) {
+      // A local time names no moment.
       this.#strings[text.includes('T') ? 'timestamps' : 'dates'] += 1;
     }
     const count = this.#values.get(text);
@@ -134,11 +135,6 @@ export class Observation {
 }
 
 const isDecimal: (text: string) => boolean = isMoney;
-
-/** Some services leave out the offset of a timestamp. */
-function withOffset(text: string): string {
-  return text.includes('T') && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text;
-}
 
 /** What the records of a collection, or the objects in a field, have in common. */
 export class Observations {

@@ -16,11 +16,19 @@ export interface PrintedKind {
 export const printedKinds: Readonly<Record<Kind, PrintedKind>> = {
   money: {
     word: 'amount',
-    schema: 'z.string()',
+    schema: `z.string().meta({ format: 'money' })`,
     shared: 'An amount: a decimal string such as "129.0000", for toDecimal.',
   },
-  date: { word: 'date', schema: 'z.string()', shared: 'A date such as "2026-01-31".' },
-  timestamp: { word: 'timestamp', schema: 'z.string()', shared: 'A timestamp of ISO 8601.' },
+  date: {
+    word: 'date',
+    schema: `z.string().meta({ format: 'date' })`,
+    shared: 'A date such as "2026-01-31".',
+  },
+  timestamp: {
+    word: 'timestamp',
+    schema: `z.string().meta({ format: 'date-time' })`,
+    shared: 'A timestamp of ISO 8601.',
+  },
   string: { word: 'string', schema: 'z.string()' },
   boolean: { word: 'boolean', schema: 'z.boolean()' },
   integer: { word: 'integer', schema: 'z.number()' },

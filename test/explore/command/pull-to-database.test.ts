@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startPglite } from '../../support/pglite.ts';
+import { projectFolder } from '../support/schema-file.ts';
 import { folder, openSandbox, run } from './support/run.ts';
 
 /** The records in a file of SQLite, each with its collection. */
@@ -145,6 +146,23 @@ test('pull --to fails if its file is not a database', async () => {
   expect(sandbox.count()).toBe(0);
 });
 
+/** A database that commands reach in a folder, in which it is the package `pg`. */
+async function pgliteAsPg(cwd: string) {
+  const database = await startPglite();
+  onTestFinished(() => database.close());
+  const pools: string[] = [];
+  Object.assign(globalThis, { ofTest: { database, pools } });
+  mkdirSync(`${cwd}/node_modules/pg`, { recursive: true });
+  const pool = `exports.Pool = class {
+    constructor({ connectionString }) { ofTest.pools.push(connectionString); }
+    on() {}
+    query(text, values) { return ofTest.database.query(text, values); }
+    async end() { ofTest.pools.push('ended'); }
+  };`;
+  writeFileSync(`${cwd}/node_modules/pg/index.js`, pool);
+  return { database, pools };
+}
+
 test('pull --to postgres uses the pg of the working directory, and says so if it is not installed', async () => {
   const { sandbox, env } = openSandbox({ records: { accounts: 40 } });
   const file = folder();
@@ -153,18 +171,7 @@ test('pull --to postgres uses the pg of the working directory, and says so if it
   const missing = await run(settings, args, { cwd: file('.') });
   expect([missing.code, missing.log]).toEqual([7, expect.stringContaining('npm install pg')]);
 
-  const database = await startPglite();
-  onTestFinished(() => database.close());
-  const pools: string[] = [];
-  Object.assign(globalThis, { ofTest: { database, pools } });
-  mkdirSync(file('node_modules/pg'), { recursive: true });
-  const pool = `exports.Pool = class {
-    constructor({ connectionString }) { ofTest.pools.push(connectionString); }
-    on() {}
-    query(text, values) { return ofTest.database.query(text, values); }
-    async end() { ofTest.pools.push('ended'); }
-  };`;
-  writeFileSync(file('node_modules/pg/index.js'), pool);
+  const { database, pools } = await pgliteAsPg(file('.'));
   const withoutTenant = args.slice(0, 4);
   for (const more of [args, withoutTenant])
     expect((await run(settings, more, { cwd: file('.') })).code).toBe(0);
@@ -252,4 +259,84 @@ test('pull --verify prints each difference and ends with 8, and --forget removes
   expect(copied(file)).toEqual([]);
   const nothing = await run(env, [...forget, '--yes']);
   expect([nothing.code, nothing.log]).toEqual([2, expect.stringContaining('Nothing of acme is in')]);
+});
+
+describe('pull --to --schemas', () => {
+  const LIMITS = ['999.00', '1000.00', '20000.00'];
+  /** A service, and a file of `discover --out` for it. */
+  async function described(extra: (record: number) => object = () => ({})) {
+    const { sandbox, env } = openSandbox();
+    LIMITS.forEach((credit, at) => {
+      const more = {
+        openedAt: `2026-01-0${at + 1}T10:00:00+01:00`,
+        days: 7 * at,
+        isVip: at === 1,
+        code: `0${at}`,
+      };
+      sandbox.store.accounts.insert({ credit, ...more, tags: ['a'], ...extra(at) });
+    });
+    const schemas = `${projectFolder()}schemas.mts`;
+    expect((await run(env, ['discover', 'accounts', '-q', '--out', schemas])).code).toBe(0);
+    return { sandbox, env, schemas };
+  }
+  const SELECT = `SELECT credit, "openedAt", days, "isVip", code, tags FROM accounts WHERE credit >= 1000 ORDER BY id`;
+  const typed = ['pull', 'accounts', '--tenant', 'acme', '--to'];
+
+  test('gives the columns of SQLite their types, those of an existing copy too', async () => {
+    const { env, schemas } = await described();
+    const file = folder()('books.sqlite');
+    expect(await run(env, [...typed, file])).toMatchObject({
+      code: 0,
+      log: expect.stringMatching(
+        /^Columns of text that hold numbers, .*: accounts.credit, accounts.days\.\n/m,
+      ),
+    });
+    const rows = () => {
+      using database = new DatabaseSync(file);
+      return database.prepare(SELECT).all();
+    };
+    // Every text is greater than a number.
+    expect(rows()).toHaveLength(3);
+    // A later run without --schemas keeps the types.
+    for (const more of [['--schemas', schemas], ['--full']]) {
+      const { code, log } = await run(env, [...typed, file, ...more]);
+      expect([code, log]).toEqual([0, expect.not.stringContaining('Columns of text')]);
+    }
+    expect(rows()).toEqual([
+      { credit: 1000, openedAt: '2026-01-02T09:00:00.000Z', days: 7, isVip: 1, code: '01', tags: '["a"]' },
+      { credit: 20000, openedAt: '2026-01-03T09:00:00.000Z', days: 14, isVip: 0, code: '02', tags: '["a"]' },
+    ]);
+    for (const more of [[], ['--schemas', schemas]]) {
+      const { code, log } = await run(env, [...typed, file, '--verify', ...more]);
+      expect([code, log]).toEqual([0, expect.stringContaining('equal')]);
+    }
+  });
+
+  test('gives the columns of PostgreSQL their types', async () => {
+    const { env, schemas } = await described();
+    const cwd = folder()('.');
+    const { database } = await pgliteAsPg(cwd);
+    const settings = { ...env, DATABASE_URL: 'postgres://localhost/books' };
+    const args = [...typed, 'postgres', '--schemas', schemas];
+    expect((await run(settings, args, { cwd })).code).toBe(0);
+    await database.query('SET search_path TO accounting');
+    expect((await database.query(SELECT)).rows).toMatchObject([
+      { credit: '1000.00', days: '7', isVip: true, code: '01', tags: ['a'] },
+      { credit: '20000.00', days: '14', isVip: false, code: '02', tags: ['a'] },
+    ]);
+  });
+
+  test.each([
+    ['none.mts', undefined, 7, 'none.mts cannot be read (ENOENT).'],
+    ['other.mts', 'export const schema = {};', 7, 'it has no schemas'],
+    ['broken.mts', 'import "nowhere-to-be-found"; export const schemas = {};', 7, 'Install what it imports'],
+    ['misspelt.mts', 'export const schemas = { acounts: {} };', 2, 'accounts'],
+  ])('names what is wrong with the file: %s', async (name, text, code, message) => {
+    const { sandbox, env } = openSandbox();
+    const schemas = `${projectFolder()}${name}`;
+    if (text !== undefined) writeFileSync(schemas, text);
+    const failed = await run(env, [...typed, folder()('books.sqlite'), '--schemas', schemas]);
+    expect([failed.code, failed.log]).toEqual([code, expect.stringContaining(message)]);
+    expect(sandbox.count()).toBe(0);
+  });
 });

@@ -48,14 +48,19 @@ export const ODD_FIELDS: readonly (readonly [name: string, fields: Readonly<Reco
   ].map((name) => [`a field named ${JSON.stringify(name)}`, named(name)] as const),
 ];
 
-/** The schemas that a file of `discover` exports. */
-export async function loadSchemas(source: string): Promise<Record<string, z.ZodType>> {
-  // Where `zod` and this package are found.
+/** A folder in which code finds `zod` and this package. */
+export function projectFolder(): string {
   const folder = `${root}test/explore/.generated/${crypto.randomUUID()}/`;
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(`${folder}schemas.ts`, source);
-  const { schemas } = (await import(/* @vite-ignore */ `${folder}schemas.ts`)) as {
+  return folder;
+}
+
+/** The schemas that a file of `discover` exports. */
+export async function loadSchemas(source: string): Promise<Record<string, z.ZodType>> {
+  const file = `${projectFolder()}schemas.ts`;
+  writeFileSync(file, source);
+  const { schemas } = (await import(/* @vite-ignore */ file)) as {
     schemas: Record<string, z.ZodType>;
   };
   return schemas;
