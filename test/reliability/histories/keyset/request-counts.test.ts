@@ -26,7 +26,7 @@ async function requestsOf(
 }
 
 test.each([
-  ['dense', 1.08, 1.17],
+  ['dense', 1.08, 1.2],
   ['sparse', 1.55, 1.7],
   ['bursts', 2.2, 4.9],
 ] as const)(
