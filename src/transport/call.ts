@@ -1,20 +1,25 @@
-import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
-import { outageDelayMs, signOfFailure } from './outage.ts';
+import { outageDelayMs } from './outage.ts';
 import type { Received } from './received.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
-import { effectOf, FIRST_STEP, mayHaveApplied, type NextStep, verdictOn, worseOf } from './retry-policy.ts';
+import { afterFailure, BEGUN, type Course, mayHaveApplied, type NextStep } from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
 
 export type ServiceAddress = Pick<CallEvent, 'origin' | 'basePath'>;
+
+/** Whether an update means the same as merge-patch, and whether the service accepts only that. */
+interface MergePatch {
+  readonly allowed: boolean;
+  readonly required: boolean;
+}
 
 /** One logical request over all its attempts: what is counted, and what the service may have done. */
 export class Call {
@@ -24,46 +29,43 @@ export class Call {
   readonly #startedAt = monotonicMs();
   readonly request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
-  readonly #canMergePatch: boolean;
+  readonly #mergePatch: MergePatch;
   /** The key to send. */
   apiKey = '';
-  /** What follows the last attempt. */
-  step: NextStep = FIRST_STEP;
+  #course: Course = BEGUN;
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */
   attempts = 0;
-  /** 429s so far. */
-  rejections = 0;
-  /** The 429 that the call waits for. */
-  #rejection: Failure | undefined;
   /** When the caller gives up, in ms of the monotonic clock. */
   deadlineAt: number;
-  /** Since when every attempt has failed in a way that may mean an outage. */
-  #downSince: number | undefined;
   #outageWaits = 0;
   #waitedMs = 0;
   #waitingSince: number | undefined;
-  /** Attempts that ended because `timeoutMs` ran out. */
-  #timeouts = 0;
-  #outcome: CallOutcome = 'not_sent';
-  /** What has followed a failure and follows only once. */
-  readonly #used = new Set<NonNullable<NextStep['once']>>();
-  mergesPatch = false;
   /** The response of the last attempt; undefined if it got none. */
   received: Received | undefined;
   #result: EndEvent['result'] = 'error';
 
-  /** `mergePatch`: whether this update means the same as merge-patch, and whether the service accepts only that. */
-  constructor(
-    request: ApiRequest<unknown>,
-    service: ServiceAddress,
-    mergePatch: { readonly allowed: boolean; readonly required: boolean },
-  ) {
-    this.#canMergePatch = mergePatch.allowed;
-    this.mergesPatch = mergePatch.allowed && mergePatch.required;
+  constructor(request: ApiRequest<unknown>, service: ServiceAddress, mergePatch: MergePatch) {
+    this.#mergePatch = mergePatch;
     this.request = request;
     this.#service = service;
     this.deadlineAt = this.#startedAt + request.settings.deadlineMs;
     this.signal = request.options.signal;
+  }
+
+  /** What follows the last attempt. */
+  get step(): NextStep {
+    return this.#course.step;
+  }
+
+  /** 429s so far. */
+  get rejections(): number {
+    return this.#course.rejections;
+  }
+
+  /** Whether the body is sent as merge-patch. */
+  get mergesPatch(): boolean {
+    const { allowed, required } = this.#mergePatch;
+    return allowed && (required || this.#course.used.includes('merge_patch'));
   }
 
   /** The response of the last attempt; undefined if it got none. */
@@ -86,8 +88,9 @@ export class Call {
   /** How long to wait for a service that is down; undefined if it has been down for `maxOutageMs`. */
   outageWait(retryAfterMs = 0): number | undefined {
     const { maxOutageMs, maxWaitMs } = this.request.settings;
-    if (this.#downSince === undefined || retryAfterMs > maxWaitMs) return undefined;
-    const leftMs = this.#downSince + maxOutageMs - monotonicMs();
+    const { downSince } = this.#course;
+    if (downSince === undefined || retryAfterMs > maxWaitMs) return undefined;
+    const leftMs = downSince + maxOutageMs - monotonicMs();
     if (leftMs <= 0) return undefined;
 
     this.#outageWaits += 1;
@@ -99,7 +102,7 @@ export class Call {
   restart(): void {
     this.deadlineAt = monotonicMs() + this.request.settings.deadlineMs;
     // If the last attempt was throttled, it was not sent: the next one is the first that counts.
-    this.step = FIRST_STEP;
+    this.#course = { ...this.#course, step: BEGUN.step };
   }
 
   /** A wait begins. It ends with the next attempt, or with the call. */
@@ -117,27 +120,9 @@ export class Call {
   /** Takes a failed attempt into account and decides what follows. */
   failed(failure: Failure): void {
     const { method, settings } = this.request;
-    const step = verdictOn(failure, {
-      method,
-      retry: settings.retry,
-      outcomeBefore: this.#outcome,
-      used: this.#used,
-      canMergePatch: this.#canMergePatch && !this.mergesPatch,
-    });
-    if (step.once !== undefined) this.#used.add(step.once);
-    if (step.next === 'merge_patch') this.mergesPatch = true;
-    if (step.next === 'wait') {
-      this.rejections += 1;
-      this.#rejection = failure;
-    } else if (failure.fault !== 'throttled') {
-      this.#rejection = undefined;
-    }
-    const { details } = failure;
-    if (details.kind === 'time' && details.limit === 'attempt') this.#timeouts += 1;
-    if (signOfFailure(failure) === undefined) this.#downSince = undefined;
-    else this.#downSince ??= monotonicMs();
-    this.#outcome = worseOf(this.#outcome, effectOf(failure));
-    this.step = step;
+    const { allowed, required } = this.#mergePatch;
+    const rules = { method, retry: settings.retry, canMergePatch: allowed && !required };
+    this.#course = afterFailure(this.#course, failure, rules, monotonicMs());
   }
 
   end(result: EndEvent['result']): void {
@@ -168,15 +153,15 @@ export class Call {
    * says what the service asked for.
    */
   error(failure: Failure): AnyAccountingError {
-    const { step } = this;
-    const decisive = failure.fault === 'throttled' ? (this.#rejection ?? failure) : failure;
+    const { step, outcome, rejection, timeouts } = this.#course;
+    const decisive = failure.fault === 'throttled' ? (rejection ?? failure) : failure;
     const facts = {
       method: this.request.method,
       path: this.#path,
       query: this.#query,
       attempts: this.attempts,
       idempotencyKey: this.request.idempotencyKey,
-      outcome: this.#outcome,
+      outcome,
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#mustNotRepeat
         ? false
@@ -185,7 +170,7 @@ export class Call {
           : undefined,
     };
     const { timeoutMs, deadlineMs } = this.request.settings;
-    return errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts: this.#timeouts });
+    return errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts });
   }
 
   #stopWaiting(): void {
@@ -206,6 +191,6 @@ export class Call {
   /** Whether a service that ignores Idempotency-Key may have applied a create: sent again, it could create a second record. */
   get #mustNotRepeat(): boolean {
     const { method, settings } = this.request;
-    return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#outcome);
+    return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#course.outcome);
   }
 }

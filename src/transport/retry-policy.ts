@@ -4,6 +4,7 @@ import { errorTypeOf, isStillRunning } from '../errors/api-error-of.ts';
 import { showsMissing } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
 import type { AttemptFault, Failure } from './failure.ts';
+import { signOfFailure } from './outage.ts';
 import type { Method } from './request.ts';
 
 /** What follows a failed attempt. */
@@ -29,10 +30,36 @@ type Next =
   | 'done';
 
 /** Why a step follows only once. */
-type OnlyOnce = 'refresh_key' | 'unusable' | 'conflict';
+type OnlyOnce = 'refresh_key' | 'merge_patch' | 'unusable' | 'conflict';
+
+/** What the attempts of a call have come to. */
+export interface Course {
+  /** What follows the last attempt. */
+  readonly step: NextStep;
+  /** What the service may have done. */
+  readonly outcome: CallOutcome;
+  /** What has followed a failure and follows only once. */
+  readonly used: readonly OnlyOnce[];
+  /** 429s so far. */
+  readonly rejections: number;
+  /** The 429 that the call waits for. */
+  readonly rejection: Failure | undefined;
+  /** Attempts that ended because `timeoutMs` ran out. */
+  readonly timeouts: number;
+  /** Since when every attempt has failed in a way that may mean an outage, in ms of the monotonic clock. */
+  readonly downSince: number | undefined;
+}
 
 /** Before the first attempt, which counts. */
-export const FIRST_STEP: NextStep = { next: 'retry' };
+export const BEGUN: Course = {
+  step: { next: 'retry' },
+  outcome: 'not_sent',
+  used: [],
+  rejections: 0,
+  rejection: undefined,
+  timeouts: 0,
+  downSince: undefined,
+};
 
 /** What the table below says: `retry_once` is a retry of which a call has one. */
 type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'> | 'retry_once';
@@ -88,23 +115,40 @@ const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, Cal
 /** "Send it there instead": nothing was done here. A 302 or 303 may also follow a request that was applied. */
 const REJECTING_REDIRECTS: ReadonlySet<number> = new Set([301, 307, 308]);
 
-/** What decides beside the failure itself. */
-interface CallState {
+/** What does not change during a call. */
+interface CallRules {
   readonly method: Method;
   readonly retry: RetryPolicy;
-  /** The outcome of the earlier attempts of the call. */
-  readonly outcomeBefore: CallOutcome;
-  /** What has followed an earlier attempt and follows only once. */
-  readonly used: ReadonlySet<OnlyOnce>;
-  /** Whether the request was sent as JSON and means the same as merge-patch. */
+  /** Whether the request is sent as JSON and means the same as merge-patch. */
   readonly canMergePatch: boolean;
 }
 
+/** What decides beside the failure itself. */
+type CallState = CallRules & Pick<Course, 'outcome' | 'used'>;
+
+/** Takes a failed attempt into account. */
+export function afterFailure(course: Course, failure: Failure, rules: CallRules, nowMs: number): Course {
+  const { fault, details } = failure;
+  const step = verdictOn(failure, { ...rules, ...course });
+  const isRejected = step.next === 'wait';
+  const isTimeout = details.kind === 'time' && details.limit === 'attempt';
+  return {
+    step,
+    outcome: worseOf(course.outcome, effectOf(failure)),
+    used: step.once === undefined ? course.used : [...course.used, step.once],
+    rejections: course.rejections + Number(isRejected),
+    // It was not sent, so the 429 still decides.
+    rejection: isRejected ? failure : fault === 'throttled' ? course.rejection : undefined,
+    timeouts: course.timeouts + Number(isTimeout),
+    downSince: signOfFailure(failure) === undefined ? undefined : (course.downSince ?? nowMs),
+  };
+}
+
 /** What follows a failure, by the tables above. */
-export function verdictOn(failure: Failure, state: CallState): NextStep {
+function verdictOn(failure: Failure, state: CallState): NextStep {
   const { method, retry, used } = state;
   const step = ruleFor(failure, state);
-  const isSpent = step.once !== undefined && used.has(step.once);
+  const isSpent = step.once !== undefined && used.includes(step.once);
   const mayResend = { GET: true, POST: retry.creates, PATCH: retry.updates, DELETE: true }[method];
   const isForbidden = step.next === 'retry' && !mayResend && mayHaveApplied(effectOf(failure));
   return isSpent || isForbidden ? { next: 'throw' } : step;
@@ -117,23 +161,23 @@ function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
 }
 
 function statusRule(response: ErrorResponse, state: CallState): NextStep {
-  const { method, outcomeBefore, used, canMergePatch } = state;
+  const { method, outcome, used, canMergePatch } = state;
   const { status } = response;
   // The rate limiter and the outage know nothing of it.
   if (response.within !== undefined) return { next: 'throw' };
   if (isRateLimited(response)) return { next: 'wait' };
-  if (status === 401 && !used.has('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
-  if (status === 415 && canMergePatch) return { next: 'merge_patch' };
+  if (status === 401 && !used.includes('refresh_key')) return { next: 'refresh_key', once: 'refresh_key' };
+  if (status === 415 && canMergePatch) return { next: 'merge_patch', once: 'merge_patch' };
   if (RETRIED_STATUSES.has(status)) return { next: 'retry' };
   // Reading again does no harm.
   if (method === 'GET' && isOfProxy(status)) return { next: 'retry' };
   if (method === 'POST' && isStillRunning(response)) return { next: 'retry' };
   // The first request of this call may still be running, whatever this service calls it.
-  if (method === 'POST' && status === 409 && mayHaveApplied(outcomeBefore))
+  if (method === 'POST' && status === 409 && mayHaveApplied(outcome))
     return { next: 'retry', once: 'conflict' };
   // An earlier attempt of this call may have deleted it: that is what the caller wanted. A 404 of a proxy would prove
   // nothing.
-  if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcomeBefore)) return { next: 'done' };
+  if (method === 'DELETE' && isMissing(response) && mayHaveApplied(outcome)) return { next: 'done' };
 
   return { next: 'throw' };
 }
@@ -153,7 +197,7 @@ export function mayHaveApplied(outcome: CallOutcome): boolean {
 }
 
 /** What the service may have done in this one attempt. */
-export function effectOf({ fault, details }: Failure): CallOutcome {
+function effectOf({ fault, details }: Failure): CallOutcome {
   if (details.kind === 'redirect') return REJECTING_REDIRECTS.has(details.status) ? 'rejected' : 'unknown';
   if (details.kind !== 'status') return EFFECTS[fault as keyof typeof EFFECTS];
 
@@ -167,7 +211,7 @@ export function effectOf({ fault, details }: Failure): CallOutcome {
 const WEIGHT: Readonly<Record<CallOutcome, number>> = { not_sent: 0, rejected: 1, unknown: 2, applied: 3 };
 
 /** The outcome of a call is that of its most consequential attempt: never `rejected` after an unknown one. */
-export function worseOf(a: CallOutcome, b: CallOutcome): CallOutcome {
+function worseOf(a: CallOutcome, b: CallOutcome): CallOutcome {
   return WEIGHT[a] >= WEIGHT[b] ? a : b;
 }
 

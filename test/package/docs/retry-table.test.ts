@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseProblem } from '../../../src/schemas/problem.ts';
 import { Failure } from '../../../src/transport/failure.ts';
-import { verdictOn } from '../../../src/transport/retry-policy.ts';
+import { afterFailure, BEGUN } from '../../../src/transport/retry-policy.ts';
 import { tableRows } from './code-blocks.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
@@ -17,19 +17,9 @@ function nextOf(method: (typeof METHODS)[number], status: number): string {
     headers: {},
     retryAfterMs: undefined,
   };
-  return verdictOn(new Failure('status', { kind: 'status', response }), {
-    method,
-    retry: {
-      maxAttempts: 5,
-      baseDelayMs: 0,
-      maxDelayMs: 0,
-      updates: true,
-      creates: true,
-    },
-    outcomeBefore: 'not_sent',
-    used: new Set(),
-    canMergePatch: false,
-  }).next;
+  const retry = { maxAttempts: 5, baseDelayMs: 0, maxDelayMs: 0, updates: true, creates: true };
+  const failure = new Failure('status', { kind: 'status', response });
+  return afterFailure(BEGUN, failure, { method, retry, canMergePatch: false }, 0).step.next;
 }
 
 /** The statuses of a cell such as `408, 425` or `506 to 599: …`. */
