@@ -1,4 +1,4 @@
-import type { Listeners } from 'accounting-data-sdk';
+import type { CallEvent, Listeners } from 'accounting-data-sdk';
 import type { CommandIo } from './io.ts';
 
 /** Without a terminal: when the first line about the progress appears, and the time between the lines after it. */
@@ -30,14 +30,25 @@ export class Progress {
   /** Listeners of a client that show why a call waits; `before` is what the command has done so far. */
   listeners(before: () => string = () => ''): Listeners {
     const show = (text: string, ms = 0) => this.show([before(), text].filter(Boolean).join('; '), ms);
+    const late = new Map<number, NodeJS.Timeout>();
+    const isOver = ({ call }: Pick<CallEvent, 'call'>) => {
+      clearTimeout(late.get(call));
+      late.delete(call);
+    };
     return {
+      request: ({ call, origin }) => {
+        const text = `waiting for a response from ${new URL(origin).host}`;
+        late.set(call, setTimeout(() => show(text), FIRST_LINE_MS).unref());
+      },
+      response: isOver,
+      end: isOver,
       wait: ({ waitMs }) =>
         show(`waiting${waitMs === undefined ? '' : ` ${seconds(waitMs)}`} for the quota of the key`, waitMs),
-      retry: ({ reason, waitMs, origin }) =>
-        show(
-          `${new URL(origin).host} ${FAILED[reason] ?? `returned ${reason}`}; retrying in ${seconds(waitMs)}`,
-          waitMs,
-        ),
+      retry: ({ reason, waitMs, origin, ...event }) => {
+        isOver(event);
+        const what = FAILED[reason] ?? `returned ${reason}`;
+        show(`${new URL(origin).host} ${what}; retrying in ${seconds(waitMs)}`, waitMs);
+      },
     };
   }
 }

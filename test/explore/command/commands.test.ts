@@ -259,6 +259,29 @@ describe('an error', () => {
     expect(quiet.log).not.toContain('retrying in');
   });
 
+  test.each([
+    ['whoami'],
+    ['get', 'accounts', '1'],
+    ['push', 'products.csv', '--key', 'productNumber', '--dry-run'],
+    ['pull', 'accounts'],
+  ])('says within 3 seconds that a service accepts requests and does not respond: %s', async (...args) => {
+    const { sandbox, env } = openSandbox();
+    sandbox.faults.add({ kind: 'stall' });
+    const file = folder()('products.csv');
+    writeFileSync(file, 'productNumber,name\nA,Desk\n');
+    const given = args.map((arg) => arg.replace('products.csv', file));
+    const lines: string[] = [];
+    const begun = performance.now();
+    const stop = new AbortController();
+    const log = (line: string) => {
+      lines.push(`${Math.round((performance.now() - begun) / 1000)} s: ${line}`);
+      if (line.includes('waiting for a response')) stop.abort();
+    };
+    await run(env, given, { log, signal: stop.signal });
+    const line = `3 s: waiting for a response from ${new URL(sandbox.baseUrl).host}`;
+    expect(lines).toContainEqual(expect.stringMatching(new RegExp(line.replace('s: ', 's: (?:.*; )?'))));
+  });
+
   test('names the formats of the command if the service has none of them', async () => {
     const { sandbox, env } = openSandbox();
     sandbox.faults.add({ kind: 'status', status: 406 });
