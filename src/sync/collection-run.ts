@@ -12,8 +12,8 @@ import type { CollectionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { confirmDeletions, NO_DELETIONS, unconfirmedWarning } from './deletions.ts';
-import { Listing, marksInMemory, marksOf } from './listing.ts';
+import { confirmDeletions, unconfirmedWarning } from './deletions.ts';
+import { beginListing, type Listing } from './listing.ts';
 import { isServiceDown, lookUp } from './look-up.ts';
 import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -26,6 +26,7 @@ import {
   inUtc,
   isResumable,
   lookedUp,
+  NO_DELETIONS,
   next,
   type RunState,
   unread,
@@ -60,8 +61,8 @@ export class CollectionRun<T extends { id: string }> {
   readonly #source: RunSource<T>;
   readonly #context: RunContext;
   readonly #checkpoints: Checkpoints;
-  readonly #pause: Pause;
-  #state: RunState;
+  readonly pause: Pause;
+  state: RunState;
   #listing: Listing | undefined;
   #startedAt = 0;
 
@@ -70,11 +71,11 @@ export class CollectionRun<T extends { id: string }> {
     this.collection = nameOf(given, context.name);
     this.#source = runSource(given);
     this.#context = context;
-    this.#pause = new Pause(limit, signal, () => isResumable(this.#state, this.#source.pagination));
+    this.pause = new Pause(limit, signal, () => isResumable(this.state, this.#source.pagination));
     const { collection } = this;
     const source = this.#source;
     this.#checkpoints = new Checkpoints(copy.store, { collection, source, options, id, signal });
-    this.#state = unread(this.#checkpoints.own);
+    this.state = unread(this.#checkpoints.own);
   }
 
   /** Each batch must have been committed before the next is requested. */
@@ -86,32 +87,34 @@ export class CollectionRun<T extends { id: string }> {
       return this.#checkpoints.load();
     });
     this.#startedAt = monotonicMs();
-    this.#state = begin(this.#state, found, this.#rules);
-    this.#listing = await this.#listed();
+    this.state = begin(this.state, found, this.#rules);
+    const context = { ...this.#context, collection: this.collection };
+    const begun = await beginListing(this.state, context);
+    [this.state, this.#listing] = begun;
 
-    let isReading = this.#state.run?.looked === undefined;
+    let isReading = this.state.run?.looked === undefined;
     while (isReading) {
       isReading = false;
       for await (const page of this.#pages()) {
-        const { state, kind, restarted } = next(this.#state, page, this.#rules);
-        this.#state = state;
+        const { state, kind, restarted } = next(this.state, page, this.#rules);
+        this.state = state;
         isReading = kind === 'read_again';
         if (isReading) break;
         // An invalid row exists, too.
         this.#listing?.see([...page.records, ...page.invalid]);
         const { records, sent: rows, invalid } = page;
         if (kind === 'deliver') yield this.#batch({ records, rows, invalid, restarted });
-        this.#pause.signal?.throwIfAborted();
+        this.pause.signal?.throwIfAborted();
       }
     }
-    const { unreadable } = this.#state;
+    const { unreadable } = this.state;
     if (unreadable !== undefined) {
       // The next run reads again what this one has read.
-      yield this.#batch({}, abandoned(this.#state));
+      yield this.#batch({}, abandoned(this.state));
       throw unreadableRows(this.#source, unreadable);
     }
     if (this.#listing !== undefined) yield* this.#confirm(this.#listing);
-    yield this.#batch({ last: true }, finish(this.#state, this.#context.options.mode));
+    yield this.#batch({ last: true }, finish(this.state, this.#context.options.mode));
   }
 
   /** The state in the store, if it can be resumed. */
@@ -121,44 +124,20 @@ export class CollectionRun<T extends { id: string }> {
 
   /** The round that is written into the state: see `round.ts`. */
   inRound(round: number): void {
-    this.#state = { ...this.#state, stored: { ...this.#state.stored, round } };
+    this.state = { ...this.state, stored: { ...this.state.stored, round } };
   }
 
   /** The collection is not read, because the sync that this one resumes has read it. */
   async skip(): Promise<void> {
     const found = await this.peek();
-    this.#state = { ...this.#state, status: 'done', stored: { ...this.#state.stored, ...found } };
+    this.state = { ...this.state, status: 'done', stored: { ...this.state.stored, ...found } };
   }
 
   /** The run ends before its last batch. */
   end(status: Exclude<CollectionReport['status'], 'done' | 'stopped'>): void {
-    const { deletions = { ...NO_DELETIONS, skipped: 'paused' } } = this.#state;
+    const { deletions = { ...NO_DELETIONS, skipped: 'paused' } } = this.state;
     const isSkipped = status === 'paused' && this.#listing !== undefined;
-    this.#state = { ...this.#state, status, deletions: isSkipped ? deletions : this.#state.deletions };
-  }
-
-  /** Stops requests and waits if the time of the limit is over. */
-  pauseInTime(): void {
-    this.#pause.inTime();
-  }
-
-  get status(): CollectionReport['status'] {
-    return this.#state.status;
-  }
-
-  /** Whether the run was paused before a batch, because its requests failed. */
-  get isStuck(): boolean {
-    return this.status === 'paused' && this.#pause.endedRetries && this.#state.counts.pages === 0;
-  }
-
-  /** How much longer the wait takes for which the run was paused. */
-  get resumeAfterMs(): number {
-    return this.status === 'paused' ? this.#pause.resumeAfterMs : 0;
-  }
-
-  /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
-  get couldRead(): boolean {
-    return this.#state.isKnown || this.#state.page !== undefined;
+    this.state = { ...this.state, status, deletions: isSkipped ? deletions : this.state.deletions };
   }
 
   /** Called before a batch is delivered: another run may have taken over while this one sent requests. */
@@ -170,13 +149,13 @@ export class CollectionRun<T extends { id: string }> {
   async commit({ collection, key, checkpoint, last }: Batch<T>, written?: unknown): Promise<void> {
     await this.#checkpoints.commit(checkpoint, last);
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
-    this.#state = committed(this.#state, written);
+    this.state = committed(this.state, written);
     if (last) {
-      const stored = finish(this.#state, this.#context.options.mode);
-      this.#state = { ...this.#state, status: 'done', stored };
+      const stored = finish(this.state, this.#context.options.mode);
+      this.state = { ...this.state, status: 'done', stored };
     }
     this.#notifyProgress({ last, waiting: false });
-    this.pauseInTime();
+    this.pause.inTime();
   }
 
   /** Whether the run failed because the service is down, so that no other collection can be read either. */
@@ -185,22 +164,22 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   report(): CollectionReport {
-    const { exceededLimit } = this.#pause;
-    return { collection: this.collection, ...reportOf(this.#state), exceededLimit };
+    const { exceededLimit } = this.pause;
+    return { collection: this.collection, ...reportOf(this.state), exceededLimit };
   }
 
   /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */
   async *#pages(): AsyncGenerator<Page<T>, void> {
-    const { since: updatedSince, token: resumeFrom } = this.#state.run ?? {};
+    const { since: updatedSince, token: resumeFrom } = this.state.run ?? {};
     const query = { updatedSince, id: this.#context.id };
     try {
       yield* this.#source.list(query, { ...this.#settings, resumeFrom });
     } catch (error) {
-      const other = inUtc(this.#state, error);
+      const other = inUtc(this.state, error);
       if (other === undefined) throw error;
-      this.#state = other;
+      this.state = other;
       for await (const page of this.#pages()) {
-        if (this.#state === other) {
+        if (this.state === other) {
           this.#source.warn(
             `updatedSince=${updatedSince} was rejected, so bounds are sent in UTC. If the service compares local times, changes are missed: run in mode 'full' from time to time.`,
           );
@@ -211,18 +190,18 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   get #settings(): ReadSettings {
-    const { signal, beforeAttempt } = this.#pause;
+    const { signal, beforeAttempt } = this.pause;
     return { ...this.#context.options.read, signal, beforeAttempt, onWait: this.#onWait };
   }
 
   /** Reports that the run waits, for the service or for the database of the copy. */
   waits(waitMs: number | undefined): void {
-    this.#notifyProgress({ last: this.status === 'done', waiting: true }, waitMs);
+    this.#notifyProgress({ last: this.state.status === 'done', waiting: true }, waitMs);
   }
 
   readonly #onWait = (waitMs: number | undefined, reason: WaitReason): void => {
     this.waits(waitMs);
-    this.#pause.waits(waitMs, reason);
+    this.pause.waits(waitMs, reason);
   };
 
   get #rules() {
@@ -231,40 +210,11 @@ export class CollectionRun<T extends { id: string }> {
     return { ...options, pagination: this.#source.pagination, marked };
   }
 
-  /** What a full read is compared with: read before the first request. Undefined if the run looks for no deletions. */
-  async #listed(): Promise<Listing | undefined> {
-    const { collection } = this;
-    const { copy, consumer, signal, options } = this.#context;
-    const { run = {} } = this.#state;
-    if (copy.marks !== undefined) {
-      // With a target that marks, an interrupted full read finds deletions in whatever run it ends.
-      if (run.read !== undefined) {
-        return new Listing(run.local ?? 0, marksOf(copy, { collection, read: run.read, consumer }));
-      }
-      if (!this.#rules.marked) return undefined;
-      // Random, so that it is not that of an earlier read whose state was deleted.
-      const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
-      const read = (random >>> 2) + 1;
-      const marks = marksOf(copy, { collection, read, consumer });
-      const { records: local } = await marks.count();
-      this.#state = { ...this.#state, run: { ...run, read, local } };
-      return new Listing(local, marks);
-    }
-    if (options.mode !== 'full' || copy.localIds === undefined) return undefined;
-    if (run.token === undefined && run.looked === undefined) {
-      const marks = await consumer.run(() => marksInMemory(copy.localIds?.(collection) ?? [], signal));
-      return new Listing((await marks.count()).records, marks);
-    }
-    // The pages before were listed by another process: what they listed is not known any more.
-    this.#state = { ...this.#state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } };
-    return undefined;
-  }
-
   /** Confirms the deletions, and delivers what the read missed. If that fails, the next run reads everything again. */
   async *#confirm(listing: Listing): AsyncGenerator<Batch<T>, void> {
     const { options, copy, consumer, signal, limit } = this.#context;
     const { collection } = this;
-    const { looked: after, read } = this.#state.run ?? {};
+    const { looked: after, read } = this.state.run ?? {};
     const report = { ...NO_DELETIONS, local: listing.local };
     if (limit !== undefined && after === undefined) yield this.#lookedUp('');
     const steps = confirmDeletions<T>(listing, report, {
@@ -272,41 +222,41 @@ export class CollectionRun<T extends { id: string }> {
       maxCandidates: options.maxCandidates,
       concurrency: options.concurrency ?? 1,
       lookUp: (id) => lookUp(this.#source, id, this.#settings),
-      delivered: () => this.#state.counts.records,
+      delivered: () => this.state.counts.records,
       remove: (ids) =>
         consumer.run(async () => {
           signal?.throwIfAborted();
           const count = await settled(copy.onDelete?.(ids, collection), signal);
-          this.#state = removed(this.#state, count);
+          this.state = removed(this.state, count);
         }),
       parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.left } : undefined,
     });
     try {
       for await (const { looked, ...repairs } of steps) {
         yield looked === undefined ? this.#batch(repairs) : this.#lookedUp(looked);
-        this.#pause.signal?.throwIfAborted();
+        this.pause.signal?.throwIfAborted();
       }
     } catch (error) {
       const isPaused = error instanceof CallStopped;
-      if (isPaused) this.#state = { ...this.#state, deletions: { ...report, skipped: 'paused' } };
+      if (isPaused) this.state = { ...this.state, deletions: { ...report, skipped: 'paused' } };
       if (signal?.aborted || isPaused) throw error;
       // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
-      yield this.#batch({}, abandoned(this.#state));
+      yield this.#batch({}, abandoned(this.state));
       throw error;
     }
-    this.#state = { ...this.#state, deletions: report };
+    this.state = { ...this.state, deletions: report };
     const warning = unconfirmedWarning(report);
     if (warning !== undefined) this.#source.warn(warning);
   }
 
   /** A batch that says how far the look-ups are: a run that is paused after it does not list again. */
   #lookedUp(id: string): Batch<T> {
-    this.#state = lookedUp(this.#state, id);
+    this.state = lookedUp(this.state, id);
     return this.#batch({});
   }
 
-  #batch(content: Partial<Batch<T>>, state = checkpointOf(this.#state)): Batch<T> {
-    const run = this.#state.run ?? {};
+  #batch(content: Partial<Batch<T>>, state = checkpointOf(this.state)): Batch<T> {
+    const run = this.state.run ?? {};
     const batch = {
       tenant: this.#context.options.tenant,
       collection: this.collection,
@@ -321,13 +271,13 @@ export class CollectionRun<T extends { id: string }> {
       key: this.#checkpoints.key,
       checkpoint: encodeState(state),
     };
-    this.#pause.batch();
-    this.#state = delivering(this.#state, batch);
+    this.#context.limit?.batch();
+    this.state = delivering(this.state, batch);
     return batch;
   }
 
   #notifyProgress(now: Pick<SyncProgress, 'last' | 'waiting'>, waitMs?: number | undefined): void {
-    const progress = progressOf(this.#state, monotonicMs() - this.#startedAt);
+    const progress = progressOf(this.state, monotonicMs() - this.#startedAt);
     const { collection } = this;
     this.#notify('onProgress', { collection, ...progress, ...now, waitingUntil: waitingUntil(waitMs) });
   }

@@ -16,15 +16,6 @@ interface Repairs<T> {
 /** A step: what exists, and up to which id a run that is paused need not look again. */
 type Step<T> = Repairs<T> & { readonly looked?: string | undefined };
 
-export const NO_DELETIONS: DeletionReport = {
-  skipped: undefined,
-  local: 0,
-  candidates: 0,
-  deleted: 0,
-  repaired: 0,
-  unconfirmed: [],
-};
-
 type Counted = { -readonly [Name in keyof DeletionReport]: DeletionReport[Name] };
 
 interface Context<T> {

@@ -1,21 +1,25 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { each } from '../reading/each.ts';
+import type { ResolvedRunOptions } from './run-options.ts';
+import { NO_DELETIONS, type RunState } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
 
 export type Ids = Iterable<string> | AsyncIterable<string>;
 
-/** Which records of a copy one full read has listed. */
-interface ReadMarks {
-  /** How many records the copy has, and how many of them the read has listed. */
-  count(): Promise<{ readonly records: number; readonly marked: number }>;
-  /** The ids of those that it has not listed, behind one of them. */
-  unmarked(after?: string): Ids;
-  /** Some that it has listed, if an earlier run did that. */
-  marked(): Ids | Promise<Ids>;
+interface Context {
+  readonly copy: Pick<OpenTarget, 'marks' | 'localIds'>;
+  readonly collection: string;
+  readonly options: Pick<ResolvedRunOptions, 'mode'>;
+  /** Held while the copy is used: no two of its methods run at once. */
+  readonly consumer: Semaphore;
+  readonly signal: AbortSignal | undefined;
+}
+
+type Marks = NonNullable<OpenTarget['marks']> & {
   /** Only of a copy that does not mark what it is given. */
   mark?(id: string): unknown;
-}
+};
 
 /**
  * How many of the first listed records must be deleted during the run before their 404s abort it. Not of the last ones:
@@ -23,16 +27,23 @@ interface ReadMarks {
  */
 const WITNESSES = 10;
 
-/** A full read beside a copy. */
+/** Ids that are read at a time: other collections use the copy between two of these reads. */
+const CHUNK = 10_000;
+
+/** A full read beside a copy, over any number of runs. */
 export class Listing {
-  readonly #marks: ReadMarks;
+  readonly #context: Context;
+  readonly #marks: Marks;
+  readonly #read: number;
   readonly #first: string[] = [];
   /** How many records the copy had before the read. */
   readonly local: number;
 
-  constructor(local: number, marks: ReadMarks) {
-    this.local = local;
+  constructor(context: Context, marks: Marks, { read, local }: { read: number; local: number }) {
+    this.#context = context;
     this.#marks = marks;
+    this.#read = read;
+    this.local = local;
   }
 
   /** These rows were listed. */
@@ -46,47 +57,31 @@ export class Listing {
 
   /** Records that were listed, those among them that the copy did not have, and those of the copy that were not. */
   async count() {
-    const { records, marked } = await this.#marks.count();
+    const { collection, consumer } = this.#context;
+    const { records, marked } = await consumer.run(() => this.#marks.count(collection, this.#read));
     let candidates = 0;
-    for await (const _ of this.#marks.unmarked()) candidates += 1;
+    for await (const _ of this.unlisted()) candidates += 1;
     return { listed: { seen: marked, missing: Math.max(0, records - this.local) }, candidates };
   }
 
-  unlisted(after?: string): Ids {
-    return this.#marks.unmarked(after);
-  }
-
-  /** Records that it has listed first. This run has listed none if the one that it resumes listed the last page. */
-  async *witnesses(): AsyncGenerator<string, void> {
-    yield* this.#first.length > 0 ? this.#first : await this.#marks.marked();
-  }
-}
-
-/** Ids that are read at a time: other collections use the copy between two of these reads. */
-const CHUNK = 10_000;
-
-/** Of a target that marks what a read has listed, over any number of runs. No two of its methods run at once. */
-export function marksOf(
-  copy: Pick<OpenTarget, 'marks' | 'localIds'>,
-  { collection, read, consumer }: { collection: string; read: number; consumer: Semaphore },
-): ReadMarks {
-  const marks = copy.marks as NonNullable<OpenTarget['marks']>;
-  async function* unmarked(from?: string): AsyncGenerator<string, void> {
+  async *unlisted(from?: string): AsyncGenerator<string, void> {
+    const { collection, consumer } = this.#context;
     for (let [ids, after] = [[] as string[], from]; ; after = ids.at(-1)) {
-      ids = await consumer.run(() => firstOf(marks.unmarked(collection, read, after), CHUNK));
+      ids = await consumer.run(() => firstOf(this.#marks.unmarked(collection, this.#read, after), CHUNK));
       yield* ids;
       if (ids.length < CHUNK) return;
     }
   }
-  return {
-    count: () => consumer.run(() => marks.count(collection, read)),
-    unmarked,
-    async marked() {
-      const others = new Set<string>();
-      for await (const id of unmarked()) others.add(id);
-      return await consumer.run(() => firstOf(copy.localIds?.(collection) ?? [], WITNESSES, others));
-    },
-  };
+
+  /** Records that it has listed first. This run has listed none if the one that it resumes listed the last page. */
+  async *witnesses(): AsyncGenerator<string, void> {
+    yield* this.#first;
+    if (this.#first.length > 0) return;
+    const { copy, collection, consumer } = this.#context;
+    const candidates = new Set<string>();
+    for await (const id of this.unlisted()) candidates.add(id);
+    yield* await consumer.run(() => firstOf(copy.localIds?.(collection) ?? [], WITNESSES, candidates));
+  }
 }
 
 async function firstOf(ids: Ids, count: number, others?: ReadonlySet<string>): Promise<string[]> {
@@ -98,12 +93,42 @@ async function firstOf(ids: Ids, count: number, others?: ReadonlySet<string>): P
 }
 
 /**
+ * What a full read is compared with: read before the first request. Undefined if the run looks for no deletions. A target
+ * marks the read by a number, which becomes part of the state, so that deletions are found in whatever run the read ends.
+ */
+export async function beginListing(
+  state: RunState,
+  context: Context,
+): Promise<[state: RunState, listing: Listing | undefined]> {
+  const { copy, collection, options, consumer, signal } = context;
+  const { run = {} } = state;
+  const isFull = options.mode === 'full';
+  const { marks } = copy;
+  if (marks !== undefined) {
+    if (run.read === undefined && !isFull) return [state, undefined];
+    // Random, so that it is not that of an earlier read whose state was deleted.
+    const [random = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
+    const { read = (random >>> 2) + 1 } = run;
+    const local = run.local ?? (await consumer.run(() => marks.count(collection, read))).records;
+    return [{ ...state, run: { ...run, read, local } }, new Listing(context, marks, { read, local })];
+  }
+  if (!isFull || copy.localIds === undefined) return [state, undefined];
+  if (run.token !== undefined || run.looked !== undefined) {
+    // The pages before were listed by another process: what they listed is not known any more.
+    return [{ ...state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } }, undefined];
+  }
+  const inMemory = await consumer.run(() => marksInMemory(copy.localIds?.(collection) ?? [], signal));
+  const { records: local } = await inMemory.count(collection, 0);
+  return [state, new Listing(context, inMemory, { read: 0, local })];
+}
+
+/**
  * Of a copy that knows no more than its ids. They are read to their end before the first request: a record that is added
  * to the copy during the read must not look deleted.
  */
-export async function marksInMemory(localIds: Ids, signal: AbortSignal | undefined): Promise<ReadMarks> {
+async function marksInMemory(ids: Ids, signal: AbortSignal | undefined): Promise<Marks> {
   const local = new Set<string>();
-  for await (const id of each(localIds, 'localIds', signal)) {
+  for await (const id of each(ids, 'localIds', signal)) {
     if (typeof id !== 'string' || id === '') {
       throw new InvalidInputError('localIds', 'must return ids: non-empty strings');
     }
@@ -112,10 +137,13 @@ export async function marksInMemory(localIds: Ids, signal: AbortSignal | undefin
   const listed = new Set<string>();
   return {
     count: async () => ({ records: new Set([...local, ...listed]).size, marked: listed.size }),
-    *unmarked() {
-      for (const id of local) if (!listed.has(id)) yield id;
+    async *unmarked(_, _read, after) {
+      let isBehind = after === undefined;
+      for (const id of local) {
+        if (isBehind && !listed.has(id)) yield id;
+        isBehind ||= id === after;
+      }
     },
-    marked: () => listed,
     mark: (id) => listed.add(id),
   };
 }

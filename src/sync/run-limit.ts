@@ -27,51 +27,38 @@ export const stopAfter = {
  * would make no progress, however often it runs.
  */
 export class RunLimit {
+  readonly ms: number;
+  /** How many requests are left. */
+  left: number;
+  hasBatch = false;
+  /** No collection can be read before the limit: not even a first batch is waited for. */
+  isGivenUp = false;
   readonly #first = Promise.withResolvers<void>();
   readonly firstBatch = this.#first.promise;
-  readonly ms: number;
-  readonly #requests: number;
   readonly #startedAt = monotonicMs();
-  #sent = 0;
-  hasBatch = false;
-  #isGivenUp = false;
 
   constructor({ ms = Number.POSITIVE_INFINITY, requests = Number.POSITIVE_INFINITY }: StopAfter) {
     this.ms = ms;
-    this.#requests = requests;
+    this.left = requests;
   }
 
   /** Whether no further request may be sent. */
   get isReached(): boolean {
-    return this.#isGivenUp || (this.hasBatch && this.isOver);
+    return this.isGivenUp || (this.hasBatch && this.isOver);
   }
 
   /** Whether a further request passes the limit. */
   get isOver(): boolean {
-    return this.#sent >= this.#requests || this.endsWithin(0);
-  }
-
-  /** How many requests are left. */
-  get left(): number {
-    return this.#requests - this.#sent;
+    return this.left <= 0 || this.endsWithin(0);
   }
 
   endsWithin(ms: number): boolean {
     return monotonicMs() + ms - this.#startedAt >= this.ms;
   }
 
-  sent(): void {
-    this.#sent++;
-  }
-
   batch(): void {
     this.hasBatch = true;
     this.#first.resolve();
-  }
-
-  /** No collection can be read before the limit: not even a first batch is waited for. */
-  giveUp(): void {
-    this.#isGivenUp = true;
   }
 }
 
@@ -102,12 +89,7 @@ export class Pause {
     this.#wait = undefined;
     if (limit.isReached && this.#canPause()) throw new CallStopped();
     if (limit.isOver) this.exceededLimit = true;
-    limit.sent();
-  }
-
-  /** A batch is delivered. */
-  batch(): void {
-    this.#limit?.batch();
+    limit.left -= 1;
   }
 
   /** The collection is going to wait: for so many ms, if that is known. */
@@ -122,7 +104,7 @@ export class Pause {
     if (limit === undefined || !this.#canPause() || !limit.endsWithin(waitMs)) return;
     if (!limit.hasBatch && !this.#isWaiting) return;
     // After a failed attempt another collection may be read anyway.
-    if (this.#isWaiting && this.#wait?.reason !== 'retry') limit.giveUp();
+    if (this.#isWaiting && this.#wait?.reason !== 'retry') limit.isGivenUp = true;
     this.#requests.abort(new CallStopped());
   }
 

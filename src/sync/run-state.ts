@@ -73,6 +73,15 @@ type RunRules = Pick<ResolvedRunOptions, 'mode' | 'lookbackMs' | 'updatedSince'>
   readonly marked?: boolean | undefined;
 };
 
+export const NO_DELETIONS: DeletionReport = {
+  skipped: undefined,
+  local: 0,
+  candidates: 0,
+  deleted: 0,
+  repaired: 0,
+  unconfirmed: [],
+};
+
 /** Of a collection that was not read yet. `own`: what a state of this run has in any case. */
 export function unread(own: Pick<SyncState, 'scope' | 'parameters' | 'by'>): RunState {
   return {
@@ -211,6 +220,11 @@ export function inUtc(state: RunState, error: unknown): RunState | undefined {
 /** Whether a page was read, by this run or by the one whose look-ups it resumes. */
 function hasRead({ run, page }: RunState): boolean {
   return page !== undefined || run?.looked !== undefined;
+}
+
+/** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
+export function couldRead({ isKnown, page }: RunState): boolean {
+  return isKnown || page !== undefined;
 }
 
 /** Whether the next run can resume this one. `pagination`: how the collection is listed, unless a page shows it. */

@@ -11,6 +11,7 @@ import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { planRound } from './round.ts';
 import { RunLimit, type StopAfter } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
+import { couldRead } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
 
 export interface ResolvedSync extends ResolvedRunOptions {
@@ -80,7 +81,9 @@ export class TenantRun {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
-    const isFinished = this.#runs.every(({ status }) => status === 'done' || status === 'forbidden');
+    const isFinished = this.#runs.every(
+      ({ state: { status } }) => status === 'done' || status === 'forbidden',
+    );
     if (signal?.aborted && !isFinished) throw signal.reason;
     const failure = this.#failure();
     if (failure !== undefined) throw new SyncError(this.report(), failure);
@@ -89,7 +92,7 @@ export class TenantRun {
 
   /** Reports a wait for the database, by the first collection that has not ended, because all that are left wait. */
   waits(waitMs: number): void {
-    const run = this.#runs.find(({ status }) => status === 'stopped') ?? this.#runs.at(-1);
+    const run = this.#runs.find(({ state }) => state.status === 'stopped') ?? this.#runs.at(-1);
     run?.waits(waitMs);
   }
 
@@ -101,7 +104,10 @@ export class TenantRun {
       startedAt: this.#startedAt,
       endedAt: new Date(),
       paused: collections.some(({ status }) => status === 'paused' || status === 'not_begun'),
-      resumeAfterMs: Math.max(0, ...this.#runs.map(({ resumeAfterMs }) => resumeAfterMs)),
+      resumeAfterMs: Math.max(
+        0,
+        ...this.#runs.map(({ state, pause }) => (state.status === 'paused' ? pause.resumeAfterMs : 0)),
+      ),
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,
     };
@@ -110,17 +116,19 @@ export class TenantRun {
   /** Why the sync fails; undefined if it succeeds. */
   #failure(): SyncFailure | undefined {
     const { onForbidden } = this.#options;
-    const mayNotRead = ({ status }: AnyCollectionRun) => status === 'forbidden';
+    const mayNotRead = ({ state }: AnyCollectionRun) => state.status === 'forbidden';
     const reportsForbidden = onForbidden === 'report' && !this.#runs.every(mayNotRead);
     const failed = this.#runs.filter(
-      (run) => this.#errors.has(run) && !(reportsForbidden && mayNotRead(run) && !run.couldRead),
+      (run) => this.#errors.has(run) && !(reportsForbidden && mayNotRead(run) && !couldRead(run.state)),
     );
     if (failed.length === 0) return undefined;
 
     return {
       errors: failed.map((run) => ({ collection: run.collection, error: this.#errors.get(run) })),
       stop: this.#stopped,
-      revoked: failed.filter((run) => mayNotRead(run) && run.couldRead).map(({ collection }) => collection),
+      revoked: failed
+        .filter((run) => mayNotRead(run) && couldRead(run.state))
+        .map(({ collection }) => collection),
     };
   }
 
@@ -147,7 +155,7 @@ export class TenantRun {
     // What is left can be forbidden, or fail each time: the others must be read again anyway.
     const isOver = left
       .flat()
-      .every(({ status, isStuck }) => status === 'forbidden' || status === 'failed' || isStuck);
+      .every((run) => ['forbidden', 'failed'].includes(run.state.status) || isStuck(run));
     if (isOver) await this.#runLevels(done);
     else for (const run of done.flat()) await run.skip();
   }
@@ -155,7 +163,7 @@ export class TenantRun {
   #pauseInTime(): ReturnType<typeof setTimeout> | undefined {
     if (this.#limit === undefined || this.#limit.ms > MAX_TIMER_MS) return undefined;
     return setTimeout(() => {
-      for (const run of this.#runs) run.pauseInTime();
+      for (const run of this.#runs) run.pause.inTime();
       // A timer may fire a little early.
     }, this.#limit.ms + 1);
   }
@@ -207,6 +215,11 @@ export class TenantRun {
     const isDown = await run.isServiceDown(error).catch(() => false);
     return isDown ? 'outage' : undefined;
   }
+}
+
+/** Whether a run was paused before a batch, because its requests failed. */
+function isStuck({ state, pause }: AnyCollectionRun): boolean {
+  return state.status === 'paused' && pause.endedRetries && state.counts.pages === 0;
 }
 
 /**

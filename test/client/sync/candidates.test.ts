@@ -109,6 +109,15 @@ describe('a full sync', () => {
     expect(deleted.flat().toSorted()).toEqual(['007', '7', '9007199254740993', gone].toSorted());
   });
 
+  test('counts more candidates than it reads at a time, each once', async () => {
+    const { deleted, run, ids } = openWith(12);
+    const gone = Array.from({ length: 25_000 }, (_, at) => `gone-${at}`);
+    const error = await caught(run({ localIds: () => [...ids, ...gone] }));
+    expect(error).toMatchObject({ reason: 'too_many_candidates' });
+    expect(`${error}`).toContain('25000 of 25012 local records were not found');
+    expect(deleted).toEqual([]);
+  });
+
   test('reads the local ids to their end before the first request, and no id that is added later', async () => {
     const { books, ids, deleted, run } = openWith(10);
     const counts: number[] = [];
