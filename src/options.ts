@@ -22,7 +22,6 @@ import {
   isPaginationTable,
   listOptions,
   type PaginationOptions,
-  type PaginationTable,
   paginationOptions,
 } from './pagination/list-options.ts';
 import type { ValidationMode } from './schemas/record-reader.ts';
@@ -62,7 +61,7 @@ const clientPagination = {
     `${paginationKind.expected}, or an object with one of these for each collection that needs it`,
     (value) => paginationKind.allows(value) || (is.object.allows(value) && !('first' in value)),
   ),
-  verify(value: PaginationChoice | PaginationTable, name: string) {
+  verify(value: PaginationChoice | PaginationByCollection, name: string) {
     if (!isPaginationTable(value)) return paginationKind.verify?.(value, name);
     const table = Object.fromEntries(collectionNames.map((each) => [each, optional(paginationKind)]));
     given(table, value, { of: name }, `${name}.`);

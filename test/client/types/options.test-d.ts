@@ -82,3 +82,21 @@ test('a list that is awaited does not compile', async () => {
   // @ts-expect-error: an array needs a limit
   await client.products.list().toArray();
 });
+
+test('a table by collection does not compile if it names no collection of the client', () => {
+  createClient({ pagination: { budgetLines: 'none', accounts: undefined } });
+  // @ts-expect-error
+  createClient({ pagination: { account: 'page' } });
+  // @ts-expect-error
+  createClient({ pagination: { 'account-addresses': 'page' } });
+  // @ts-expect-error
+  createClient().withOptions({ pagination: { invoices: 'none' } });
+  // @ts-expect-error
+  createSandbox({ records: { account: 5 } });
+  // @ts-expect-error
+  createSandbox({ fixtures: { account: [] } });
+  // @ts-expect-error
+  createSandbox({}).store.load({ account: [] });
+  // @ts-expect-error
+  createClient({ schemas: { account: undefined } });
+});
