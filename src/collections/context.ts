@@ -1,7 +1,7 @@
 import type { ClientListeners } from '../events.ts';
 import type { ListDefaults } from '../pagination/list-options.ts';
 import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
-import type { FieldSchemas } from '../schemas/zod-fields.ts';
+import type { OwnFieldSchemas } from '../schemas/zod-fields.ts';
 import type { CallSettings } from '../transport/call-options.ts';
 import type { Transport } from '../transport/request.ts';
 import type { AnyDefinition } from './define.ts';
@@ -31,7 +31,7 @@ export interface CollectionContext extends ClientContext {
   readonly records: RecordReader;
   /** What a body must match: the definition, and the caller's schemas of fields unless validation is off. */
   readonly rules: Pick<AnyDefinition, 'fields' | 'serverFilled'> & {
-    readonly schemas?: FieldSchemas | undefined;
+    readonly schemas?: OwnFieldSchemas | undefined;
   };
   /** Whether a schema of the caller names a field, or may name it. */
   readonly namesField: (name: string) => boolean;

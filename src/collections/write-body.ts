@@ -3,11 +3,11 @@ import { exactJson, hasHiddenContent } from '../internal/json-text.ts';
 import { isPromise } from '../internal/realm.ts';
 import { checks, problemOf } from '../schemas/field-kinds.ts';
 import { describeIssues, type StandardSchema } from '../schemas/standard-schema.ts';
-import type { FieldSchemas } from '../schemas/zod-fields.ts';
+import type { OwnFieldSchemas } from '../schemas/zod-fields.ts';
 import type { CollectionDefinition } from './define.ts';
 
 interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled'> {
-  readonly schemas?: FieldSchemas | undefined;
+  readonly schemas?: OwnFieldSchemas | undefined;
   /** Whether `null` clears a field in a draft too: a row of a push can be an update. */
   readonly clears?: boolean;
 }

@@ -3,9 +3,9 @@ import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { keepRecords, type PageResponse } from './page.ts';
 
-type Ids = ReadonlySet<string>;
+type IdSet = ReadonlySet<string>;
 
-const NO_IDS: Ids = new Set();
+const NO_IDS: IdSet = new Set();
 
 /** How often the rows of one page may come again on average. Rows that move during a read come again a few times. */
 const MAX_REPEATS = 4;
@@ -22,10 +22,10 @@ export class RepeatGuard {
   readonly #facts: CallFacts;
   readonly #advice: string;
   readonly #mayEnd: boolean;
-  #last: Ids = NO_IDS;
-  #beforeLast: Ids = NO_IDS;
+  #last: IdSet = NO_IDS;
+  #beforeLast: IdSet = NO_IDS;
   #identical = 0;
-  #reference: Ids = NO_IDS;
+  #reference: IdSet = NO_IDS;
   #pages = 0;
   /** How many rows of the reference page have come again. */
   #repeats = 0;
@@ -80,7 +80,7 @@ export class RepeatGuard {
     return { ...fresh, invalid: invalid.filter((row) => isNew(invalidId(row))) };
   }
 
-  #detectLoop(before: Ids): void {
+  #detectLoop(before: IdSet): void {
     const ids = this.#last;
     const isSame = ids.size > 0 && ids.size === before.size && isSubset(ids, before);
     this.#identical = isSame ? this.#identical + 1 : 0;
@@ -112,12 +112,12 @@ function invalidId({ id, record }: InvalidRecord): string {
   return `\0${id ?? JSON.stringify(record)}`;
 }
 
-function isSubset(a: Ids, b: Ids): boolean {
+function isSubset(a: IdSet, b: IdSet): boolean {
   for (const id of a) if (!b.has(id)) return false;
   return true;
 }
 
-function isDisjoint(a: Ids, b: Ids): boolean {
+function isDisjoint(a: IdSet, b: IdSet): boolean {
   for (const id of a) if (b.has(id)) return false;
   return true;
 }

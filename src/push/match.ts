@@ -3,7 +3,7 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Read } from '../reading/source.ts';
 import type { Sight } from './create.ts';
-import { changedFields, type ProductFields } from './draft.ts';
+import { changedFields, type JsonFields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
 import type { PushMemory } from './memory.ts';
 import type { MissingProducts } from './missing.ts';
@@ -12,7 +12,7 @@ import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 
 /** What was seen of the product of a row. */
-export interface Seen {
+export interface SeenProduct {
   /** The product that has its key, or else the one that it is known to have. */
   readonly id?: string;
   /** The fields in which the product differs from the row. */
@@ -38,7 +38,7 @@ interface Matched {
   readonly memory: PushMemory;
 }
 
-const NOTHING_SEEN: Seen = { fields: [], otherIds: [] };
+const NOTHING_SEEN: SeenProduct = { fields: [], otherIds: [] };
 
 /** Takes in the existing products page by page. */
 export class Match {
@@ -46,7 +46,7 @@ export class Match {
   readonly #options: ResolvedPushOptions;
   readonly #rows: Rows;
   readonly #memory: PushMemory;
-  readonly #seen = new Map<PushRow, Seen>();
+  readonly #seen = new Map<PushRow, SeenProduct>();
   /** The rows that are known to have a product, by its id. */
   readonly #byId = new Map<string, PushRow[]>();
   /** One list for all rows that differ in the same fields, by its names. */
@@ -68,7 +68,7 @@ export class Match {
   }
 
   /** What was seen of a row since it was expected. */
-  seen(row: PushRow): Seen {
+  seen(row: PushRow): SeenProduct {
     return this.#seen.get(row) ?? NOTHING_SEEN;
   }
 
@@ -81,7 +81,7 @@ export class Match {
   }
 
   /** Adds to what was seen of a row. */
-  note(row: PushRow, more: Partial<Seen>): void {
+  note(row: PushRow, more: Partial<SeenProduct>): void {
     this.#seen.set(row, { ...this.seen(row), ...more });
   }
 
@@ -183,8 +183,8 @@ export class Match {
   }
 
   #setProduct(row: PushRow, { record, row: sent }: Read<AnyProduct>): void {
-    const draft = JSON.parse(row.draft) as ProductFields;
-    const fields = changedFields(sent as ProductFields, draft, this.#options.source.fields);
+    const draft = JSON.parse(row.draft) as JsonFields;
+    const fields = changedFields(sent as JsonFields, draft, this.#options.source.fields);
     const names = JSON.stringify(fields);
     const known = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, known);

@@ -3,7 +3,7 @@
 import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
 import { mostCandidates } from '../reading/candidates.ts';
 import type { Read } from '../reading/source.ts';
-import { changedFields, normalised, type ProductFields, picked } from './draft.ts';
+import { changedFields, type JsonFields, normalised, picked } from './draft.ts';
 import { folded } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Rows } from './rows.ts';
@@ -13,7 +13,7 @@ export interface Missing {
   readonly id: string;
   readonly key: string;
   /** The fields to change; undefined if it is to be deleted. */
-  readonly patch: ProductFields | undefined;
+  readonly patch: JsonFields | undefined;
 }
 
 export class MissingProducts {
@@ -45,8 +45,8 @@ export class MissingProducts {
     const patch = missing(product);
     if (patch === undefined) return;
     // A product that does not differ from its patch was changed by an earlier run.
-    const wanted = normalised(JSON.parse(bodyOf(patch, 'missing')) as ProductFields, source.fields);
-    const fields = changedFields(row as ProductFields, wanted, source.fields);
+    const wanted = normalised(JSON.parse(bodyOf(patch, 'missing')) as JsonFields, source.fields);
+    const fields = changedFields(row as JsonFields, wanted, source.fields);
     if (fields.length > 0) this.#missing.set(id, { id, key, patch: picked(wanted, fields) });
   }
 

@@ -23,10 +23,10 @@ import {
   type SentCreate,
   toSend,
 } from './create.ts';
-import { notStored, type ProductFields, picked, withoutNull } from './draft.ts';
+import { type JsonFields, notStored, picked, withoutNull } from './draft.ts';
 import { existingProducts } from './existing.ts';
 import { sampleFirst } from './kinds.ts';
-import { Match, type Seen } from './match.ts';
+import { Match, type SeenProduct } from './match.ts';
 import type { PushMemory } from './memory.ts';
 import { type Missing, MissingProducts } from './missing.ts';
 import { ChangedKeys, folded } from './natural-key.ts';
@@ -50,7 +50,7 @@ const ODD =
 const DENIED = 'not sent, because the service denied every write of this kind before';
 
 /** What a push works with. */
-interface Work {
+interface Parts {
   readonly options: ResolvedPushOptions;
   readonly results: Results;
   readonly rows: Rows;
@@ -70,7 +70,7 @@ interface Plan {
 }
 
 export class Rounds {
-  readonly #work: Work;
+  readonly #parts: Parts;
   /** The rows without a result. */
   readonly #open: Set<PushRow>;
   /** The last error of the calls of a row. */
@@ -90,14 +90,14 @@ export class Rounds {
   #mostDenied = SAMPLE;
   #match: Match;
 
-  constructor(work: Work) {
-    this.#work = work;
-    this.#open = new Set(work.rows.byKey.values());
-    this.#match = new Match(work);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#open = new Set(parts.rows.byKey.values());
+    this.#match = new Match(parts);
   }
 
   async run(): Promise<void> {
-    const { calls, memory, options, results } = this.#work;
+    const { calls, memory, options, results } = this.#parts;
     // The service may still be carrying out what an earlier push sent.
     if (!options.dryRun && this.#isAnySent()) await calls.waitUntilVisible();
     const first = await this.#firstPlan();
@@ -127,7 +127,7 @@ export class Rounds {
 
   /** The plan of the first round, confirmed; undefined if nothing may be written. */
   async #firstPlan(): Promise<Plan | undefined> {
-    const { memory, options, results } = this.#work;
+    const { memory, options, results } = this.#parts;
     const plan = await this.#lookFirst();
     const counts = { ...results.report().counts };
     for (const [, { action }] of this.#planned(plan)) counts[action] += 1;
@@ -172,9 +172,9 @@ export class Rounds {
 
   /** Reads the existing products, and plans. */
   async #lookFirst(): Promise<Plan> {
-    const { memory, options, results, rows } = this.#work;
+    const { memory, options, results, rows } = this.#parts;
     const missing = new MissingProducts(options, rows);
-    this.#match = new Match(this.#work, missing);
+    this.#match = new Match(this.#parts, missing);
     const mayRepeat = this.#isAnySent();
     results.begin('read');
     for await (const page of existingProducts(options, results)) {
@@ -196,9 +196,9 @@ export class Rounds {
 
   /** A later round reads the list only to find the product of a create. */
   async #look(): Promise<void> {
-    const { options, results } = this.#work;
+    const { options, results } = this.#parts;
     if (this.#isAnySent()) {
-      this.#match = new Match(this.#work);
+      this.#match = new Match(this.#parts);
       for await (const page of existingProducts(options, results)) this.#match.add(page);
     } else for (const row of this.#open) this.#match.expect(row);
     await this.#lookUp([...this.#open]);
@@ -206,7 +206,7 @@ export class Rounds {
 
   /** Gets the known products of these rows that were not seen. */
   async #lookUp(rows: readonly PushRow[]): Promise<void> {
-    const { memory } = this.#work;
+    const { memory } = this.#parts;
     const match = this.#match;
     const unseen = rows.filter(
       (row) => match.seen(row).id === undefined && memory.stateOf(row).is === 'made',
@@ -216,7 +216,7 @@ export class Rounds {
   }
 
   async #lookUpOne(row: PushRow): Promise<void> {
-    const { calls, memory } = this.#work;
+    const { calls, memory } = this.#parts;
     const found = await calls.lookUpAlone((memory.stateOf(row) as MadeProduct).id);
     if (found instanceof Error) {
       this.#errors.set(row, found);
@@ -227,13 +227,13 @@ export class Rounds {
 
   /** The error of one row. Throws what ends the push. */
   #errorOf(thrown: unknown): AnyAccountingError {
-    if (this.#work.calls.stopsPush(thrown)) throw thrown;
+    if (this.#parts.calls.stopsPush(thrown)) throw thrown;
     return thrown as AnyAccountingError;
   }
 
   /** The number of a product was changed upstream, or it was pushed under another key since. */
   async #checkRenumbered(renumbered: readonly PushRow[]): Promise<void> {
-    const { memory } = this.#work;
+    const { memory } = this.#parts;
     const keysOf = await memory.keysOf(renumbered.map((row) => this.#match.seen(row).id as string));
     for (const row of renumbered) {
       const { id, otherKey = '' } = this.#match.seen(row);
@@ -249,12 +249,12 @@ export class Rounds {
   }
 
   #isAnySent(): boolean {
-    for (const row of this.#open) if (this.#work.memory.stateOf(row).is === 'sent') return true;
+    for (const row of this.#open) if (this.#parts.memory.stateOf(row).is === 'sent') return true;
     return false;
   }
 
   #plan(rows: Iterable<PushRow>): Plan {
-    const { memory } = this.#work;
+    const { memory } = this.#parts;
     const outcomes: [PushRow, Outcome][] = [];
     const creates: PushRow[] = [];
     const updates: PushRow[] = [];
@@ -282,7 +282,7 @@ export class Rounds {
 
   /** Sends creates, then updates. If the first of a kind are all denied, the rest is tried once more, as a larger sample. */
   async #write({ creates, updates }: Pick<Plan, 'creates' | 'updates'>): Promise<void> {
-    const { calls } = this.#work;
+    const { calls } = this.#parts;
     let left: Readonly<Record<'create' | 'update', readonly PushRow[]>> = {
       create: creates,
       update: updates,
@@ -310,7 +310,7 @@ export class Rounds {
 
   /** The next round sends a write only once at which the service failed, if it applied others. */
   #markBroken(): void {
-    const { calls, memory } = this.#work;
+    const { calls, memory } = this.#parts;
     for (const [kind, row] of this.#broken)
       memory.set(row, afterBrokenRound(memory.stateOf(row), calls.hasSucceeded(kind)));
     this.#broken = [];
@@ -321,7 +321,7 @@ export class Rounds {
    * seems to be missing, until a repeat of the create returns its id.
    */
   async #writeMissing(missing: readonly Missing[]): Promise<void> {
-    const { memory } = this.#work;
+    const { memory } = this.#parts;
     const lost = this.#lost.map((row) => memory.stateOf(row));
     if (missing.length === 0 || lost.some(({ is }) => is !== 'made')) return;
     const found = new Set(lost.map((state) => (state as MadeProduct).id));
@@ -329,7 +329,7 @@ export class Rounds {
     await this.#forEach(missing, async (product) => {
       if (!found.has(product.id)) await this.#missing(product);
     });
-    this.#work.calls.throwIfStopped();
+    this.#parts.calls.throwIfStopped();
   }
 
   async #createAll(rows: readonly PushRow[]): Promise<void> {
@@ -337,12 +337,12 @@ export class Rounds {
   }
 
   async #updateAll(rows: readonly PushRow[]): Promise<void> {
-    if (rows.length > 0) await this.#work.memory.begin();
+    if (rows.length > 0) await this.#parts.memory.begin();
     await this.#forEach(rows, (row) => this.#update(row));
   }
 
   async #create(rows: readonly PushRow[]): Promise<void> {
-    const { memory, options } = this.#work;
+    const { memory, options } = this.#parts;
     if (rows.every((row) => this.#isRejected('create', row))) return;
     const { creates: mayRepeat } = options.settings.retry;
     for (const row of rows) memory.set(row, toSend(memory.stateOf(row), { draft: row.draft, mayRepeat }));
@@ -361,7 +361,7 @@ export class Rounds {
   }
 
   async #createOne(row: PushRow): Promise<void> {
-    const { calls, memory } = this.#work;
+    const { calls, memory } = this.#parts;
     if (this.#isRejected('create', row)) return;
     const unsent = this.#changedKeys.check(row.key);
     if (unsent !== undefined) {
@@ -369,7 +369,7 @@ export class Rounds {
       return this.#report(row, unsent);
     }
     const state = memory.stateOf(row) as SentCreate;
-    const draft = withoutNull(JSON.parse(state.draft) as ProductFields);
+    const draft = withoutNull(JSON.parse(state.draft) as JsonFields);
     let created: Read<AnyProduct>;
     try {
       created = await calls.create(draft, state.idempotencyKey, state.isOdd === true);
@@ -402,9 +402,9 @@ export class Rounds {
    */
   #isNew({ record, row }: Read<AnyProduct>): boolean {
     if (this.#listed.has(record.id)) return false;
-    const createdAt = momentOf((row as ProductFields).createdAt);
+    const createdAt = momentOf((row as JsonFields).createdAt);
     if (typeof createdAt !== 'number' || this.#listedAt === undefined) return true;
-    return createdAt >= this.#listedAt - this.#work.options.visibleAfterMs / 2;
+    return createdAt >= this.#listedAt - this.#parts.options.visibleAfterMs / 2;
   }
 
   /** Gets the known product of a row. Reports the row, unless its product still differs. */
@@ -418,11 +418,11 @@ export class Rounds {
 
   /** Sends the fields in which the product of a row differs. */
   async #update(row: PushRow): Promise<void> {
-    const { calls, memory } = this.#work;
+    const { calls, memory } = this.#parts;
     const state = memory.stateOf(row) as MadeProduct;
     const { fields } = this.#match.seen(row);
     if (this.#isRejected('update', row)) return;
-    const patch = picked(JSON.parse(row.draft) as ProductFields, fields);
+    const patch = picked(JSON.parse(row.draft) as JsonFields, fields);
     let updated: Read<AnyProduct>;
     try {
       updated = await calls.update(state.id, patch, state.isOdd);
@@ -445,12 +445,12 @@ export class Rounds {
     this.#report(row, { ...this.#doneOf(row), notStored: this.#notStored(updated, patch) });
   }
 
-  #notStored(returned: Read<AnyProduct>, sent: ProductFields): PushDifference[] {
-    return notStored(returned.row as ProductFields, sent, this.#work.options.source.fields);
+  #notStored(returned: Read<AnyProduct>, sent: JsonFields): PushDifference[] {
+    return notStored(returned.row as JsonFields, sent, this.#parts.options.source.fields);
   }
 
   async #missing({ id, key, patch }: Missing): Promise<void> {
-    const { calls, options, results, rows } = this.#work;
+    const { calls, options, results, rows } = this.#parts;
     const kind = patch === undefined ? 'delete' : 'update';
     const rejection = calls.rejection(kind, SAMPLE);
     if (rejection !== undefined)
@@ -468,8 +468,8 @@ export class Rounds {
   }
 
   /** Deletes a product, or updates it. If the response does not show that, a request for the product does. */
-  async #change(id: string, patch: ProductFields | undefined): Promise<Outcome> {
-    const { calls } = this.#work;
+  async #change(id: string, patch: JsonFields | undefined): Promise<Outcome> {
+    const { calls } = this.#parts;
     const done: Outcome =
       patch === undefined ? { action: 'deleted', id } : { action: 'updated', id, fields: Object.keys(patch) };
     try {
@@ -491,7 +491,7 @@ export class Rounds {
 
   /** Whether a write is left unsent, because of what every one of its kind met. */
   #isRejected(kind: 'create' | 'update', row: PushRow): boolean {
-    if (this.#work.calls.rejection(kind, this.#mostDenied) === undefined) return false;
+    if (this.#parts.calls.rejection(kind, this.#mostDenied) === undefined) return false;
     this.#forgetUnsent(row);
     this.#unsent[kind].push(row);
     return true;
@@ -499,13 +499,13 @@ export class Rounds {
 
   /** The next push need not look for the product of a create that was not sent. */
   #forgetUnsent(row: PushRow): void {
-    const { memory } = this.#work;
+    const { memory } = this.#parts;
     if (isUnsent(memory.stateOf(row))) memory.set(row, NONE);
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
   #hasChangedKey(row: PushRow, created: Read<AnyProduct>): boolean {
-    const changed = this.#changedKeys.add(row.key, this.#work.options.keyOf(created) ?? '');
+    const changed = this.#changedKeys.add(row.key, this.#parts.options.keyOf(created) ?? '');
     if (changed === undefined) return false;
     const { id } = created.record;
     const reason = `the service stored another key: ${changed}. Normalise the keys in key`;
@@ -520,7 +520,7 @@ export class Rounds {
 
   /** A row whose product has its values. It is `created` if this run sent the create. */
   #doneOf(row: PushRow): Outcome {
-    const { id, isOwn } = this.#work.memory.stateOf(row) as MadeProduct;
+    const { id, isOwn } = this.#parts.memory.stateOf(row) as MadeProduct;
     const fields = this.#fieldsSent.get(row) ?? [];
     if (isOwn) return { action: 'created', id, fields };
     if (fields.length > 0) return { action: 'updated', id, fields };
@@ -529,13 +529,13 @@ export class Rounds {
 
   #report(row: PushRow, outcome: Outcome): void {
     this.#open.delete(row);
-    this.#work.results.add(row, outcome);
+    this.#parts.results.add(row, outcome);
   }
 
   /** What is still open fails with its last error. What is known of its create stays in the store. */
   #failOpen(): void {
     for (const row of this.#open) {
-      const state = this.#work.memory.stateOf(row);
+      const state = this.#parts.memory.stateOf(row);
       const error = this.#errors.get(row);
       const id = state.is === 'made' ? state.id : undefined;
       if (error !== undefined) this.#report(row, { action: 'failed', id, error, reason: STILL_OPEN });
@@ -543,7 +543,7 @@ export class Rounds {
   }
 
   async #forEach<V>(items: readonly V[], work: (item: V) => Promise<void>): Promise<void> {
-    await forEach(items, this.#work.options.concurrency, work);
+    await forEach(items, this.#parts.options.concurrency, work);
   }
 }
 
@@ -552,7 +552,7 @@ function isUnsent(state: CreateState): boolean {
   return state.is === 'sent' && isFirstSending(state);
 }
 
-function conflictOf({ id, otherIds, similar }: Seen, reason: string): Outcome {
+function conflictOf({ id, otherIds, similar }: SeenProduct, reason: string): Outcome {
   const first = id ?? similar?.id;
   return { action: 'conflict', id: first, ids: first === undefined ? [] : [first, ...otherIds], reason };
 }

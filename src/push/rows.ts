@@ -3,7 +3,7 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { each } from '../reading/each.ts';
-import { normalised, type ProductFields } from './draft.ts';
+import { type JsonFields, normalised } from './draft.ts';
 import { folded } from './natural-key.ts';
 import type { ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
@@ -52,7 +52,7 @@ export async function readRows(
         results.add({ key: name, index, row }, { action: 'duplicate', firstIndex, reason });
         continue;
       }
-      const draft = normalised(JSON.parse(bodyOf(row, 'draft')) as ProductFields, source.fields);
+      const draft = normalised(JSON.parse(bodyOf(row, 'draft')) as JsonFields, source.fields);
       const added = { key: name, index, row: onResult && row, draft: JSON.stringify(draft) };
       const similar = similarTo(name);
       if (similar.length === 0) byForm.set(folded(name), [added]);

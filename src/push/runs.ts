@@ -16,7 +16,7 @@ const RENEWED_AFTER_MS = 1_000;
 const GONE_AFTER_MS = 3_000;
 const ASKED_AFTER_MS = 200;
 
-type RunOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'tenant' | 'signal'> & {
+type HoldOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'tenant' | 'signal'> & {
   /** Called before a wait. */
   readonly onWait: (waitMs: number) => void;
 };
@@ -45,7 +45,7 @@ export function beginRun(baseUrl: string, tenant: string): () => void {
  * Keeps pushes of other processes out: by a lock of the store, which goes with its process, or else by a mark in the store
  * that this run renews.
  */
-export async function holdStore(options: RunOptions): Promise<Hold> {
+export async function holdStore(options: HoldOptions): Promise<Hold> {
   const { store, storeKey, tenant, signal } = options;
   const unlock = await lockStore(store, storeKey, signal);
   if (unlock === false) return await markRun(options);
@@ -57,7 +57,7 @@ export async function holdStore(options: RunOptions): Promise<Hold> {
  * Marks the run in a store that cannot lock. A mark that is not renewed is that of a killed process. Of two runs that find
  * none at the same moment, the one whose mark was written last goes on.
  */
-async function markRun({ store, storeKey, tenant, signal, onWait }: RunOptions): Promise<Hold> {
+async function markRun({ store, storeKey, tenant, signal, onWait }: HoldOptions): Promise<Hold> {
   const key = `${storeKey}:run`;
   const by = newIdempotencyKey();
   const ended = new AbortController();

@@ -22,14 +22,14 @@ interface ZodString {
 }
 
 /** The schema of each field of a caller's Zod object. */
-export type FieldSchemas = Readonly<Record<string, StandardSchema>>;
+export type OwnFieldSchemas = Readonly<Record<string, StandardSchema>>;
 
 /** The fields that a Zod object names; undefined for another schema, which does not show them. */
-export function zodFields(schema: StandardSchema): FieldSchemas | undefined {
+export function zodFields(schema: StandardSchema): OwnFieldSchemas | undefined {
   const { shape } = schema as { readonly shape?: unknown };
   if (!isObject(shape)) return undefined;
   const fields = Object.entries(shape).filter(([, field]) => isStandardSchema(field));
-  return Object.fromEntries(fields) as FieldSchemas;
+  return Object.fromEntries(fields) as OwnFieldSchemas;
 }
 
 /** The kinds of strings that have a pattern, by its source: a schema may come from another copy of this package. */

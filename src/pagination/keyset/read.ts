@@ -325,14 +325,14 @@ function isDescending({ pageSize, order, work }: ReadState, ask: Ask, ids: reado
   return isFirst && ids.some((id) => id !== ids[0]) && isAscending(ids.toReversed());
 }
 
-interface Received {
+interface ReceivedRows {
   readonly rows: number;
   /** Its keys, each once, ascending. */
   readonly sorted: readonly Key[];
 }
 
 /** Rule 3: the interval becomes its begin, which is requested as it is, and the rest. */
-function split(state: ReadState, ask: Ask, { rows, sorted }: Received): ReadState {
+function split(state: ReadState, ask: Ask, { rows, sorted }: ReceivedRows): ReadState {
   const splits = (state.work.find((each) => each.ask === ask)?.splits ?? 0) + 1;
   const parts = splitOf(ask, { sorted, inOrder: state.inOrder, splits: splits - 1 });
   const cut = parts.at(-1)?.through ?? ask.after;
@@ -396,7 +396,7 @@ function prove(state: ReadState, ask: Ask, range: Interval, sorted: readonly Key
 const GAPS_BEFORE_END = 6;
 
 /** What an interval shows of those that follow: how dense the ids are, and whether it pays to read ahead. */
-function learn(state: ReadState, ask: Ask, { rows, sorted }: Received, context: ReadContext): ReadState {
+function learn(state: ReadState, ask: Ask, { rows, sorted }: ReceivedRows, context: ReadContext): ReadState {
   const { pageSize, inOrder, highest, gap } = state;
   const splits = state.work.find((each) => each.ask === ask)?.splits ?? 0;
   // What was left between two responses shows nothing of what follows.
