@@ -15,13 +15,15 @@ const PROOF_ROWS = 10;
 
 /**
  * Drops the rows that one of the last two pages contained, counts them, and detects a service that sends the same rows for ever.
- * It remembers three pages, because memory must not grow with the read: the last two, and a reference page that is
+ * It remembers four pages, because memory must not grow with the read: the first, the last two, and a reference page that is
  * replaced after 1, 2, 4, 8, … pages. A service that repeats rows in any pattern repeats those of a reference page.
  */
 export class RepeatGuard {
   readonly #facts: CallFacts;
   readonly #advice: string;
   readonly #mayEnd: boolean;
+  /** The first page, unless it is so small that another can be equal by chance. */
+  #first: IdSet = NO_IDS;
   #last: IdSet = NO_IDS;
   #beforeLast: IdSet = NO_IDS;
   #identical = 0;
@@ -41,12 +43,12 @@ export class RepeatGuard {
     this.#mayEnd = mayEnd;
   }
 
-  /** Whether the last response had the rows of the one before it. */
+  /** Whether the last response had the rows of the one before it, or of the first. */
   get isSameAgain(): boolean {
     return this.#identical > 0;
   }
 
-  /** Whether the service repeats its last page for every page after it. */
+  /** Whether the service repeats its last page, or its first, for every page after the last. */
   get isAtEnd(): boolean {
     // The first page, repeated, is that of a service that ignores the number of the page.
     return this.#mayEnd && this.#isLoop && this.#identical < this.#pages - 1;
@@ -62,7 +64,7 @@ export class RepeatGuard {
   withoutRepeats<T>(response: PageResponse<T>): PageResponse<T> {
     const { invalid } = response;
     const ids = new Set(invalid.length === 0 ? response.ids : [...response.ids, ...invalid.map(invalidId)]);
-    const before = [this.#last, this.#beforeLast];
+    const before = [this.#last, this.#beforeLast, ...(isSame(ids, this.#first) ? [this.#first] : [])];
     this.#beforeLast = this.#last;
     this.#last = ids;
     this.#detectLoop(this.#beforeLast);
@@ -82,8 +84,8 @@ export class RepeatGuard {
 
   #detectLoop(before: IdSet): void {
     const ids = this.#last;
-    const isSame = ids.size > 0 && ids.size === before.size && isSubset(ids, before);
-    this.#identical = isSame ? this.#identical + 1 : 0;
+    this.#identical = isSame(ids, before) || isSame(ids, this.#first) ? this.#identical + 1 : 0;
+    if (this.#pages === 0 && ids.size >= PROOF_ROWS) this.#first = ids;
     for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
     this.#pages += 1;
     if (this.isAtEnd) return;
@@ -112,7 +114,8 @@ function invalidId({ id, record }: InvalidRecord): string {
   return `\0${id ?? JSON.stringify(record)}`;
 }
 
-function isSubset(a: IdSet, b: IdSet): boolean {
+function isSame(a: IdSet, b: IdSet): boolean {
+  if (a.size === 0 || a.size !== b.size) return false;
   for (const id of a) if (!b.has(id)) return false;
   return true;
 }

@@ -148,27 +148,27 @@ test.each([
 );
 
 test.each([
-  ['ten rows', [range(1, 12), range(13, 22)], 2],
-  ['three rows', [range(1, 3), range(4, 6)], 4],
-  ['one row', [range(1, 3), range(4, 6), [7]], 10],
-  ['one row after one row', [[1], [2]], 10],
-])(
-  'a list by page ends at a service that repeats its last page of %s for ever',
-  async (_, numbers, repeats) => {
-    const warn = vi.fn();
-    const { pages, queries } = serviceOf(
-      ({ page = 1 }) => numbers[Math.min(page, numbers.length) - 1]?.map((id) => ({ id: `u-${id}` })) ?? [],
-      { logger: { debug() {}, info() {}, warn } },
-    );
-    const read = await all(pages());
-    expect(read.flatMap(({ ids }) => ids)).toEqual(numbers.flat().map((id) => `u-${id}`));
-    // Nothing was missed, so nothing is counted.
-    expect(read.map(({ repeated }) => repeated)).toEqual(numbers.map(() => 0));
-    expect(read.at(-1)).toMatchObject({ complete: 'likely' });
-    expect(queries).toHaveLength(numbers.length + repeats);
-    expect(warn).not.toHaveBeenCalled();
-  },
-);
+  ['its last page, of ten rows,', [range(1, 12), range(13, 22)], 2],
+  ['its last page, of three rows,', [range(1, 3), range(4, 6)], 4],
+  ['its last page, of one row,', [range(1, 3), range(4, 6), [7]], 10],
+  ['its last page, of one row after one row,', [[1], [2]], 10],
+  ['its first page', [range(1, 12), range(13, 22)], 2],
+  ['its first page, after a short last one,', [range(1, 30), range(31, 60), [61]], 2],
+])('a list by page ends at a service that repeats %s for ever', async (what, numbers, repeats) => {
+  const warn = vi.fn();
+  const end = what.includes('first') ? numbers[0] : numbers.at(-1);
+  const { pages, queries } = serviceOf(
+    ({ page = 1 }) => (numbers[page - 1] ?? end ?? []).map((id) => ({ id: `u-${id}` })),
+    { logger: { debug() {}, info() {}, warn } },
+  );
+  const read = await all(pages());
+  expect(read.flatMap(({ ids }) => ids)).toEqual(numbers.flat().map((id) => `u-${id}`));
+  // Nothing was missed, so nothing is counted.
+  expect(read.map(({ repeated }) => repeated)).toEqual(numbers.map(() => 0));
+  expect(read.at(-1)).toMatchObject({ complete: 'likely' });
+  expect(queries).toHaveLength(numbers.length + repeats);
+  expect(warn).not.toHaveBeenCalled();
+});
 
 test('a list by page takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
   const { accounts } = serviceOf(({ page = 1 }) => (page > 2 ? notFound() : rowsOf([page])));
