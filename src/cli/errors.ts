@@ -1,4 +1,5 @@
 import { type AnyAccountingError, isAccountingError } from 'accounting-data-sdk';
+import { isKeyRejected } from '../errors/guards.ts';
 import { isError } from '../internal/realm.ts';
 import { oneLine } from '../internal/text.ts';
 import type { Io } from './io.ts';
@@ -181,6 +182,8 @@ function adviceOn(error: AnyAccountingError): string | undefined {
   if (error.code === 'unexpected_response' && error.reason === 'unreadable_id') {
     return FIND_OUT_IDS;
   }
+  // A page may be that of a firewall, which has nothing to do with the key.
+  if (error.code === 'unauthenticated' && !isKeyRejected(error)) return error.hint;
   // A proxy has nothing to do with the address of the service.
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
   if (error.code === 'unknown_problem' && error.retryable) return LATER;

@@ -166,9 +166,16 @@ export function isStillRunning({ status, problem }: ErrorResponse): boolean {
 /** What to do about an error whose response says more than its type. */
 function adviceOn(type: string | undefined, response: ErrorResponse, facts: CallFacts): string | undefined {
   if (type === 'not_found') return notFoundAdvice(response, facts);
+  if (type === 'unauthenticated' && isEmpty(response.problem))
+    return 'The body is not a problem document: check the API key, and what a proxy or firewall on the way allows.';
   if (type !== 'rate_limited' || response.retryAfterMs === undefined) return undefined;
 
   return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs.`;
+}
+
+/** Whether nothing was read of the body, such as a page. */
+function isEmpty({ type, title, detail, extensions }: Problem): boolean {
+  return (type ?? title ?? detail) === undefined && Object.keys(extensions).length === 0;
 }
 
 /** A wrong URL must not look like a record that does not exist. */

@@ -296,13 +296,13 @@ export type AnyCollectionRun = CollectionRun<{ id: string }>;
 /** A copy cannot hold these rows, so it must not look complete. */
 function unreadableRows({ segment = '' }: { readonly segment: string | undefined }, which: string) {
   return new UnexpectedResponseError(
-    `GET /${segment} returned rows whose id cannot be read: ${which}. The other rows were delivered; the watermark stays where it was, and no deletion was looked for.`,
+    `GET /${segment} returned rows whose id cannot be read: ${which}.`,
     {
       method: 'GET',
       path: `/${segment}`,
       attempts: 1,
       outcome: 'applied',
-      hint: "Ask the operator of the service to send id as a string. If ids are integers, pass ids: 'numbers' to createClient.",
+      hint: "The other rows were delivered; the watermark stays where it was, and no deletion was looked for. Ask the operator of the service to send id as a string. If ids are integers, pass ids: 'numbers' to createClient.",
     },
     { status: 200, reason: 'unreadable_id', issues: [which] },
   );

@@ -73,6 +73,16 @@ describe('pull', () => {
     expect(odd.log).toContain('pass --service service.mts');
   });
 
+  test('says which ids cannot be read, and nothing of a state that it does not have', async () => {
+    const { env } = openSandbox({ records: { accounts: 5 }, ids: { numbers: true } });
+    const { code, out, log } = await run(env, ['pull', 'accounts']);
+    expect([code, records(out).length]).toEqual([5, 5]);
+    expect(log).toMatch(
+      /^GET \/accounts returned rows whose id cannot be read: .*JSON number 1\b.*\.\nRun "probe/m,
+    );
+    expect(log).not.toMatch(/watermark|deletion/);
+  });
+
   test('says how far it is on a terminal, and nothing with --quiet', async () => {
     const { env } = openSandbox({ records: { accounts: 60 } });
     const shown: (string | undefined)[] = [];

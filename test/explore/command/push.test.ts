@@ -209,6 +209,30 @@ test('push names a missing file, a wrong key field and a rejected API key', asyn
   expect(denied.log.trim()).toMatch(/\.\nCheck ACCOUNTING_API_KEY, and that it belongs to this service\.$/);
 });
 
+test.each([
+  ['text/html', '<html>Access denied</html>', 'check the API key, and what a proxy or firewall'],
+  ['text/plain', 'Unauthorized', 'check the API key, and what a proxy or firewall'],
+  ['application/json', '', 'check the API key, and what a proxy or firewall'],
+  ['application/json', '{"message":"Invalid token"}', 'Check ACCOUNTING_API_KEY'],
+  ['application/problem+json', '{"type":"unauthenticated"}', 'Check ACCOUNTING_API_KEY'],
+])('push names the firewall for a 401 that is a page: %s %s', async (type, body, advice) => {
+  const { sandbox, push } = withFile('productNumber,name\nA,Desk\n');
+  const headers = { 'Content-Type': type };
+  sandbox.faults.add({ kind: 'rewrite', status: 401, headers, body }, { method: 'POST', times: 99 });
+  const { code, log } = await push('-y');
+  expect([code, log]).toEqual([3, expect.stringContaining(advice)]);
+});
+
+test.each([
+  ['one row', 'A,1e5\n', '1 of 1 row was not written.\nCorrect it, and'],
+  ['one of two rows', 'A,1e5\nB,5\n', '1 of 2 rows was not written.\nCorrect it, and'],
+  ['two rows', 'A,1e5\nB,1e5\n', '2 of 2 rows were not written.\nCorrect them, and'],
+])('push ends with what to do about %s', async (_, rows, end) => {
+  const { push } = withFile(`productNumber,salePrice\n${rows}`);
+  const { code, log } = await push('-y');
+  expect([code, log]).toEqual([9, expect.stringContaining(end)]);
+});
+
 test('push says what to do about a state folder of another service', async () => {
   const { file, push } = withFile('productNumber\nA\n');
   const state = ['--state', file('state'), '--yes'];
