@@ -48,7 +48,9 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
   // Its consumer requests one batch at a time.
   const consumer = new Semaphore(1);
-  return batches(new CollectionRun(source, { options: run, copy: { store }, name, id, signal, consumer }));
+  return batches(
+    new CollectionRun(source, { options: run, copy: () => ({ store }), name, id, signal, consumer }),
+  );
 }
 
 async function* batches<T extends { id: string }>(

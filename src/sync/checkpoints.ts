@@ -26,7 +26,7 @@ export class Checkpoints {
   readonly key: string;
   /** What every state of this run has: what it belongs to, and the mark of the run. */
   readonly own: Pick<SyncState, 'scope' | 'parameters' | 'by'>;
-  readonly #store: Store;
+  readonly #store: () => Store;
   readonly #signal: AbortSignal | undefined;
   /** Whether a state with other parameters is replaced. */
   readonly #replaces: boolean;
@@ -34,7 +34,7 @@ export class Checkpoints {
   #found: string | undefined;
   #written: string | undefined;
 
-  constructor(store: Store, { collection, source, options, id, signal }: StateContext) {
+  constructor(store: () => Store, { collection, source, options, id, signal }: StateContext) {
     const { tenant, prefix, mode } = options;
     const { parameters } = source;
     this.#store = store;
@@ -57,7 +57,7 @@ export class Checkpoints {
   }
 
   get writtenByConsumer(): boolean {
-    return this.#store.set === undefined;
+    return this.#store().set === undefined;
   }
 
   /**
@@ -103,7 +103,7 @@ export class Checkpoints {
       this.#check(await this.#read());
       // Without a point to resume at, the checkpoints of a run are all the same.
       if (text !== this.#written) {
-        await writeStore(this.#store, { key: this.key, text }, this.#signal);
+        await writeStore(this.#store(), { key: this.key, text }, this.#signal);
         this.#written = text;
       }
     }
@@ -145,7 +145,7 @@ export class Checkpoints {
   }
 
   async #read(): Promise<SyncState | undefined> {
-    return decodeState(await readStore(this.#store, this.key, this.#signal), this.key);
+    return decodeState(await readStore(this.#store(), this.key, this.#signal), this.key);
   }
 }
 

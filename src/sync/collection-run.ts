@@ -38,8 +38,8 @@ interface RunContext {
     readonly maxCandidates?: number | undefined;
     readonly concurrency?: number;
   };
-  /** Where the state is, and what finds deletions. */
-  readonly copy: Pick<OpenTarget, 'store' | 'localIds' | 'onDelete' | 'marks'>;
+  /** Where the state is, and what finds deletions: opened when the run begins. */
+  readonly copy: () => Pick<OpenTarget, 'store' | 'localIds' | 'onDelete' | 'marks'>;
   readonly name?: string | undefined;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id?: IdBounds | undefined;
@@ -74,7 +74,7 @@ export class CollectionRun<T extends { id: string }> {
     this.pause = new Pause(limit, signal, () => isResumable(this.state, this.#source.pagination));
     const { collection } = this;
     const source = this.#source;
-    this.#checkpoints = new Checkpoints(copy.store, { collection, source, options, id, signal });
+    this.#checkpoints = new Checkpoints(() => copy().store, { collection, source, options, id, signal });
     this.state = unread(this.#checkpoints.own);
   }
 
@@ -88,7 +88,7 @@ export class CollectionRun<T extends { id: string }> {
     });
     this.#startedAt = monotonicMs();
     this.state = begin(this.state, found, this.#rules);
-    const context = { ...this.#context, collection: this.collection };
+    const context = { ...this.#context, copy: this.#context.copy(), collection: this.collection };
     const begun = await beginListing(this.state, context);
     [this.state, this.#listing] = begun;
 
@@ -206,7 +206,7 @@ export class CollectionRun<T extends { id: string }> {
 
   get #rules() {
     const { options, copy } = this.#context;
-    const marked = copy.marks !== undefined && options.mode === 'full';
+    const marked = copy().marks !== undefined && options.mode === 'full';
     return { ...options, pagination: this.#source.pagination, marked };
   }
 
@@ -226,7 +226,7 @@ export class CollectionRun<T extends { id: string }> {
       remove: (ids) =>
         consumer.run(async () => {
           signal?.throwIfAborted();
-          const count = await settled(copy.onDelete?.(ids, collection), signal);
+          const count = await settled(copy().onDelete?.(ids, collection), signal);
           this.state = removed(this.state, count);
         }),
       parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.left } : undefined,

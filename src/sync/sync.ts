@@ -2,13 +2,11 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkObject, readable, resolved } from '../input/checks.ts';
 import { settled } from '../internal/callback.ts';
-import { notify } from '../internal/notify.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { OF_CLIENT } from '../reading/list-options.ts';
 import { isCollection, type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
-import { waitingUntil } from '../reading/waiting.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { type StopAfter, stopAfter } from './run-limit.ts';
@@ -219,28 +217,14 @@ function syncInto(
   const { tenant, mode, sameCompany, signal } = given;
   const options = { ...given, read: { ...given.read, keepInvalid: given.target !== undefined } };
   const { read } = options;
-  let run: TenantRun | undefined;
-  const onWait = (waitMs: number) => {
-    if (run === undefined) notifyOpening(waitMs, { sources, names, given });
-    else run.waits(waitMs);
-  };
-  const open = {
-    purpose: 'sync',
-    target,
-    tenant,
-    names,
-    sources,
-    read,
-    sameCompany,
-    onWait,
-    needs: [],
-  } as const;
-  return withTarget(open, async (copy, admitKey) => {
+  const run = new TenantRun(names, sources, options);
+  const onWait = (waitMs: number) => run.waits(waitMs);
+  const from = { names, sources, read };
+  const into = { purpose: 'sync', target, tenant, sameCompany, onWait, needs: [] } as const;
+  return withTarget({ ...from, ...into }, async (copy, admitKey) => {
     if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);
     else if (mode === 'full' && given.target !== undefined)
       checkTargetMethods(copy, 'sync in mode full', ['onDelete', 'localIds']);
-    const begun = new TenantRun(names, sources, { options, copy });
-    run = begun;
     /** Tells the target how the collections ended, with the times of the report that the caller gets. */
     const tell = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
       const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
@@ -253,32 +237,16 @@ function syncInto(
     };
     let report: SyncReport;
     try {
-      report = await begun.run(await admitKey());
+      report = await run.run(copy, await admitKey());
     } catch (error) {
       const isStopped = signal?.aborted === true && error === signal.reason;
       // The failure of the run is what to report, even if the database cannot be reached.
-      const ended = isAccountingError(error, 'sync_failed') ? error.report : begun.report();
+      const ended = isAccountingError(error, 'sync_failed') ? error.report : run.report();
       if (!isStopped) await tell(ended, error).catch(() => undefined);
       throw error;
     }
     await tell(report);
     return report;
-  });
-}
-
-/** Reports a wait for the database while it opens: no collection has begun. */
-function notifyOpening(
-  waitMs: number,
-  {
-    sources,
-    names: [collection = ''],
-    given,
-  }: { sources: Sources; names: readonly string[]; given: Resolved },
-): void {
-  const none = { records: 0, pages: 0, recordsPerSecond: 0, pagination: undefined };
-  const progress = { collection, ...none, waiting: true, waitingUntil: waitingUntil(waitMs), last: false };
-  notify(given.onProgress, progress, (thrown) => {
-    runSource(sources[collection] as Source).callbackFailed('onProgress', thrown);
   });
 }
 

@@ -32,7 +32,7 @@ type Source = SyncSource<{ id: string }>;
  */
 export class TenantRun {
   readonly #options: ResolvedSync;
-  readonly #copy: OpenTarget;
+  #copy: OpenTarget | undefined;
   readonly #stop = new AbortController();
   readonly #consumer = new Semaphore(1);
   readonly #collections: Semaphore;
@@ -43,16 +43,12 @@ export class TenantRun {
   #stopped: SyncFailure['stop'];
   #remember = async () => {};
 
-  constructor(
-    names: readonly string[],
-    sources: Readonly<Record<string, Source>>,
-    { options, copy }: { readonly options: ResolvedSync; readonly copy: OpenTarget },
-  ) {
+  constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, options: ResolvedSync) {
     this.#options = options;
-    this.#copy = copy;
     this.#collections = new Semaphore(options.concurrency);
     this.#limit = options.stopAfter && new RunLimit(options.stopAfter);
     const { signal } = this.#stop;
+    const copy = () => this.#copy as OpenTarget;
     const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
     this.#levels = inLevels(names, sources).map((level) =>
       level.map((name) => new CollectionRun(sources[name] as Source, { ...context, name })),
@@ -67,7 +63,8 @@ export class TenantRun {
    * Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. `remember` is
    * awaited before a batch is written.
    */
-  async run(remember: () => Promise<void>): Promise<SyncReport> {
+  async run(copy: OpenTarget, remember: () => Promise<void>): Promise<SyncReport> {
+    this.#copy = copy;
     this.#remember = remember;
     const { signal } = this.#options;
     const stop = () => this.#stop.abort(signal?.reason);
@@ -189,7 +186,7 @@ export class TenantRun {
       // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      const write = this.#remember().then(() => this.#copy.onBatch(batch));
+      const write = this.#remember().then(() => (this.#copy as OpenTarget).onBatch(batch));
       const written = await settled(write, this.#stop.signal);
       await run.commit(batch, written);
     });
