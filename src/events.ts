@@ -206,13 +206,13 @@ function runInside(
       let result: ReturnType<typeof inner> | undefined;
       const once = () => (result ??= inner());
       // Its rejection is the caller's to handle: a listener that awaits it has not failed.
-      const settled = () =>
+      const end = () =>
         once().then(
           (report): RunEnd => ({ error: undefined, report }),
           (error: unknown): RunEnd => ({ error, report: hasReport(error) ? error.report : undefined }),
         );
       return () => {
-        call('the listener on.run', () => listeners.run?.(event, settled));
+        call('the listener on.run', () => listeners.run?.(event, end));
         return once();
       };
     }, work);

@@ -3,7 +3,13 @@ import { checkId } from '../input/checks.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { createPaginator } from '../pagination/paginator.ts';
 import { pagesAhead } from '../reading/list-options.ts';
-import { type LookUp, type Read, RUN_SOURCE, type RunSource, type WriteSource } from '../reading/source.ts';
+import {
+  type LookUp,
+  type RecordRow,
+  RUN_SOURCE,
+  type RunSource,
+  type WriteSource,
+} from '../reading/source.ts';
 import { RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
@@ -123,7 +129,7 @@ async function keptRow(
 
 /** The reads and writes of a push: an invalid record is its row. */
 function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
-  const read = async (row: unknown): Promise<Read<{ id: string }>> => {
+  const read = async (row: unknown): Promise<RecordRow<{ id: string }>> => {
     const { record = row as { id: string } } = await keptRow(context, row);
     return { record, row };
   };

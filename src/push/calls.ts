@@ -3,7 +3,7 @@
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
-import type { LookUp, Read } from '../reading/source.ts';
+import type { LookUp, RecordRow } from '../reading/source.ts';
 import type { RunCallOptions } from '../transport/call-options.ts';
 import { outageDelayMs, signOfError } from '../transport/outage.ts';
 import {
@@ -35,7 +35,7 @@ export class Calls {
   }
 
   /** `isOnce`: sends it a single time, whatever the response. */
-  create(draft: object, idempotencyKey: string, isOnce: boolean): Promise<Read<AnyProduct>> {
+  create(draft: object, idempotencyKey: string, isOnce: boolean): Promise<RecordRow<AnyProduct>> {
     const retry = this.#retry(isOnce);
     return this.#write('create', (options) =>
       this.#options.writes.create(draft, { ...options, idempotencyKey, retry }),
@@ -43,7 +43,7 @@ export class Calls {
   }
 
   /** The product as the response shows it. */
-  update(id: string, patch: object, isOnce = false): Promise<Read<AnyProduct>> {
+  update(id: string, patch: object, isOnce = false): Promise<RecordRow<AnyProduct>> {
     const retry = this.#retry(isOnce);
     return this.#write('update', (options) => this.#options.writes.update(id, patch, { ...options, retry }));
   }

@@ -1,7 +1,7 @@
 // Which product each row means, by what was read of the existing products.
 
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import type { Read } from '../reading/source.ts';
+import type { RecordRow } from '../reading/source.ts';
 import type { Sight } from './create.ts';
 import { changedFields, type JsonFields } from './draft.ts';
 import type { ExistingPage } from './existing.ts';
@@ -94,7 +94,7 @@ export class Match {
     for (const { id, record } of invalid) this.#addInvalid(id, record);
   }
 
-  addProduct(product: Read<AnyProduct>, canBeMissing = true): void {
+  addProduct(product: RecordRow<AnyProduct>, canBeMissing = true): void {
     const { id } = product.record;
     const key = this.#keyOf(product);
     const row = key === undefined ? undefined : this.#rows.byKey.get(key);
@@ -174,7 +174,7 @@ export class Match {
     }
   }
 
-  #addByKey(row: PushRow, product: Read<AnyProduct>): void {
+  #addByKey(row: PushRow, product: RecordRow<AnyProduct>): void {
     const { id } = product.record;
     const { foundBy, id: first, otherIds } = this.seen(row);
     this.note(row, { foundBy: 'key' });
@@ -182,7 +182,7 @@ export class Match {
     else if (!otherIds.includes(id)) this.note(row, { otherIds: [...otherIds, id] });
   }
 
-  #setProduct(row: PushRow, { record, row: sent }: Read<AnyProduct>): void {
+  #setProduct(row: PushRow, { record, row: sent }: RecordRow<AnyProduct>): void {
     const draft = JSON.parse(row.draft) as JsonFields;
     const fields = changedFields(sent as JsonFields, draft, this.#options.source.fields);
     const names = JSON.stringify(fields);
@@ -206,7 +206,7 @@ export class Match {
     else if (key !== undefined) this.#withoutId.set(key, name);
   }
 
-  #keyOf(product: Read<AnyProduct>): string | undefined {
+  #keyOf(product: RecordRow<AnyProduct>): string | undefined {
     let key: unknown;
     try {
       key = this.#options.keyOf(product);

@@ -2,7 +2,7 @@
 
 import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
 import { mostCandidates } from '../reading/candidates.ts';
-import type { Read } from '../reading/source.ts';
+import type { RecordRow } from '../reading/source.ts';
 import { changedFields, type JsonFields, normalised, picked } from './draft.ts';
 import { folded } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
@@ -31,7 +31,7 @@ export class MissingProducts {
   }
 
   /** Takes in an existing product that has a key. */
-  add({ record: product, row }: Read<AnyProduct>, key: string, hasRow: boolean): void {
+  add({ record: product, row }: RecordRow<AnyProduct>, key: string, hasRow: boolean): void {
     const { missing, source, bodyOf } = this.#options;
     if (missing === 'keep') return;
     this.#withKey++;

@@ -21,7 +21,7 @@ import {
 } from '../reading/list-options.ts';
 import {
   isCollection,
-  type Read,
+  type RecordRow,
   type RunSource,
   runSource,
   type SyncSource,
@@ -179,7 +179,7 @@ export const pushOptions = {
 export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOptions>, 'key'> {
   readonly key: (row: object) => string | null | undefined;
   /** The natural key of an existing product. */
-  readonly keyOf: (product: Read<AnyProduct>) => string | null | undefined;
+  readonly keyOf: (product: RecordRow<AnyProduct>) => string | null | undefined;
   readonly keyName: string;
   readonly visibleAfterMs: number;
   /** The first part of every key in the store; together with the base URL it names the push. */

@@ -6,7 +6,7 @@ import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts'
 import { forEach } from '../internal/for-each.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { momentOf } from '../reading/company.ts';
-import type { Read } from '../reading/source.ts';
+import type { RecordRow } from '../reading/source.ts';
 import type { PushDifference } from '../reports/push-report.ts';
 import type { Calls } from './calls.ts';
 import {
@@ -370,7 +370,7 @@ export class Rounds {
     }
     const state = memory.stateOf(row) as SentCreate;
     const draft = withoutNull(JSON.parse(state.draft) as JsonFields);
-    let created: Read<AnyProduct>;
+    let created: RecordRow<AnyProduct>;
     try {
       created = await calls.create(draft, state.idempotencyKey, state.isOdd === true);
     } catch (thrown) {
@@ -400,7 +400,7 @@ export class Rounds {
    * Whether a product was created since the list began. An earlier run created those that are older, or listed: half the
    * wait before the list is more than two clocks of the service differ by.
    */
-  #isNew({ record, row }: Read<AnyProduct>): boolean {
+  #isNew({ record, row }: RecordRow<AnyProduct>): boolean {
     if (this.#listed.has(record.id)) return false;
     const createdAt = momentOf((row as JsonFields).createdAt);
     if (typeof createdAt !== 'number' || this.#listedAt === undefined) return true;
@@ -423,7 +423,7 @@ export class Rounds {
     const { fields } = this.#match.seen(row);
     if (this.#isRejected('update', row)) return;
     const patch = picked(JSON.parse(row.draft) as JsonFields, fields);
-    let updated: Read<AnyProduct>;
+    let updated: RecordRow<AnyProduct>;
     try {
       updated = await calls.update(state.id, patch, state.isOdd);
     } catch (thrown) {
@@ -445,7 +445,7 @@ export class Rounds {
     this.#report(row, { ...this.#doneOf(row), notStored: this.#notStored(updated, patch) });
   }
 
-  #notStored(returned: Read<AnyProduct>, sent: JsonFields): PushDifference[] {
+  #notStored(returned: RecordRow<AnyProduct>, sent: JsonFields): PushDifference[] {
     return notStored(returned.row as JsonFields, sent, this.#parts.options.source.fields);
   }
 
@@ -504,7 +504,7 @@ export class Rounds {
   }
 
   /** Reports a conflict if the service stored another key than was sent. */
-  #hasChangedKey(row: PushRow, created: Read<AnyProduct>): boolean {
+  #hasChangedKey(row: PushRow, created: RecordRow<AnyProduct>): boolean {
     const changed = this.#changedKeys.add(row.key, this.#parts.options.keyOf(created) ?? '');
     if (changed === undefined) return false;
     const { id } = created.record;

@@ -2,7 +2,9 @@ import { is, type Named, type OptionInputs, option, optional, withDefaults } fro
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { type ListOptions, paginationOptions } from '../pagination/list-options.ts';
 import { callOptions, type RunCallOptions, requestOptions } from '../transport/call-options.ts';
-import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
+
+/** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
+const MAX_OUTAGE_MS = 120_000;
 
 export const readOptions = {
   /** The longest that one attempt may take, body included. Default: the client's. */
@@ -20,7 +22,7 @@ export const readOptions = {
    * the tenant stop. The retries of a call, up to 15 seconds by default, are never cut short. Default: 120,000; 0 waits for
    * nothing but these.
    */
-  maxOutageMs: option(is.durationFrom(0), DEFAULT_MAX_OUTAGE_MS),
+  maxOutageMs: option(is.durationFrom(0), MAX_OUTAGE_MS),
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
   headers: optional(requestOptions.headers),
 };
@@ -35,7 +37,9 @@ export const OF_CLIENT = [
 export interface ReadOptions extends OptionInputs<typeof readOptions>, Named {}
 
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
-export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {}
+export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {
+  readonly maxOutageMs: number;
+}
 
 export interface KeepInvalid {
   /** Invalid rows are reported instead of thrown, unless the client says otherwise. */
@@ -52,10 +56,11 @@ export const pagesAhead = (pagination: PaginationChoice): number => (pagination 
  * How every list and lookup of a run is sent, from its checked options. A sync takes the time that it takes: a page has no
  * deadline, and no wait is too long. It reports its waits.
  */
-export function readSettings(options: ReadOptions): ReadSettings {
+export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>): ReadSettings {
   const { headers, ...own } = withDefaults(readOptions, options);
   return {
     ...own,
+    signal: options.signal,
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(headers) },
   };

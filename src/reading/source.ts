@@ -34,6 +34,8 @@ export interface SyncSource<T extends { id: string }> {
   list(query: SourceQuery, options: ListOptions): Paginator<T>;
 }
 
+export type AnySource = SyncSource<{ id: string }>;
+
 /** The record of a collection; of several collections any of their records. */
 export type RecordIn<Collection> = Collection extends {
   list(...args: never[]): Paginator<infer T extends { id: string }>;
@@ -42,14 +44,14 @@ export type RecordIn<Collection> = Collection extends {
   : never;
 
 /** A record, and its row as the service sent it. */
-export interface Read<T> {
+export interface RecordRow<T> {
   readonly record: T;
   readonly row: unknown;
 }
 
 /** What a request for one record found: the record, an invalid row, or that it does not exist. */
 export type LookUp<T> =
-  | (Read<T> & { readonly notFound?: undefined; readonly invalid?: undefined })
+  | (RecordRow<T> & { readonly notFound?: undefined; readonly invalid?: undefined })
   | {
       readonly record: undefined;
       readonly row?: undefined;
@@ -108,8 +110,11 @@ export interface WriteSource<T extends { id: string }> {
    * `list` returns the rows that do not match in `invalid`.
    */
   readonly lenient: Pick<RunSource<T>, 'list' | 'lookUp'> & {
-    create(draft: object, options: RunCallOptions & { readonly idempotencyKey: string }): Promise<Read<T>>;
-    update(id: string, patch: object, options: RunCallOptions): Promise<Read<T>>;
+    create(
+      draft: object,
+      options: RunCallOptions & { readonly idempotencyKey: string },
+    ): Promise<RecordRow<T>>;
+    update(id: string, patch: object, options: RunCallOptions): Promise<RecordRow<T>>;
     delete(id: string, options: RunCallOptions): Promise<void>;
   };
 }
@@ -121,7 +126,7 @@ export interface WriteSource<T extends { id: string }> {
 export const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
 
 /** Whether a value is a collection of a client. */
-export function isCollection(value: unknown): value is SyncSource<{ id: string }> {
+export function isCollection(value: unknown): value is AnySource {
   return typeof value === 'object' && value !== null && RUN_SOURCE in value;
 }
 
@@ -131,7 +136,7 @@ export function runSource<T extends { id: string }>(collection: SyncSource<T>): 
 }
 
 /** The name of a collection: the one given, or that of its segment. */
-export function nameOf(source: SyncSource<{ id: string }>, given: string | undefined): string {
+export function nameOf(source: AnySource, given: string | undefined): string {
   runSource(source);
   return given === undefined ? collectionName(source.segment) : checkText(given, 'name');
 }

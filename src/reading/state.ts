@@ -47,21 +47,21 @@ export interface SyncState {
 
 const STATE_VERSION = 1;
 
-type Rule = (value: unknown) => boolean;
+type Check = (value: unknown) => boolean;
 
 const optional =
-  (isValid: Rule): Rule =>
+  (isValid: Check): Check =>
   (value) =>
     value === undefined || isValid(value);
-const isText: Rule = (value) => typeof value === 'string';
+const isText: Check = (value) => typeof value === 'string';
 /** A timestamp with any offset, as `updatedSince` was sent. */
-const isBound: Rule = (value) => typeof value === 'string' && value.includes('T') && isTimestamp(value);
-const isStoredTimestamp: Rule = (value) => isBound(value) && String(value).endsWith('Z');
-const isOffset: Rule = (value) =>
+const isBound: Check = (value) => typeof value === 'string' && value.includes('T') && isTimestamp(value);
+const isStoredTimestamp: Check = (value) => isBound(value) && String(value).endsWith('Z');
+const isOffset: Check = (value) =>
   value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
 
 /** What each member may be, in the order in which they are written. */
-const RUN: Readonly<Record<keyof RunPosition, Rule>> = {
+const RUN: Readonly<Record<keyof RunPosition, Check>> = {
   watermark: isStoredTimestamp,
   since: optional(isBound),
   token: optional(isText),
@@ -69,7 +69,7 @@ const RUN: Readonly<Record<keyof RunPosition, Rule>> = {
   local: optional(Number.isSafeInteger),
   looked: optional(isText),
 };
-const STATE: Readonly<Record<keyof SyncState, Rule>> = {
+const STATE: Readonly<Record<keyof SyncState, Check>> = {
   scope: isText,
   parameters: optional(isText),
   by: isText,
@@ -83,7 +83,10 @@ const STATE: Readonly<Record<keyof SyncState, Rule>> = {
 };
 const MEMBERS = ['v', ...Object.keys(STATE), ...Object.keys(RUN)];
 
-function matches(content: Readonly<Record<string, unknown>>, rules: Readonly<Record<string, Rule>>): boolean {
+function matches(
+  content: Readonly<Record<string, unknown>>,
+  rules: Readonly<Record<string, Check>>,
+): boolean {
   return Object.entries(rules).every(([name, isValid]) => isValid(content[name]));
 }
 

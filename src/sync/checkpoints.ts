@@ -11,7 +11,7 @@ import type { ResolvedRunOptions } from './run-options.ts';
 interface StateContext {
   readonly collection: string;
   readonly source: Pick<RunSource<never>, 'baseUrl' | 'segment' | 'parameters'>;
-  readonly options: Pick<ResolvedRunOptions, 'tenant' | 'prefix' | 'mode' | 'read'>;
+  readonly options: Pick<ResolvedRunOptions, 'tenant' | 'prefix' | 'mode'>;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id: IdBounds | undefined;
   /** Ends the wait for a store that does not settle. */

@@ -191,7 +191,7 @@ export class CollectionRun<T extends { id: string }> {
 
   get #settings(): ReadSettings {
     const { signal, beforeAttempt } = this.pause;
-    return { ...this.#context.options.read, signal, beforeAttempt, onWait: this.#onWait };
+    return { ...this.#context.options.settings, signal, beforeAttempt, onWait: this.#onWait };
   }
 
   /** Reports that the run waits, for the service or for the database of the copy. */

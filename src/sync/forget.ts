@@ -1,5 +1,6 @@
 import { resolved } from '../input/checks.ts';
 import { is, type Named, type OptionInputs, optional, required } from '../internal/options.ts';
+import { readSettings } from '../reading/list-options.ts';
 import { label } from '../reading/state.ts';
 import type { SyncTarget } from './target.ts';
 import { withTarget } from './target-run.ts';
@@ -32,7 +33,7 @@ export async function forget(options: ForgetOptions): Promise<boolean> {
   const { tenant, target, signal } = resolved(forgetOptions, options, { of: 'forget' });
   const run = { purpose: 'forget', target, tenant, names: [], sources: {}, sameCompany: false } as const;
   return await withTarget(
-    { ...run, read: { signal }, needs: ['forget'] },
+    { ...run, settings: readSettings({ signal }), needs: ['forget'] },
     async (opened) => (await opened.forget()) !== false,
   );
 }

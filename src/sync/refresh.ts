@@ -74,17 +74,17 @@ export async function refresh(
   options: RefreshOptions,
 ): Promise<RefreshReport> {
   const own = resolved(refreshOptions, options, { of: 'refresh', elsewhere: OF_CLIENT });
-  const { tenant, target, ids, sameCompany, signal } = own;
+  const { tenant, target, ids, sameCompany } = own;
   const name = nameOf(collection, own.name);
   const source = runSource(collection);
-  const read: ReadSettings = { ...readSettings(own), signal, keepInvalid: true };
-  const from = { names: [name], sources: { [name]: collection }, read };
+  const settings = { ...readSettings(own), keepInvalid: true };
+  const from = { names: [name], sources: { [name]: collection }, settings };
   const into = { purpose: 'refresh', target, tenant, sameCompany } as const;
   const needs = ['rows', 'replace', 'localIds'] as const;
   return await withTarget({ ...into, ...from, needs }, async (opened, admitKey) => {
     const remember = await admitKey();
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    const pass = refreshPass({ copy: opened, name, source, settings: read, remember }, counts);
+    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts);
     let left: ReadonlySet<string> = new Set(ids);
     for (let attempt = 1; left.size > 0; attempt++) {
       if (attempt > MOST_ATTEMPTS) throw takenOver(name, left);
@@ -119,7 +119,7 @@ function refreshPass({ copy, name, source, settings, remember }: RefreshContext,
     concurrency: 1,
   });
 
-  async function* read(ids: ReadonlySet<string>) {
+  async function* requested(ids: ReadonlySet<string>) {
     for await (const chunk of chunksOf(ids)) {
       const storedRow = await storedRows(copy, name, chunk);
       for (const id of chunk) stored.set(id, storedRow(id));
@@ -155,7 +155,7 @@ function refreshPass({ copy, name, source, settings, remember }: RefreshContext,
 
   return async (ids: ReadonlySet<string>) => {
     const again = new Set<string>();
-    for await (const sightings of proof.confirmed(read(ids), (id) => stored.get(id) !== undefined)) {
+    for await (const sightings of proof.confirmed(requested(ids), (id) => stored.get(id) !== undefined)) {
       for (const sighting of sightings) {
         const { id, seen } = sighting;
         // The service writes the id in another case, and lists the record so.

@@ -59,17 +59,17 @@ export interface ResolvedRunOptions extends Omit<ResolvedOptions<typeof runOptio
   /** The caller's own start, as ISO 8601. */
   readonly updatedSince: string | undefined;
   /** How every list and lookup is sent. */
-  readonly read: ReadSettings;
+  readonly settings: ReadSettings;
 }
 
 /** What follows from the checked options of a run. */
 export function asRun<Options extends ResolvedOptions<typeof runOptions>>(
   options: Options,
 ): Options & ResolvedRunOptions {
-  const { updatedSince, signal } = options;
+  const { updatedSince } = options;
   return {
     ...options,
     updatedSince: updatedSince && checkStart(updatedSince, 'updatedSince'),
-    read: { ...readSettings(options), signal },
+    settings: readSettings(options),
   };
 }

@@ -5,7 +5,7 @@ import { settled } from '../internal/callback.ts';
 import { is, option, optional, type ResolvedOptions, type TableOf } from '../internal/options.ts';
 import type { Paginator } from '../pagination/paginator.ts';
 import { OF_CLIENT } from '../reading/list-options.ts';
-import { isCollection, type RecordIn, runSource, type SyncSource } from '../reading/source.ts';
+import { type AnySource, isCollection, type RecordIn, runSource } from '../reading/source.ts';
 import type { Store } from '../reading/store.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
@@ -131,8 +131,6 @@ export const syncOptions = {
   stopAfter,
 } satisfies TableOf<SyncOptions<object>>;
 
-type Source = SyncSource<{ id: string }>;
-
 /**
  * Brings a copy of a company's records up to date: everything the first time, then what changed.
  *
@@ -170,11 +168,11 @@ export async function sync<C extends object, Names extends CollectionsIn<C> = Co
   const [first] = names;
   if (first === undefined) return await work();
   const event = { name: 'sync', tenant: given.tenant, collections: names } as const;
-  return await runSource(sources[first] as Source).inRun(event, work);
+  return await runSource(sources[first] as AnySource).inRun(event, work);
 }
 
 type Resolved = ResolvedSync & ResolvedOptions<typeof syncOptions>;
-type Sources = Readonly<Record<string, Source>>;
+type Sources = Readonly<Record<string, AnySource>>;
 
 /** The functions and the store of the caller, as a target. */
 function functionsTarget(options: Resolved): SyncTarget {
@@ -215,11 +213,11 @@ function syncInto(
   { sources, names, given }: { sources: Sources; names: readonly string[]; given: Resolved },
 ): Promise<SyncReport> {
   const { tenant, mode, sameCompany, signal } = given;
-  const options = { ...given, read: { ...given.read, keepInvalid: given.target !== undefined } };
-  const { read } = options;
+  const options = { ...given, settings: { ...given.settings, keepInvalid: given.target !== undefined } };
+  const { settings } = options;
   const run = new TenantRun(names, sources, options);
   const onWait = (waitMs: number) => run.waits(waitMs);
-  const from = { names, sources, read };
+  const from = { names, sources, settings };
   const into = { purpose: 'sync', target, tenant, sameCompany, onWait, needs: [] } as const;
   return withTarget({ ...from, ...into }, async (copy, admitKey) => {
     if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);

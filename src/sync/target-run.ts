@@ -6,12 +6,11 @@ import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
 import { admitKey } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
-import { isCollection, runSource, type SyncSource } from '../reading/source.ts';
-import { DEFAULT_MAX_OUTAGE_MS } from '../transport/outage.ts';
+import { type AnySource, isCollection, runSource } from '../reading/source.ts';
 import { knownRecords } from './copy-records.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
 
-type Sources = Readonly<Record<string, SyncSource<{ id: string }>>>;
+type Sources = Readonly<Record<string, AnySource>>;
 
 /** A target that has these optional members. */
 export type TargetWith<Names extends keyof OpenTarget> = OpenTarget & Required<Pick<OpenTarget, Names>>;
@@ -24,7 +23,7 @@ interface TargetRun<Names extends keyof OpenTarget> {
   /** The collections that it reads. */
   readonly names: readonly string[];
   readonly sources: Sources;
-  readonly read: ReadSettings;
+  readonly settings: ReadSettings;
   readonly sameCompany: boolean;
   readonly onWait?: (waitMs: number) => void;
   /** The methods that the target must have. */
@@ -40,8 +39,8 @@ export async function withTarget<Names extends keyof OpenTarget, V>(
   run: TargetRun<Names>,
   work: (opened: TargetWith<Names>, admit: () => Promise<() => Promise<void>>) => Promise<V>,
 ): Promise<V> {
-  const { purpose, target, tenant, names, sources, read, needs } = run;
-  const { signal, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = read;
+  const { purpose, target, tenant, names, sources, settings, needs } = run;
+  const { signal, maxOutageMs } = settings;
   const sourceOf = (name = '') => sources[name] && runSource(sources[name]);
   const context: TargetContext = {
     purpose,
@@ -103,7 +102,7 @@ export function checkTargetMethods(
 
 async function guardCompany(
   opened: OpenTarget,
-  { tenant, sameCompany, sources, read }: TargetRun<keyof OpenTarget>,
+  { tenant, sameCompany, sources, settings }: TargetRun<keyof OpenTarget>,
 ): Promise<() => Promise<void>> {
   const { company } = opened;
   const readable = Object.entries(sources).filter(([, source]) => isCollection(source));
@@ -114,7 +113,7 @@ async function guardCompany(
     tenant,
     sameCompany,
     digestOf: (salt) => first.keyDigest(salt),
-    known: () => knownRecords(opened, all, { ...read, keepInvalid: true }),
+    known: () => knownRecords(opened, all, { ...settings, keepInvalid: true }),
   });
   return async () => {
     if (admitted !== undefined) await company.set(admitted);

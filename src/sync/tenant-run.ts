@@ -3,7 +3,7 @@ import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
-import type { SyncSource } from '../reading/source.ts';
+import type { AnySource } from '../reading/source.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
@@ -23,8 +23,6 @@ export interface ResolvedSync extends ResolvedRunOptions {
   readonly stopAfter: StopAfter | undefined;
 }
 
-type Source = SyncSource<{ id: string }>;
-
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
  * time, as many as `concurrency` allows. A failure ends only its own collection; a rejected key and a service that is
@@ -43,7 +41,7 @@ export class TenantRun {
   #stopped: SyncFailure['stop'];
   #remember = async () => {};
 
-  constructor(names: readonly string[], sources: Readonly<Record<string, Source>>, options: ResolvedSync) {
+  constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
     this.#options = options;
     this.#collections = new Semaphore(options.concurrency);
     this.#limit = options.stopAfter && new RunLimit(options.stopAfter);
@@ -51,7 +49,7 @@ export class TenantRun {
     const copy = () => this.#copy as OpenTarget;
     const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
     this.#levels = inLevels(names, sources).map((level) =>
-      level.map((name) => new CollectionRun(sources[name] as Source, { ...context, name })),
+      level.map((name) => new CollectionRun(sources[name] as AnySource, { ...context, name })),
     );
   }
 
@@ -225,7 +223,7 @@ function isStuck({ state, pause }: AnyCollectionRun): boolean {
  */
 function inLevels(
   names: readonly string[],
-  sources: Readonly<Record<string, Source>>,
+  sources: Readonly<Record<string, AnySource>>,
 ): readonly (readonly string[])[] {
   const bySegment = new Map(Object.values(sources).map((source) => [source?.segment, source]));
   const levelOf = (name: string) => {

@@ -10,7 +10,7 @@ import {
   readOptions,
   readSettings,
 } from '../reading/list-options.ts';
-import { type RunSource, runSource, type SyncSource } from '../reading/source.ts';
+import { type AnySource, type RunSource, runSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
@@ -103,18 +103,18 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
 ): Promise<VerifyReport> {
   checkObject(client, 'client');
   const own = resolved(verifyOptions, options, { of: 'verify', elsewhere: OF_CLIENT });
-  const sources = client as Readonly<Record<string, SyncSource<{ id: string }>>>;
+  const sources = client as Readonly<Record<string, AnySource>>;
   const names = namesOf(sources, own.collections);
   const { tenant, target, prefix, lookbackMs, sameCompany, signal } = own;
-  const settings = { ...readSettings(own), signal, keepInvalid: true };
+  const settings = { ...readSettings(own), keepInvalid: true };
   const startedAt = new Date();
-  const run = { purpose: 'verify', target, tenant, names, sources, read: settings, sameCompany } as const;
+  const run = { purpose: 'verify', target, tenant, names, sources, settings, sameCompany } as const;
   return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened, admitKey) => {
     await admitKey();
     const collections: CollectionDifferences[] = [];
     const forbidden: string[] = [];
     for (const name of names) {
-      const source = runSource(sources[name] as SyncSource<{ id: string }>);
+      const source = runSource(sources[name] as AnySource);
       const key = stateKey({ prefix, tenant, collection: name });
       const state = decodeState(await readStore(opened.store, key, signal), key);
       const since = state?.watermark && boundAt(sinceOf(state.watermark, lookbackMs), state.offset);

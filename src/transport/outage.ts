@@ -1,9 +1,6 @@
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import type { Failure } from './failure.ts';
 
-/** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
-export const DEFAULT_MAX_OUTAGE_MS = 120_000;
-
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 10_000;
 
