@@ -204,7 +204,7 @@ ${sections(names.filter((name) => !isOfCalls(name)))}
 
 const HEAD = `---
 title: Options
-outline: 2
+outline: [2, 3]
 ---
 
 # Options
