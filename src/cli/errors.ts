@@ -34,7 +34,8 @@ Exit codes:
   6    the service does not respond
   7    a file cannot be read or written, or belongs to something else
   8    --check, --verify: the file or the copy differs from the service
-  9    push: some rows failed or are in conflict; the others were written
+  9    push: some rows failed, are duplicates or in conflict; the others were
+       written
   130  stopped by Ctrl-C
   141  output closed early (SIGPIPE)
   143  stopped by SIGTERM`;

@@ -2,7 +2,7 @@ import { parseExactly } from './exact-json.ts';
 
 /** A file that cannot be read as what it should be. */
 export class FileProblem extends Error {
-  /** What to do, if that is not obvious: the beginning of a sentence. */
+  /** What to do, if that is not obvious. */
   readonly remedy: string | undefined;
   /** What to choose from, each on a line. */
   readonly choices: readonly string[];

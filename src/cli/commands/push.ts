@@ -141,7 +141,12 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       maxOutageMs: flags.maxOutage,
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
-      onResult: (result) => results.add(result, file.lineOf(result.index), file.problemsOf(result.index)),
+      onResult: (result) =>
+        results.add(result, {
+          line: file.lineOf(result.index),
+          firstLine: file.lineOf(result.firstIndex),
+          badCells: file.problemsOf(result.index),
+        }),
       onProgress: (now) => progress.show(progressText(now)),
       confirm,
     });
@@ -265,7 +270,7 @@ function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, resul
   }
   if (flags.missing !== 'keep' && results.lacksKey)
     io.log('Products that no row has were kept, because a row has no key.');
-  const bad = counts.failed + counts.conflict;
+  const bad = counts.failed + counts.conflict + counts.duplicate;
   const isDeclined = dryRun && !flags.dryRun;
   if (bad === 0 && !isDeclined) return;
 

@@ -44,7 +44,7 @@ export function fieldsOf(
   const sources = names.filter((_, index) => fields[index] === twice).map((name) => JSON.stringify(name));
   throw new FileProblem(
     `${where} names the field ${twice} ${sources.length} times: ${sources.join(', ')}.`,
-    'Leave out all but one with --ignore-column, or correct --map or the file',
+    'Leave out all but one with --ignore-column, or correct --map or the file, and run the same command again.',
   );
 }
 

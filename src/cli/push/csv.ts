@@ -101,7 +101,7 @@ function headOf(start: string, { delimiter, keyColumns }: CsvOptions): Head {
     const lineOf = (at: number) => text.slice(0, at).split(/\r\n|[\r\n]/).length;
     throw new FileProblem(
       `line ${lineOf(title.index)} is no header: ${JSON.stringify(first.slice(0, 60))}.`,
-      `Remove the lines before the header on line ${lineOf(header.index)}`,
+      `Remove the lines before the header on line ${lineOf(header.index)}, and run the same command again.`,
     );
   }
   return { delimiter: best.mark, text };

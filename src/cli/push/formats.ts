@@ -20,13 +20,19 @@ const SPREADSHEET = {
   command: 'soffice --headless --convert-to "csv:Text - txt - csv (StarCalc):44,34,76" FILE',
 };
 const ZIP = [0x50, 0x4b, 3, 4];
+const COMPRESSED = [
+  ['gzip', [0x1f, 0x8b], 'gunzip -c'],
+  ['bzip2', [0x42, 0x5a, 0x68], 'bunzip2 -c'],
+  ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a], 'xz -dc'],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd], 'zstd -dc'],
+] as const;
 
 const FORMATS: readonly Format[] = [
-  {
-    name: 'compressed by gzip',
-    is: (bytes) => begins(bytes, [0x1f, 0x8b]),
-    command: 'gunzip -c FILE > converted.csv',
-  },
+  ...COMPRESSED.map(([by, start, command]) => ({
+    name: `compressed by ${by}`,
+    is: (bytes: Uint8Array) => begins(bytes, start),
+    command: `${command} FILE > converted.csv`,
+  })),
   {
     name: 'a spreadsheet (.xlsx or .ods)',
     is: (bytes, text) => begins(bytes, ZIP) && /\[Content_Types\]|xl\/|opendocument/.test(text),

@@ -9,7 +9,16 @@ const MAX_PRINTED = 10;
 /** A longer key would hide the reason. */
 const MAX_KEY_LENGTH = 60;
 
-/** Rows that failed or are in conflict for one reason. */
+/** What the file says about a row. */
+interface FileRow {
+  /** Undefined for a missing product. */
+  readonly line: number | undefined;
+  /** The line of the first row with the key, for a duplicate. */
+  readonly firstLine: number | undefined;
+  readonly badCells: readonly string[];
+}
+
+/** Rows that were not written for one reason. */
 interface Problem {
   /** The first rows by their lines, each with the reason; a missing product has no line. */
   readonly rows: { readonly line: number; readonly text: string }[];
@@ -54,10 +63,17 @@ export class RowResults {
     return [...this.#problems.values()].slice(MAX_PRINTED).reduce((sum, { count }) => sum + count, 0);
   }
 
-  add(result: PushResult, line: number | undefined, badCells: readonly string[] = []): void {
-    const { key, action, id, ids, fields, notStored, reason, error } = result;
+  add(result: PushResult, { line, firstLine, badCells }: FileRow): void {
+    const { key, action, id, ids, fields, notStored, error } = result;
     if (key === undefined) this.lacksKey = true;
-    if (action === 'failed' || action === 'conflict') this.#addProblem(result, line, badCells);
+    const reason = result.reason?.replace(/^rows\[\d+\]/, `line ${firstLine}`);
+    const isError = action === 'failed';
+    if (isError || action === 'conflict' || action === 'duplicate') {
+      const said = isError
+        ? `${textOfError(result.error, badCells)} ${reason ?? ''}`
+        : `${action}: ${reason}`;
+      this.#addProblem(said, line, key);
+    }
     const violations = isAccountingError(error, 'validation_failed') ? error.violations : undefined;
     const content = {
       line,
@@ -85,13 +101,7 @@ export class RowResults {
     if (this.#error !== undefined) throw this.#failure(this.#error);
   }
 
-  #addProblem(
-    { key, reason, error }: PushResult,
-    line: number | undefined,
-    badCells: readonly string[],
-  ): void {
-    const said =
-      error === undefined ? `conflict: ${reason}` : `${textOfError(error, badCells)} ${reason ?? ''}`;
+  #addProblem(said: string, line: number | undefined, key: string | undefined): void {
     const what = said.trimEnd().replace(/\.?$/, '.');
     // Rows of one reason differ in numbers and in what is quoted.
     const kind = what.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '');

@@ -112,6 +112,7 @@ const EXPORTS: Readonly<Record<string, Export>> = {
     log: [
       /^line 2, 8,71E\+12: .*"8,71E\+12" is a number that a spreadsheet rounded/m,
       /1 failed, 1 duplicate/,
+      /^line 3, 8,71E\+12: duplicate: line 2 has the same key, and the first row wins\.$/m,
     ],
     products: [{ ean: '8711234567890', name: 'Sofa' }],
   },

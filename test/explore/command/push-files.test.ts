@@ -272,6 +272,9 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   ],
   ['HTML', '<!DOCTYPE html>\n<html>', /it is XML or HTML\./],
   ['gzip', gzipSync(CAFE.csv), /compressed by gzip\.(?:.|\n)*gunzip -c /],
+  ['bzip2', Buffer.from('425a6839314159265359', 'hex'), /compressed by bzip2\.(?:.|\n)*bunzip2 -c /],
+  ['xz', Buffer.from('fd377a585a000004e6d6b446', 'hex'), /compressed by xz\.(?:.|\n)*xz -dc /],
+  ['zstd', Buffer.from('28b52ffd2400', 'hex'), /compressed by zstd\.(?:.|\n)*zstd -dc /],
   ['a zip archive', Buffer.from('PK\x03\x04products.csv'), /it is a zip archive\.(?:.|\n)*unzip -p /],
   ['a spreadsheet', Buffer.from('PK\x03\x04..xl/workbook.xml'), /it is a spreadsheet \(\.xlsx/],
   [
@@ -292,6 +295,7 @@ test.each<[what: string, text: string | Buffer, reason: RegExp, name?: string]>(
   const { sandbox, push } = withFile(text, { name });
   const { code, log } = await push('--yes');
   expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
+  expect(log).toMatch(/^Nothing was written\. .*[.:]$/m);
   expect(sandbox.journal).toEqual([]);
 });
 
@@ -452,6 +456,7 @@ test.each<[what: string, text: string, maps: readonly string[], reason: RegExp, 
   const { sandbox, push } = withFile(text, { name });
   const { code, log } = await push('--yes', ...maps.flatMap((map) => ['--map', map]));
   expect([code, log]).toEqual([7, expect.stringMatching(reason)]);
+  expect(log).toMatch(/^Nothing was written\. .*[.:]$/m);
   expect(sandbox.journal).toEqual([]);
 });
 

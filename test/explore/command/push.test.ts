@@ -96,13 +96,14 @@ test.each(['\n', '\r\n'])(
     const { code, log } = await push('--yes', '--results', file('results.ndjson'));
     expect(code).toBe(9);
     expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate');
-    expect(log).toContain('3 of 5 rows were not written');
+    expect(log).toContain('line 6, B: duplicate: line 3 has the same key, and the first row wins.');
+    expect(log).toContain('4 of 5 rows were not written');
     const results = records(readFileSync(file('results.ndjson'), 'utf8'));
     const byLine = results.toSorted((a, b) => Number(a.line) - Number(b.line));
     expect(byLine).toMatchObject([
       { line: 2, key: 'A', action: 'failed', error: { code: 'invalid_input' } },
       { line: 3, key: 'B', action: 'created', id: expect.any(String) },
-      { line: 6, key: 'B', action: 'duplicate' },
+      { line: 6, key: 'B', action: 'duplicate', reason: 'line 3 has the same key, and the first row wins' },
       { line: 7, action: 'failed' },
       { line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] },
     ]);
@@ -224,6 +225,14 @@ test.each([
 });
 
 test.each([
+  ['a duplicate', 'A,5\nB,5\nA,6\n', '1 of 3 rows was not written.\nCorrect it, and'],
+  ['a row that is there twice', 'A,5\nA,5\n', 'line 3, A: duplicate: line 2 has the same key, and the first'],
+  ['a row that fails twice', 'A,x\nA,x\n', 'line 3, A: duplicate: line 2 has the same key, and the first'],
+  [
+    'many duplicates',
+    'A,5\n\nA,6\nA,7\n',
+    'line 4, A: duplicate: line 2 has the same key, and the first row wins. Also line 5.',
+  ],
   ['one row', 'A,1e5\n', '1 of 1 row was not written.\nCorrect it, and'],
   ['one of two rows', 'A,1e5\nB,5\n', '1 of 2 rows was not written.\nCorrect it, and'],
   ['two rows', 'A,1e5\nB,1e5\n', '2 of 2 rows were not written.\nCorrect them, and'],
