@@ -18,6 +18,16 @@ describe('the installed package runs', () => {
     expect(await json('use.cjs')).toEqual({ accounts: 45, doubled: '258.00', colourCode: 4 });
   });
 
+  test('the quickstart, copied out of it', async () => {
+    const quickstart = join(project, 'node_modules/accounting-data-sdk/examples/quickstart.ts');
+    await copyFile(quickstart, join(project, 'quickstart.mts'));
+    const { code, output } = await node('quickstart.mts');
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('a product without a name'),
+    });
+  });
+
   test('in Jest without flags', async () => {
     await writeFile(
       join(project, 'jest.config.json'),
