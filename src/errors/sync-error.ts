@@ -87,9 +87,12 @@ function folded(errors: readonly CollectionFailure[]): Folded[] {
   return [...reasons.values()];
 }
 
-/** The same for errors that differ in nothing but the path of their collection. */
+/** Of one failure in two places: a query, a time, and what the service or a log numbers, such as an incident. */
+const VARYING = /\?[^\s"]+|\b\d+(?= m?s\b)|\b(?=[\w-]*\d)[\w:.+-]{8,}/g;
+
+/** The same for errors that differ in nothing but the path of their collection, and in what varies with each request. */
 function reasonKey(error: unknown): string {
-  const text = JSON.stringify(printedCause(error));
+  const text = JSON.stringify(printedCause(error)).replaceAll(VARYING, '');
   const segment = error instanceof AccountingError ? error.path?.split('/')[1] : undefined;
   return segment ? text.replaceAll(segment, '') : text;
 }

@@ -88,6 +88,34 @@ describe('a SyncError', () => {
     for (const { collection } of error.errors) expect(inspect(error)).toContain(collection);
   });
 
+  test.each<[what: string, detail: (index: number) => string]>([
+    ['a UUID', (index) => `Incident 0b6f3c1e-8d7a-4c55-9a10-${String(index).padStart(12, '0')}.`],
+    ['a timestamp', (index) => `Down since 2026-01-31T12:00:${10 + index}Z.`],
+    ['a time', (index) => `Locked for ${900 + index} ms.`],
+    ['seconds', (index) => `Locked for ${index} s.`],
+    ['the id of a request', (index) => `See req_${4_711_000 + index}.`],
+    ['the query', (index) => `Cannot read /x?id[gt]=${index} now.`],
+  ])('shows a reason once that differs in each collection by %s', async (_, detail) => {
+    const books = setUpSync();
+    let index = 0;
+    const body = () => {
+      index += 1;
+      return JSON.stringify({ type: 'internal_error', detail: detail(index) });
+    };
+    books.sandbox.faults.add({ kind: 'rewrite', status: 501, body });
+    const error = await failureOf(syncAll(books));
+    expect(error.errors).toHaveLength(ALL);
+    expect(error.message).not.toContain('other reason');
+    expect(JSON.parse(JSON.stringify(error)).errors).toHaveLength(1);
+  });
+
+  test('counts the calls that are not sent for a used-up quota as one reason', async () => {
+    const books = setUpSync();
+    books.sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 3_600 });
+    const error = await failureOf(syncAll(books, { maxWaitMs: 10 }));
+    expect(error.message).toMatch(/ returned 429 .* 1 other reason: see errors\./);
+  });
+
   test.each([
     [500, 400],
     [400, 500],
