@@ -27,7 +27,6 @@ export const stopAfter = {
  * would make no progress, however often it runs.
  */
 export class RunLimit {
-  readonly ms: number;
   /** How many requests are left. */
   left: number;
   hasBatch = false;
@@ -35,10 +34,10 @@ export class RunLimit {
   isGivenUp = false;
   readonly #first = Promise.withResolvers<void>();
   readonly firstBatch = this.#first.promise;
-  readonly #startedAt = monotonicMs();
+  readonly #endsAt: number;
 
   constructor({ ms = Number.POSITIVE_INFINITY, requests = Number.POSITIVE_INFINITY }: StopAfter) {
-    this.ms = ms;
+    this.#endsAt = monotonicMs() + ms;
     this.left = requests;
   }
 
@@ -49,11 +48,11 @@ export class RunLimit {
 
   /** Whether a further request passes the limit. */
   get isOver(): boolean {
-    return this.left <= 0 || this.endsWithin(0);
+    return this.left <= 0 || this.leftMs <= 0;
   }
 
-  endsWithin(ms: number): boolean {
-    return monotonicMs() + ms - this.#startedAt >= this.ms;
+  get leftMs(): number {
+    return this.#endsAt - monotonicMs();
   }
 
   batch(): void {
@@ -101,7 +100,7 @@ export class Pause {
   /** Pauses if the time is over, or will be after a wait. A first batch is waited for, but not for the service. */
   inTime(waitMs = 0): void {
     const limit = this.#limit;
-    if (limit === undefined || !this.#canPause() || !limit.endsWithin(waitMs)) return;
+    if (limit === undefined || !this.#canPause() || limit.leftMs > waitMs) return;
     if (!limit.hasBatch && !this.#isWaiting) return;
     // After a failed attempt another collection may be read anyway.
     if (this.#isWaiting && this.#wait?.reason !== 'retry') limit.isGivenUp = true;

@@ -156,11 +156,12 @@ export class TenantRun {
   }
 
   #pauseInTime(): ReturnType<typeof setTimeout> | undefined {
-    if (this.#limit === undefined || this.#limit.ms > MAX_TIMER_MS) return undefined;
+    const { leftMs = Number.POSITIVE_INFINITY } = this.#limit ?? {};
+    if (leftMs > MAX_TIMER_MS) return undefined;
     return setTimeout(() => {
       for (const run of this.#runs) run.pause.inTime();
       // A timer may fire a little early.
-    }, this.#limit.ms + 1);
+    }, leftMs + 1);
   }
 
   async #runOne(run: AnyCollectionRun): Promise<void> {

@@ -6,6 +6,7 @@ import {
   isAccountingError,
   type OpenTarget,
   refresh,
+  type SyncReport,
   type SyncTarget,
   sync,
   type TargetContext,
@@ -14,7 +15,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { advance, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { advance, loadTransport, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 import { setUpSync } from './set-up.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
@@ -316,4 +317,37 @@ test('no two methods of a target run at once, even while the ids are read that a
   const { collections } = await sync(client, { ...options, mode: 'full' });
   expect(collections.map(({ deletions }) => deletions?.deleted)).toEqual([9, 9]);
   expect([...overlaps]).toEqual([]);
+});
+
+test('the limit of time of a sync counts the opening of its target', async () => {
+  const { sandbox } = setUpSync({ records: { accounts: 95 } });
+  await loadTransport();
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  const { target, batches } = memoryTarget();
+  /** Hangs once a batch was delivered. */
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    if (batches.length === 0) return sandbox.fetch(input, init);
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  };
+  const client = createClient({ ...sandbox.clientOptions, fetch, timeoutMs: 600_000 });
+  const slow: SyncTarget = {
+    async open(tenant, context) {
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      return target.open(tenant, context);
+    },
+  };
+  const options = { tenant: 'acme', target: slow, collections: ['accounts'] as const };
+  let report: SyncReport | undefined;
+  const ended = sync(client, { ...options, stopAfter: { ms: 10_000 } }).then((value) => {
+    report = value;
+  });
+  await advance(5_000);
+  await advance(4_000);
+  expect([report, batches.length > 0]).toEqual([undefined, true]);
+  await advance(1_001);
+  expect(report).toMatchObject({ paused: true });
+  await ended;
 });
