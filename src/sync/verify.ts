@@ -153,23 +153,21 @@ async function differencesOf(
   copy: TargetWith<'rows' | 'localIds'>,
   { name, source, settings, since }: Comparison,
 ): Promise<CollectionDifferences> {
-  const extra = new Set<string>();
-  for await (const id of copy.localIds(name)) extra.add(id);
-  const found = new Set<string>();
+  /** What a sync would do about each record. Without a sighting it would remove what the copy has. */
+  const changes = new Map<string, ReturnType<typeof changeOf>>();
+  for await (const id of copy.localIds(name)) changes.set(id, 'remove');
+  const idsOf = (...kinds: ReturnType<typeof changeOf>[]) =>
+    [...changes].filter(([, change]) => kinds.includes(change)).map(([id]) => id);
   const unconfirmed: UnconfirmedDeletion[] = [];
-  const differing = { add: new Set<string>(), change: new Set<string>() };
   let [withoutId, complete] = [0, undefined as CollectionDifferences['complete']];
   const compare = async (rows: readonly CopyRow[]) => {
     const ids = rows.map(({ id }) => id);
     const storedRow = await storedRows(copy, name, ids);
     for (const row of rows) {
       const stored = storedRow(row.id);
-      found.add(row.id);
-      extra.delete(stored?.id ?? row.id);
+      if (stored !== undefined) changes.delete(stored.id);
       // A row that comes again counts as it came last.
-      for (const kind of ['add', 'change'] as const) differing[kind].delete(row.id);
-      const kind = changeOf(row, stored);
-      if (kind === 'add' || kind === 'change') differing[kind].add(row.id);
+      changes.set(row.id, changeOf(row, stored));
     }
   };
   for await (const page of source.list({}, settings)) {
@@ -180,30 +178,30 @@ async function differencesOf(
     ({ complete } = page);
     await compare(rows);
   }
-  for await (const ids of chunksOf([...extra])) {
+  for await (const ids of chunksOf(idsOf('remove'))) {
     for (const { id, seen } of await lookUpAll(ids, 1, (id) => lookUp(source, id, settings))) {
       if (seen === undefined) continue;
-      extra.delete(id);
+      changes.delete(id);
       if (seen instanceof Error) unconfirmed.push({ id, error: seen });
       else await compare([seen]);
     }
   }
+  const differing = idsOf('add', 'change');
   const changed = new Set<string>();
-  if (differing.add.size + differing.change.size > 0 && since !== undefined) {
+  if (differing.length > 0 && since !== undefined) {
     for await (const page of source.list({ updatedSince: since }, settings)) {
       for (const { id } of copyRows(page.records, page.invalid)) changed.add(id);
     }
   }
   const isOld = (id: string) => !changed.has(id);
-  const [missing, different] = [[...differing.add], [...differing.change]];
   return {
     collection: name,
-    records: found.size,
-    missing: missing.filter(isOld),
-    different: different.filter(isOld),
-    extra: [...extra],
+    records: idsOf('add', 'change', 'same').length,
+    missing: idsOf('add').filter(isOld),
+    different: idsOf('change').filter(isOld),
+    extra: idsOf('remove'),
     unconfirmed,
-    changedSince: [...missing, ...different].filter((id) => changed.has(id)),
+    changedSince: differing.filter((id) => changed.has(id)),
     withoutId,
     complete,
   };

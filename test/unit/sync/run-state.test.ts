@@ -4,6 +4,7 @@ import { resolved } from '../../../src/input/checks.ts';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { SyncState } from '../../../src/reading/state.ts';
 import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';
+import { committed, delivering, progressOf, removed, reportOf } from '../../../src/sync/run-report.ts';
 import {
   abandoned,
   begin,
@@ -152,5 +153,60 @@ describe('the end of a run', () => {
   test('that was abandoned leaves the watermark, and no position to resume at', () => {
     const run = next(startOf(interrupted(undefined)), pageAt(LATER), rulesOf()).state;
     expect(abandoned(run)).toMatchObject({ watermark: LAST, full: ended.full, run: undefined });
+  });
+});
+
+describe('the report of a run', () => {
+  const batch = { records: [{ id: '1' }, { id: '2' }], invalid: [] };
+
+  test('that did not begin has neither mode nor watermark', () => {
+    expect(reportOf(unread(own))).toMatchObject({
+      status: 'stopped',
+      mode: undefined,
+      resumed: false,
+      watermark: undefined,
+      records: 0,
+    });
+  });
+
+  test('that has not ended has the watermark of the state in the store', () => {
+    const state = next(startOf(ended), pageAt(LATER, { records }), rulesOf()).state;
+    expect(reportOf(state)).toMatchObject({
+      mode: 'incremental',
+      pagination: 'keyset',
+      complete: 'certain',
+      watermark: new Date(LAST),
+      lastFullRead: new Date('2026-01-01T00:00:00Z'),
+    });
+  });
+
+  test('counts a batch as it was before the consumer took it', () => {
+    const taken = { records: [...batch.records], invalid: [] };
+    const state = delivering(startOf(ended), taken);
+    taken.records.length = 0;
+    expect(state.counts.records).toBe(0);
+    expect(reportOf(committed(state, undefined))).toMatchObject({ records: 2, pages: 1 });
+    expect(reportOf(committed(state, undefined))).not.toHaveProperty('added');
+  });
+
+  test('adds up what a target says that it changed, and moves what it keeps as invalid', () => {
+    const written = { added: 1, changed: 1, unchanged: 0, replaced: ['1'], invalid: 1 };
+    const once = committed(delivering(startOf(ended), batch), written);
+    const twice = committed(delivering(once, { records: [], invalid: [] }), { ...written, invalid: 0 });
+    expect(reportOf(removed(twice, 3))).toMatchObject({
+      records: 1,
+      invalid: 1,
+      pages: 1,
+      added: 2,
+      changed: 2,
+      unchanged: 0,
+      replaced: 2,
+      deleted: 3,
+    });
+  });
+
+  test.each([0, 2_000])('shows records per second after %i ms', (elapsedMs) => {
+    const state = committed(delivering(startOf(ended), batch), undefined);
+    expect(progressOf(state, elapsedMs).recordsPerSecond).toBe(elapsedMs === 0 ? 0 : 1);
   });
 });
