@@ -289,8 +289,10 @@ function lackedRights(schema: string): string {
     UNION ALL SELECT lacks || ' on the schema ${schema}'
       FROM own, ${rights('USAGE CREATE', `has_schema_privilege(oid, lacks)`)}
       AND (lacks = 'USAGE' OR NOT EXISTS (SELECT FROM copied))
-    UNION ALL SELECT string_agg(lacks, ', ') || ' on the table ${schema}.' || relname
-      FROM copied, ${rights('SELECT INSERT UPDATE DELETE', `has_table_privilege(oid, lacks)`)} GROUP BY relname
+    UNION ALL SELECT lacks || CASE count(*) WHEN 1 THEN ' on the table ' ELSE ' on the tables ' END
+        || string_agg('${schema}.' || relname, ', ' ORDER BY relname)
+      FROM (SELECT relname, string_agg(lacks, ', ') AS lacks FROM copied,
+        ${rights('SELECT INSERT UPDATE DELETE', `has_table_privilege(oid, lacks)`)} GROUP BY relname) AS each GROUP BY lacks
   ) AS rights`;
 }
 

@@ -351,6 +351,10 @@ test.each([
   ['INSERT ON *.record', 'INSERT on the table *.record'],
   ['SELECT, UPDATE ON *.checkpoint', 'SELECT, UPDATE on the table *.checkpoint'],
   ['ALL ON *.field', 'DELETE, INSERT, SELECT, UPDATE on the table *.field'],
+  [
+    'INSERT ON ALL TABLES IN SCHEMA *',
+    'INSERT on the tables *.checkpoint, *.field, *.record, *.seen, *.status. ',
+  ],
 ])('a copy in PostgreSQL names the role and the right that a later sync lacks: %s', async (right, lacked) => {
   const { schema, copy } = await opened();
   const inSchema = (text: string) => text.replaceAll('*', schema);
