@@ -144,7 +144,7 @@ function create(options: SandboxOptions, { service }: Flags): Sandbox {
       advice:
         error instanceof TypeError
           ? `Correct ${service}, or write it again with probe --out.`
-          : 'Name a folder that pull --all --out wrote, and leave out --records if ids are taken.',
+          : 'Correct the file, or name a folder that pull --all --out wrote; leave out --records if ids are taken.',
       exitCode: EXIT.file,
     });
   }

@@ -194,24 +194,9 @@ const pageSizeParameterOf = (readable: readonly Readable[]) =>
 /** Whether a service divides lists into pages, as far as any list shows it. */
 function paginatedOf(readable: readonly Readable[]): Finding<boolean> {
   const whole = readable.find((one) => isWhole(one, readable));
-  if (whole !== undefined) return followed(whole.details.page, () => false);
-  return followed(
-    holdsAnywhere(
-      readable,
-      ({ page }) => page,
-      (value) => value === 'honoured',
-    ),
-    (isHonoured) => (isHonoured ? true : undefined),
-  );
+  const found = whole ?? readable.find(({ details }) => details.page.value === 'honoured');
+  return found === undefined ? NOTHING : followed(found.details.page, () => found !== whole);
 }
-
-const shiftOf = (readable: readonly Readable[]) =>
-  firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
-
-const zoneOf = (minutes: number) => (minutes === 0 ? undefined : formatUtcOffset(minutes));
-
-/** A share that surely shows: how many records a service hides is not known. */
-const SOME_HIDDEN = 0.1;
 
 function sandboxLines(readable: readonly Readable[], { problems, quota, writes }: Findings): ProfileLine[] {
   const first = <T>(read: (details: CollectionDetails) => Finding<T>) => firstKnown(readable, read);
@@ -256,7 +241,8 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       first(({ updatedSince }) => updatedSince.invalidValue),
       (how) => (how === 'rejected' ? 'reject' : 'ignore'),
     ),
-    hiddenRecords: followed(hides, choice(SOME_HIDDEN, 0)),
+    // A share that surely shows: how many records a service hides is not known.
+    hiddenRecords: followed(hides, choice(0.1, 0)),
     listBody: list === undefined ? NOTHING : known(list.listBody, 'the form of a list'),
     formats: followed(
       anywhere(({ jsonLd }) => jsonLd, Boolean),
@@ -291,11 +277,14 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
 }
 
 function timeZoneOf(readable: readonly Readable[]): Finding<string> {
-  const offsets = followed(
-    firstKnown(readable, (details) => details.offsets),
-    ([offset]) => offset,
+  const offset = followed(
+    firstKnown(readable, ({ offsets }) => offsets),
+    ([first]) => first,
   );
-  return offsets.known ? offsets : followed(shiftOf(readable), zoneOf);
+  const shift = firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
+  return offset.known
+    ? offset
+    : followed(shift, (minutes) => (minutes === 0 ? undefined : formatUtcOffset(minutes)));
 }
 
 function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<string, Finding<string>> {
