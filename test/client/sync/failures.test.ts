@@ -109,13 +109,6 @@ describe('a SyncError', () => {
     expect(JSON.parse(JSON.stringify(error)).errors).toHaveLength(1);
   });
 
-  test('counts the calls that are not sent for a used-up quota as one reason', async () => {
-    const books = setUpSync();
-    books.sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 3_600 });
-    const error = await failureOf(syncAll(books, { maxWaitMs: 10 }));
-    expect(error.message).toMatch(/ returned 429 .* 1 other reason: see errors\./);
-  });
-
   test.each([
     [500, 400],
     [400, 500],
