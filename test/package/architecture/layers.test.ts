@@ -26,6 +26,8 @@ const TYPES_BESIDE = [['opentelemetry', 'sync']];
 
 /** What the command imports of this package beside its entries, `src/internal` and itself, and why it is not public. */
 const PRIVATE_TO_COMMAND = {
+  'errors/guards.ts':
+    'the command tells a rejected key from the page of a firewall by the rule of the client',
   'transport/redact.ts': 'the command hides the key by the rule of the client, and no user needs to',
 };
 
