@@ -229,8 +229,7 @@ export function couldRead({ isKnown, page }: RunState): boolean {
 
 /** Whether the next run can resume this one. `pagination`: how the collection is listed, unless a page shows it. */
 export function isResumable({ run, page }: RunState, pagination: PaginationChoice): boolean {
-  if (run?.looked !== undefined) return true;
-  return (page?.pagination ?? pagination) === 'keyset' && (page === undefined || run?.token !== undefined);
+  return run?.looked !== undefined || (page?.pagination ?? pagination) === 'keyset';
 }
 
 /** The list is over, and the records that it lacks have been looked up as far as this id. */

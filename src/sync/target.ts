@@ -82,7 +82,10 @@ export interface OpenTarget {
     | {
         /** How many records the collection has, and how many this read has marked. */
         count(collection: string, read: number): Promise<{ records: number; marked: number }>;
-        /** The ids of records that this read has not marked, in one order; only those behind `after`, if it is given. */
+        /**
+         * The ids of records that this read has not marked, in one order; only those behind `after`, if it is given. Of more
+         * than 10,000, each call takes so many, and the next one those behind.
+         */
         unmarked(collection: string, read: number, after?: string): AsyncIterable<string>;
       }
     | undefined;

@@ -11,6 +11,8 @@ import {
   checkpointOf,
   finish,
   inUtc,
+  isResumable,
+  lookedUp,
   next,
   type RunState,
   unread,
@@ -154,6 +156,26 @@ describe('the end of a run', () => {
     const run = next(startOf(interrupted(undefined)), pageAt(LATER), rulesOf()).state;
     expect(abandoned(run)).toMatchObject({ watermark: LAST, full: ended.full, run: undefined });
   });
+});
+
+test.each([
+  ['by keyset', startOf(ended), 'keyset', true],
+  ['by page', startOf(ended), 'page', false],
+  [
+    'by page, as its first page shows',
+    next(startOf(ended), pageAt(LATER, { pagination: 'page' }), rulesOf()).state,
+    'keyset',
+    false,
+  ],
+  ['by keyset, as its first page shows', next(startOf(ended), pageAt(LATER), rulesOf()).state, 'page', true],
+  [
+    'by page, whose list is over',
+    lookedUp(next(startOf(ended), pageAt(LATER, { pagination: 'page' }), rulesOf()).state, ''),
+    'page',
+    true,
+  ],
+] as const)('a run can be resumed, or not: %s', (_, state, pagination, expected) => {
+  expect(isResumable(state, pagination)).toBe(expected);
 });
 
 describe('the report of a run', () => {
