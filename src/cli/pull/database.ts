@@ -164,12 +164,20 @@ async function onlyTenant(database: Database, to: string): Promise<string> {
   });
 }
 
+interface Column {
+  readonly collection: string;
+  readonly name: string;
+}
+
 /** Tells which columns compare as text although they hold numbers. */
 async function nameUntyped(numbers: UntypedNumbers, database: Database, io: CommandIo): Promise<void> {
-  const typed = await database.rows(
-    (table) => `SELECT collection, name FROM ${table('field')} WHERE kind IS NOT NULL`,
-  );
-  const names = numbers.without(typed as { collection: string; name: string }[]);
+  if (numbers.names.length === 0) return;
+  const untyped = (table: (name: string) => string) =>
+    `SELECT collection, name FROM ${table('field')} WHERE kind IS NULL`;
+  // The copy is complete, whether this can be found out or not.
+  const rows = await database.rows(untyped).catch(() => []);
+  const texts = new Set((rows as Column[]).map(({ collection, name }) => `${collection}.${name}`));
+  const names = numbers.names.filter((name) => texts.has(name));
   if (names.length === 0) return;
   io.note(`Columns of text that hold numbers, which compare as text: ${names.join(', ')}.`);
   io.note('For their types, run "discover --out schemas.mts", and pass --schemas schemas.mts.');

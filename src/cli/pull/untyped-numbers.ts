@@ -26,9 +26,8 @@ export class UntypedNumbers {
     };
   }
 
-  /** The fields by the names of their columns, such as `accounts.creditLimit`, but for those that have a type. */
-  without(typed: readonly { readonly collection: string; readonly name: string }[]): string[] {
-    for (const { collection, name } of typed) this.#fields.get(collection)?.delete(name);
+  /** The fields by collection and name, such as `accounts.creditLimit`. */
+  get names(): readonly string[] {
     return [...this.#fields].flatMap(([collection, fields]) =>
       [...fields].flatMap(([name, are]) => (are ? [`${collection}.${name}`] : [])),
     );
