@@ -311,6 +311,7 @@ describe('an error', () => {
     ['pull accounts --all --out x', 'Leave out accounts'],
     ['pull accounts --tenant acme', '--tenant is for a database'],
     ['pull accounts --full', '--full is for a database'],
+    ['pull accounts --schemas schemas.mts', '--schemas is for a database'],
     ['pull accounts --max-candidates all', '--full'],
     ['pull accounts --to b --format csv', "'--format"],
     ['pull --all --to b --out data', '--out'],

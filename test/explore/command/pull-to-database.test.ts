@@ -269,6 +269,7 @@ describe('pull --to --schemas', () => {
     LIMITS.forEach((credit, at) => {
       const more = {
         mixed: at === 1 ? 'none' : '5.00',
+        supplierId: 7 + at,
         openedAt: `2026-01-0${at + 1}T10:00:00+01:00`,
         days: 7 * at,
         isVip: at === 1,
