@@ -22,8 +22,10 @@ export class Calls {
   readonly #shown = new Map<Kind, Shown>();
   readonly #options: ResolvedPushOptions;
   readonly #results: Results;
-  /** Settles when the service, which was down, responds again. */
-  #outage: Promise<void> | undefined;
+  /** Settles when the service responds again, with whether it was down. */
+  #outage: Promise<boolean> | undefined;
+  /** The error statuses after which the service was up. */
+  readonly #alone = new WeakSet<object>();
   /** The error after which the service was down for `maxOutageMs`. */
   #gaveUpAfter: unknown;
   /** When the last call ended, by a monotonic clock. */
@@ -94,6 +96,11 @@ export class Calls {
     return error === this.#gaveUpAfter || reachOf(error) === 'push';
   }
 
+  /** Whether the service was up after a call failed with a status that may mean an outage. */
+  wasUpAfter(error: unknown): boolean {
+    return isApiError(error) && this.#alone.has(error);
+  }
+
   /** Waits until every create that was sent is processed, and shown. */
   async waitUntilVisible(): Promise<void> {
     const waitMs = this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt);
@@ -121,7 +128,8 @@ export class Calls {
     try {
       return await work({ ...this.#options.call, onWait: this.#results.wait });
     } catch (error) {
-      if (signOfError(error) !== undefined) await this.#untilUp(error, startedAt);
+      const wasDown = signOfError(error) !== undefined && (await this.#untilUp(error, startedAt));
+      if (isApiError(error) && !wasDown) this.#alone.add(error);
       throw error;
     } finally {
       this.#endedAt = monotonicMs();
@@ -129,25 +137,27 @@ export class Calls {
   }
 
   /**
-   * After a sign of an outage, all calls wait until a list responds. Rejects with the error after `maxOutageMs`, counted
-   * from the beginning of the call that failed.
+   * After a sign of an outage, all calls wait until a list responds. Resolves to whether the service was down. Rejects with
+   * the error after `maxOutageMs`, counted from the beginning of the call that failed.
    */
-  async #untilUp(error: unknown, since: number): Promise<void> {
+  async #untilUp(error: unknown, since: number): Promise<boolean> {
     this.#outage ??= this.#waitForService(error, since).finally(() => {
       this.#outage = undefined;
     });
-    await this.#outage;
+    return await this.#outage;
   }
 
-  async #waitForService(error: unknown, since: number): Promise<void> {
+  async #waitForService(error: unknown, since: number): Promise<boolean> {
     const { call, list, maxOutageMs, source } = this.#options;
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
     if (retryAfterMs > (list.maxWaitMs ?? 0)) return this.#giveUp(error);
     if (retryAfterMs > 0) await this.#wait(retryAfterMs);
-    for (let failures = 1; await source.isServiceDown(error, call); failures++) {
+    let failures = 0;
+    while (await source.isServiceDown(error, call)) {
       if (monotonicMs() - since >= maxOutageMs) return this.#giveUp(error);
-      await this.#wait(outageDelayMs(failures));
+      await this.#wait(outageDelayMs(++failures));
     }
+    return failures > 0 || retryAfterMs > 0;
   }
 
   #giveUp(error: unknown): never {

@@ -112,7 +112,7 @@ export function toSend(
 }
 
 /**
- * What a 500 makes of a write if the service applied others of its kind, or if an earlier run met it too: it is about
+ * What a 5xx makes of a write if the service applied others of its kind, or if an earlier run met it too: it is about
  * the row, so one more attempt is enough.
  */
 export function afterBrokenRound(state: CreateState, hasOthers: boolean): CreateState {
@@ -131,7 +131,7 @@ export type UpdateEnd =
   | 'missing'
   /** The service is down. */
   | 'outage'
-  /** A 500: the service failed, for this call or for all. */
+  /** A 500, or a status of a gateway although the service is up: it failed, for this call or for all. */
   | 'broken'
   /** A 2xx without a body, after which the product could not be read. */
   | 'empty'
@@ -139,13 +139,13 @@ export type UpdateEnd =
   | 'unread'
   | 'failed';
 
-/** What the error of an update, or of a delete, says. */
-export function endOfUpdate(error: unknown): UpdateEnd {
+/** What the error of an update, or of a delete, says. `wasUp`: the service was up after it. */
+export function endOfUpdate(error: unknown, wasUp = false): UpdateEnd {
   if (isAccountingError(error, 'not_found') && error.missing) return 'missing';
   if (isAccountingError(error, 'unexpected_response')) return error.reason === 'empty' ? 'empty' : 'unread';
   const sign = signOfError(error);
   if (sign === undefined) return 'failed';
-  return sign === 'down' ? 'outage' : 'broken';
+  return sign === 'down' && !wasUp ? 'outage' : 'broken';
 }
 
 const STEPS = {
@@ -178,12 +178,18 @@ export type CreateEnd =
   | { readonly end: 'rejected'; readonly isOutage: boolean; readonly isUnseen: boolean }
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
-  /** A 500, another status of the service itself, or a 2xx that is not the product. It can have been created before. */
+  /**
+   * A 500, another status of the service itself, that of a gateway although the service is up, or a 2xx that is not the
+   * product. It can have been created before.
+   */
   | { readonly end: 'broken' }
   | { readonly end: 'unknown' };
 
-/** What the error of a create says. One that is not of this package, such as that of a signal, says nothing. */
-export function endOfCreate(error: unknown): CreateEnd {
+/**
+ * What the error of a create says. One that is not of this package, such as that of a signal, says nothing. `wasUp`: the
+ * service was up after it.
+ */
+export function endOfCreate(error: unknown, wasUp = false): CreateEnd {
   if (!isAccountingError(error)) return { end: 'unknown' };
   const { outcome } = error;
   if (outcome === 'rejected' || outcome === 'not_sent') {
@@ -193,7 +199,8 @@ export function endOfCreate(error: unknown): CreateEnd {
   const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
   if (outcome === 'applied' && id !== undefined) return { end: 'applied', id };
   const isUnread = isAccountingError(error, 'unexpected_response');
-  const isBroken = isUnread || (isApiError(error) && error.status >= 500 && signOfError(error) !== 'down');
+  const isOfRow = wasUp || signOfError(error) !== 'down';
+  const isBroken = isUnread || (isApiError(error) && error.status >= 500 && isOfRow);
   return { end: isBroken ? 'broken' : 'unknown' };
 }
 

@@ -77,7 +77,7 @@ export class Rounds {
   readonly #errors = new Map<PushRow, AnyAccountingError>();
   /** The fields that this run has sent in updates of a row, unless the service rejected them. */
   readonly #fieldsSent = new Map<PushRow, readonly string[]>();
-  /** The writes of this round that ended with a 500. */
+  /** The writes of this round at which the service failed. */
   #broken: (readonly ['create' | 'update', PushRow])[] = [];
   /** The service's time when the list began, in ms, and the ids in it if an earlier run left a create. */
   #listedAt: number | undefined;
@@ -374,7 +374,7 @@ export class Rounds {
     try {
       created = await calls.create(draft, state.idempotencyKey, state.isOdd === true);
     } catch (thrown) {
-      const end = endOfCreate(thrown);
+      const end = endOfCreate(thrown, calls.wasUpAfter(thrown));
       const next = afterCreate(state, end);
       memory.set(row, next.state);
       if (isAccountingError(thrown)) this.#errors.set(row, thrown);
@@ -431,7 +431,7 @@ export class Rounds {
       const error = this.#errorOf(thrown);
       if (error.outcome === 'unknown' || error.outcome === 'applied')
         this.#fieldsSent.set(row, this.#fieldsOf(row));
-      const end = endOfUpdate(error);
+      const end = endOfUpdate(error, calls.wasUpAfter(error));
       const next = afterUpdate(state, end);
       memory.set(row, next.state);
       if (end === 'broken') this.#broken.push(['update', row]);

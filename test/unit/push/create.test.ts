@@ -257,3 +257,8 @@ test.each([
 ])('the error of an update: %s', (_, error, end) => {
   expect(endOfUpdate(error)).toBe(end);
 });
+
+test.each([502, 503, 504])('a %i after which the service was up is about the row', (status) => {
+  expect(endOfCreate(failed(status), true)).toEqual({ end: 'broken' });
+  expect(endOfUpdate(failed(status), true)).toBe('broken');
+});
