@@ -24,7 +24,7 @@ export class Calls {
   readonly #results: Results;
   /** Settles when the service responds again, with whether it was down. */
   #outage: Promise<boolean> | undefined;
-  /** The error statuses after which the service was up. */
+  /** The errors that may mean an outage, but after which the service was up. */
   readonly #alone = new WeakSet<object>();
   /** The error after which the service was down for `maxOutageMs`. */
   #gaveUpAfter: unknown;
@@ -96,9 +96,9 @@ export class Calls {
     return error === this.#gaveUpAfter || reachOf(error) === 'push';
   }
 
-  /** Whether the service was up after a call failed with a status that may mean an outage. */
+  /** Whether the service was up after a call failed in a way that may mean an outage. */
   wasUpAfter(error: unknown): boolean {
-    return isApiError(error) && this.#alone.has(error);
+    return isAccountingError(error) && this.#alone.has(error);
   }
 
   /** Waits until every create that was sent is processed, and shown. */
@@ -128,8 +128,8 @@ export class Calls {
     try {
       return await work({ ...this.#options.call, onWait: this.#results.wait });
     } catch (error) {
-      const wasDown = signOfError(error) !== undefined && (await this.#untilUp(error, startedAt));
-      if (isApiError(error) && !wasDown) this.#alone.add(error);
+      const isSign = isAccountingError(error) && signOfError(error) !== undefined;
+      if (isSign && !(await this.#untilUp(error, startedAt))) this.#alone.add(error);
       throw error;
     } finally {
       this.#endedAt = monotonicMs();

@@ -131,7 +131,7 @@ export type UpdateEnd =
   | 'missing'
   /** The service is down. */
   | 'outage'
-  /** A 500, or a status of a gateway although the service is up: it failed, for this call or for all. */
+  /** A 500, or another sign of an outage although the service is up: it failed, for this call or for all. */
   | 'broken'
   /** A 2xx without a body, after which the product could not be read. */
   | 'empty'
@@ -179,7 +179,7 @@ export type CreateEnd =
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
   /**
-   * A 500, another status of the service itself, that of a gateway although the service is up, or a 2xx that is not the
+   * A 500, another status of the service itself, a sign of an outage although the service is up, or a 2xx that is not the
    * product. It can have been created before.
    */
   | { readonly end: 'broken' }
@@ -199,8 +199,8 @@ export function endOfCreate(error: unknown, wasUp = false): CreateEnd {
   const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
   if (outcome === 'applied' && id !== undefined) return { end: 'applied', id };
   const isUnread = isAccountingError(error, 'unexpected_response');
-  const isOfRow = wasUp || signOfError(error) !== 'down';
-  const isBroken = isUnread || (isApiError(error) && error.status >= 500 && isOfRow);
+  const isOwnStatus = isApiError(error) && error.status >= 500 && signOfError(error) !== 'down';
+  const isBroken = isUnread || isOwnStatus || wasUp;
   return { end: isBroken ? 'broken' : 'unknown' };
 }
 

@@ -2,7 +2,7 @@ import type { ProductDraft, PushResult } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, setUpPush } from '../../support/push.ts';
-import { noResponse } from '../../support/scripted-fetch.ts';
+import { networkError, noResponse } from '../../support/scripted-fetch.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -209,6 +209,26 @@ test.each([500, 501, 503, 200])(
     expect(sandbox.store.products.all().at(-1)).toMatchObject({ name: 'Old' });
   },
 );
+
+test('a push repeats a row once whose connection alone is reset, in each run', async () => {
+  let attempts = 0;
+  const { run, sandbox } = withResponses(({ method, body }) => {
+    if (method !== 'POST' || !String(body).includes('"P-0"')) return undefined;
+    attempts += 1;
+    throw networkError('ECONNRESET');
+  });
+  for (const created of [5, 0]) {
+    attempts = 0;
+    const { results, report } = await run(rows(6));
+    expect(results.find(({ key }) => key === 'P-0')).toMatchObject({
+      reason: expect.stringContaining('look at this row'),
+      error: { code: 'connection_failed' },
+    });
+    expect(report.counts).toMatchObject({ created, failed: 1 });
+    expect(attempts).toBeLessThanOrEqual(6);
+  }
+  expect(sandbox.store.products.count).toBe(5);
+});
 
 test('a push continues with a row whose 500 came after the commit', async () => {
   const { run, sandbox } = withResponses(async ({ method, body }, carryOut) => {
