@@ -49,7 +49,8 @@ export class Proof<T extends { id: string }> {
 
   /**
    * Requests these records. Yields those that exist, and those that get an error; at the end, if the 404s may be believed,
-   * those that do not exist, and those with a 404 of another form, as an error. `isLocal`: whether the copy has a record; a 404 of another one removes nothing.
+   * those that do not exist, and as errors those whose 404 has another form than most. `isLocal`: whether the copy has a
+   * record; a 404 of another one removes nothing.
    */
   async *confirmed(
     ids: AsyncIterable<string> | Iterable<string>,

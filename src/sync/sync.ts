@@ -223,8 +223,8 @@ function syncInto(
     if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);
     else if (mode === 'full' && given.target !== undefined)
       checkTargetMethods(copy, 'sync in mode full', ['onDelete', 'localIds']);
-    /** Tells the target how the collections ended, with the times of the report that the caller gets. */
-    const tell = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
+    /** Notifies the target of how the collections ended, with the times of the report that the caller gets. */
+    const notifyEnd = async ({ collections, endedAt }: SyncReport, error?: unknown) => {
       const failed = isAccountingError(error, 'sync_failed') ? error : undefined;
       const reason = failed?.cause ?? error;
       const ends = collections.map((report): CollectionEnd => {
@@ -240,10 +240,10 @@ function syncInto(
       const isStopped = signal?.aborted === true && error === signal.reason;
       // The failure of the run is what to report, even if the database cannot be reached.
       const ended = isAccountingError(error, 'sync_failed') ? error.report : run.report();
-      if (!isStopped) await tell(ended, error).catch(() => undefined);
+      if (!isStopped) await notifyEnd(ended, error).catch(() => undefined);
       throw error;
     }
-    await tell(report);
+    await notifyEnd(report);
     return report;
   });
 }
