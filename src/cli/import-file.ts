@@ -12,8 +12,8 @@ export async function readFileOf(by: string, file: string): Promise<string> {
   });
 }
 
-/** What the code in a file exports. The runtime strips its types, so that what a user changes in it counts. */
-export async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+/** What the code in a file exports. `other`: what a runtime can read that cannot import TypeScript. */
+export async function importFile(file: string, other: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
@@ -21,7 +21,7 @@ export async function importFile(file: string): Promise<Readonly<Record<string, 
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
       throw failure(
         `Node ${process.version} cannot import ${file}.`,
-        'Use Node 22.18 or newer for TypeScript, or a file in .json or .mjs.',
+        `Use Node 22.18 or newer for TypeScript, or ${other}.`,
       );
     }
     throw failure(

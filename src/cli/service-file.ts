@@ -52,7 +52,9 @@ export function isServiceFile(text: string): boolean {
 /** The profile in a file of `probe --out`. Code is imported, so that what a user changes in it counts. */
 export async function readServiceFile(file: string): Promise<ServiceProfile> {
   const text = await readFileOf('probe', file);
-  const profile: unknown = isJson(file) ? parsed(text) : (await importFile(file)).service;
+  const profile: unknown = isJson(file)
+    ? parsed(text)
+    : (await importFile(file, 'probe --out service.json')).service;
   if (isProfile(profile)) return profile;
   throw new CommandFailure(`${file} is not a file of probe --out: it has no profile.`, {
     advice: 'Write it again with probe --out.',

@@ -22,7 +22,6 @@ export class RepeatGuard {
   readonly #facts: CallFacts;
   readonly #advice: string;
   readonly #mayEnd: boolean;
-  /** The first page, unless it is so small that another can be equal by chance. */
   #first: IdSet = NO_IDS;
   #last: IdSet = NO_IDS;
   #beforeLast: IdSet = NO_IDS;
@@ -85,7 +84,7 @@ export class RepeatGuard {
   #detectLoop(before: IdSet): void {
     const ids = this.#last;
     this.#identical = isSame(ids, before) || isSame(ids, this.#first) ? this.#identical + 1 : 0;
-    if (this.#pages === 0 && ids.size >= PROOF_ROWS) this.#first = ids;
+    if (this.#pages === 0) this.#first = ids;
     for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
     this.#pages += 1;
     if (this.isAtEnd) return;

@@ -24,6 +24,8 @@ interface ProofOptions<T> {
  */
 export class Proof<T extends { id: string }> {
   readonly #options: ProofOptions<T>;
+  /** How many 404s have come in each form, and with each status, of all records so far. */
+  readonly #forms = new Map<string | number, number>();
   #evidence: Evidence = { local: 0, listed: undefined, candidates: 0, witness: undefined };
 
   constructor(options: ProofOptions<T>) {
@@ -65,7 +67,7 @@ export class Proof<T extends { id: string }> {
       notFound.push(...all.filter(isGone));
       yield all.filter((one) => !isGone(one));
     }
-    const { gone, odd } = byForm(notFound);
+    const { gone, odd } = byForm(notFound, this.#forms);
     if (gone.length > 0) {
       // What a list was compared with was proven before the first of them: a gateway may have come between since then.
       this.know(this.#evidence.listed ? { witness: undefined } : { candidates: gone.length });
@@ -130,8 +132,10 @@ export class Proof<T extends { id: string }> {
  * A service says "not found" in one form. Another form is that of something in between, such as a gateway or a firewall, so
  * a record whose 404 is not in the form of most is kept. A 410 may have another form than a 404.
  */
-function byForm<T>(notFound: readonly Sighting<T>[]): Record<'gone' | 'odd', readonly Sighting<T>[]> {
-  const counts = new Map<string | number, number>();
+function byForm<T>(
+  notFound: readonly Sighting<T>[],
+  counts: Map<string | number, number>,
+): Record<'gone' | 'odd', readonly Sighting<T>[]> {
   const count = (value: string | number) => counts.get(value) ?? 0;
   const errors = notFound.map(({ found }) => (found instanceof Error ? undefined : found.notFound));
   for (const error of errors) {

@@ -127,7 +127,8 @@ export async function pullIntoDatabase(
 /** The schemas in a file of `discover --out`, by which columns have their types. */
 async function schemasIn(file: string): Promise<NonNullable<ClientOptions['schemas']>> {
   await readFileOf('discover', file);
-  const { schemas } = await importFile(file);
+  // JSON has no schemas.
+  const { schemas } = /\.json$/i.test(file) ? {} : await importFile(file, 'compile it to a file in .mjs');
   if (typeof schemas === 'object' && schemas !== null) return schemas;
   throw new CommandFailure(`${file} is not a file of discover --out: it has no schemas.`, {
     advice: 'Write it again with discover --out.',
@@ -169,7 +170,7 @@ interface Column {
   readonly name: string;
 }
 
-/** Tells which columns compare as text although they hold numbers. */
+/** Names the columns that hold numbers and have no type. */
 async function nameUntyped(numbers: UntypedNumbers, database: Database, io: CommandIo): Promise<void> {
   if (numbers.names.length === 0) return;
   const untyped = (table: (name: string) => string) =>
@@ -179,7 +180,7 @@ async function nameUntyped(numbers: UntypedNumbers, database: Database, io: Comm
   const texts = new Set((rows as Column[]).map(({ collection, name }) => `${collection}.${name}`));
   const names = numbers.names.filter((name) => texts.has(name));
   if (names.length === 0) return;
-  io.note(`Columns of text that hold numbers, which compare as text: ${names.join(', ')}.`);
+  io.note(`These columns hold numbers but compare as text: ${names.join(', ')}.`);
   io.note('For their types, run "discover --out schemas.mts", and pass --schemas schemas.mts.');
 }
 

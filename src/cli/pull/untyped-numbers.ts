@@ -7,7 +7,7 @@ export class UntypedNumbers {
   /** Whether every value so far is one, by collection and name. */
   readonly #fields = new Map<string, Map<string, boolean>>();
 
-  /** The target, with a look at what it is given. */
+  /** The same target, of which each batch is looked at. */
   watching(target: SyncTarget): SyncTarget {
     return {
       open: async (tenant, context) => {

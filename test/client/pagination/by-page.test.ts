@@ -154,6 +154,8 @@ test.each([
   ['its last page, of one row after one row,', [[1], [2]], 10],
   ['its first page', [range(1, 12), range(13, 22)], 2],
   ['its first page, after a short last one,', [range(1, 30), range(31, 60), [61]], 2],
+  ['its first page, of five rows,', [range(1, 5), range(6, 10)], 2],
+  ['its first page, of two rows,', [[1, 2], [3, 4], [5]], 5],
 ])('a list by page ends at a service that repeats %s for ever', async (what, numbers, repeats) => {
   const warn = vi.fn();
   const end = what.includes('first') ? numbers[0] : numbers.at(-1);

@@ -194,6 +194,17 @@ describe('a copy', () => {
     expect(await copied(copy)).toEqual(upstream(sandbox));
   });
 
+  test('keeps a record whose 404 has another form than those of an earlier part, with stopAfter', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 200, products: 0 } });
+    const body = () => JSON.stringify({ type: '/errors/404', title: 'No route' });
+    // Fifty records are a part, in the order of their ids as text.
+    sandbox.faults.add({ kind: 'rewrite', status: 404, body }, { path: /accounts\/9$/, probability: 1 });
+    for (let id = 1; id <= 51; id++) sandbox.store.accounts.delete(String(id));
+    const options = { mode: 'full', maxCandidates: 100, stopAfter: { requests: 500 } } as const;
+    const report = reportOf(await run(sandbox, copy, options), 'accounts');
+    expect(report).toMatchObject({ deleted: 50, deletions: { unconfirmed: [{ id: '9' }] } });
+  });
+
   test('finds deletions in what a first sync, which was paused, had read', async () => {
     const [sandbox, copy] = [
       createSandbox({ records: { accounts: 10, products: 300 }, pageSize: 20 }),

@@ -289,9 +289,7 @@ describe('pull --to --schemas', () => {
     const file = folder()('books.sqlite');
     expect(await run(env, [...typed, file])).toMatchObject({
       code: 0,
-      log: expect.stringMatching(
-        /^Columns of text that hold numbers, .*: accounts.credit, accounts.days\.\n/m,
-      ),
+      log: expect.stringMatching(/^These columns hold numbers .*: accounts.credit, accounts.days\.\n/m),
     });
     const rows = () => {
       using database = new DatabaseSync(file);
