@@ -98,7 +98,7 @@ export class Rounds {
 
   async run(): Promise<void> {
     const { calls, memory, options, results } = this.#parts;
-    // The service may still be carrying out what an earlier push sent.
+    // The service may still be processing what an earlier push sent.
     if (!options.dryRun && this.#isAnySent()) await calls.waitUntilVisible();
     const first = await this.#firstPlan();
     if (first === undefined) return;

@@ -17,7 +17,7 @@ interface Context {
 }
 
 type Marks = NonNullable<OpenTarget['marks']> & {
-  /** Only of a copy that does not mark what it is given. */
+  /** Undefined if the copy marks each record that it is given. */
   mark?(id: string): unknown;
 };
 
@@ -123,7 +123,7 @@ export async function beginListing(
 }
 
 /**
- * Of a copy that knows no more than its ids. They are read to their end before the first request: a record that is added
+ * The marks of a copy that has only ids. The ids are read to their end before the first request: a record that is added
  * to the copy during the read must not look deleted.
  */
 async function marksInMemory(ids: Ids, signal: AbortSignal | undefined): Promise<Marks> {

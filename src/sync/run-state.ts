@@ -82,7 +82,7 @@ export const NO_DELETIONS: DeletionReport = {
   unconfirmed: [],
 };
 
-/** Of a collection that was not read yet. `own`: what a state of this run has in any case. */
+/** The state of a collection that was not read yet. `own`: what a state of this run has in any case. */
 export function unread(own: Pick<SyncState, 'scope' | 'parameters' | 'by'>): RunState {
   return {
     status: 'stopped',

@@ -18,7 +18,7 @@ interface ServiceTraits {
   readonly pagination: 'none' | 'page' | undefined;
 }
 
-/** Loses the response to a create, after it was carried out or before. */
+/** Loses the response to a create, after it was applied or before. */
 type Loss = 'before' | 'after' | undefined;
 
 /** A server that stores arrays, and loses the responses to creates in this order. */

@@ -38,7 +38,7 @@ function withResponses(
 }
 
 test.each([true, false])(
-  'a push counts an update whose response was lost as updated, carried out: %s',
+  'a push counts an update whose response was lost as updated, applied: %s',
   async (committed) => {
     const { sandbox, run } = setUpPush([{ productNumber: 'A', name: 'Old' }]);
     sandbox.faults.add({ kind: 'lost-response', committed }, { method: 'PATCH', times: 1 });
@@ -119,7 +119,7 @@ test.each<[string, Outage]>([
   ['everything fails', MINUTE],
   ['everything returns 500', { ...MINUTE, status: 500 }],
   ['creates that are repeated fail', { ...MINUTE, status: 500, creates: true }],
-  ['creates that fail are carried out', { ...MINUTE, isCarriedOut: true }],
+  ['creates that fail are applied', { ...MINUTE, isCarriedOut: true }],
   ['everything fails at once', { ...MINUTE, maxAttempts: 1 }],
   ['the first creates fail', { forMs: SECOND / 10, isDown: ['POST'] }],
 ])('a push outlasts an outage in which %s', async (_, outage) => {
@@ -247,7 +247,7 @@ test('a push without repeated creates does not treat a few failures as an outage
   }
 });
 
-test('a push stops after maxOutageMs and reports the creates that may have been carried out', async () => {
+test('a push stops after maxOutageMs and reports the creates that may have been applied', async () => {
   const { sandbox, pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST', 'GET'] });
   const results: PushResult[] = [];
   const onResult = (result: PushResult) => results.push(result);

@@ -663,7 +663,7 @@ export function testTrust(engine: string, open: () => Promise<Copy>): void {
     test('rejects the key of a company whose records have the same ids and were created in the same second', async () => {
       const { sandbox, copy, clientWith } = await fromTemplate();
       const { products } = sandbox.otherStore;
-      // What no record is told apart by may be equal.
+      // A field that distinguishes no record may be equal.
       for (const { id, createdAt, unitId } of sandbox.store.products.all()) {
         products.delete(id);
         products.insert({ id, createdAt, unitId, productNumber: `B-${id}`, name: `Product ${id} of bolt` });

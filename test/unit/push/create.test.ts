@@ -125,10 +125,10 @@ test('a create on a service that ignores its key stays one at which the service 
 });
 
 test.each([
-  ['the service carried out others', sent(), true, true],
+  ['the service applied others', sent(), true, true],
   ['no other create succeeded', sent(), false, undefined],
   ['an earlier run met it too', earlier(1), false, true],
-  ['the service carried out other updates', made(), true, true],
+  ['the service applied other updates', made(), true, true],
   ['no other update succeeded', made(), false, undefined],
 ] as const)('a 500 is about the row if %s', (_, state, hasOthers, isOdd) => {
   expect(afterBrokenRound(state, hasOthers)).toEqual({ ...state, isOdd });

@@ -19,7 +19,7 @@ import { advance, runUntilSettled } from '../../../support/virtual-clock.ts';
 
 type Place = 'a request' | 'store.get' | 'store.set' | 'onResult';
 
-/** When a process is killed, and whether what it called then is carried out. */
+/** When a process is killed, and whether what it called then is processed. */
 interface Death {
   readonly where: Place;
   readonly atCall: number;
@@ -40,7 +40,7 @@ class Process {
     return this.#controller.signal;
   }
 
-  /** Makes a call to the outside. The last one is carried out or not, and the process does not see the result. */
+  /** Makes a call to the outside. The last one is processed or not, and the process does not see the result. */
   async call<V>(where: Place, work: () => V | Promise<V>): Promise<V> {
     this.signal.throwIfAborted();
     if (!this.#diesIn(where)) return await work();
@@ -360,7 +360,7 @@ class Shops {
     return { rows, results, report, error, commits, created, deleted: this.#deleted };
   }
 
-  /** Sends a request. The connection of a create can be lost, and the create carried out later. */
+  /** Sends a request. The connection of a create can be lost, and the create processed later. */
   async #send(process: Process, request: Request, lateProbability: number): Promise<Response> {
     if (request.method !== 'POST') return await process.call('a request', () => this.#options.fetch(request));
     const { url, method, headers } = request;
@@ -479,7 +479,7 @@ class Shops {
     }
   }
 
-  /** Until everything is carried out and visible. */
+  /** Until everything is processed and visible. */
   async #showAll(): Promise<void> {
     const { carriedOutAfterMs, commitDelayMs } = this.#options.delays;
     await advance(carriedOutAfterMs + commitDelayMs);

@@ -115,7 +115,7 @@ function resultThatBreaks(
   if ((action === 'unchanged' || action === 'conflict') && written.length > 0)
     return [`${key}: ${action}, but written`];
   const isDone = of.some((commit) => commit.action === 'update');
-  // A row that is still open has the error of its last call, and an earlier one may have been carried out.
+  // A row that is still open has the error of its last call, and an earlier one may have been applied.
   if (reason?.includes('run the push again')) return [];
   if (action === 'failed' && error?.outcome === 'rejected' && isDone)
     return [`${key}: rejected, but written`];
