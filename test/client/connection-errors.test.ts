@@ -187,12 +187,16 @@ const others: readonly (readonly [what: string, fetch: () => unknown, says: stri
   ['throws an error without a message', () => Promise.reject(new TypeError('')), 'threw TypeError; '],
   // As undici does after a 407 of the service.
   ['gives no cause', () => Promise.reject(wrapped(new Error(''))), 'threw TypeError: fetch failed; '],
-  ['returns nothing', async () => undefined, 'did not return a Response'],
-  [
-    'returns a mock',
-    async () => ({ ok: true, status: 200, json: async () => ({}), headers: new Headers() }),
-    'did not',
-  ],
+  ...Object.entries({
+    nothing: undefined,
+    'a mock': { ok: true, status: 200, json: async () => ({}), headers: new Headers() },
+    'a string': '{"id":"42"}',
+    'a body that is no web stream': { status: 200, ok: true, headers: new Headers(), body: { pipe() {} } },
+    'a network error as a Response': Response.error(),
+    'a response without ok': { status: 201, headers: new Headers(), body: null },
+    'a status that is no number': { status: Number.NaN, ok: false, headers: new Headers(), body: null },
+    'a Map as headers': { status: 200, ok: true, headers: new Map([['content-type', 5]]), body: null },
+  }).map(([what, value]) => [`returns ${what}`, async () => value, 'did not return a Response'] as const),
 ];
 
 test.each(others)(
@@ -204,8 +208,10 @@ test.each(others)(
     const ofOption = (await failureOf(undefined, { fetch: fetch as ClientOptions['fetch'] })) as Error;
     expect(ofGlobal.message).toMatch(/\(fetch threw|: fetch did not/);
     expect(ofOption.message).toContain('the function given as fetch');
-    for (const { message } of [ofGlobal, ofOption]) {
+    for (const error of [ofGlobal, ofOption]) {
+      const { message } = error;
       expect(message).toContain(says);
+      expect(error).toMatchObject({ outcome: 'unknown', retryable: !says.startsWith('did not') });
       expect(message).not.toMatch(new RegExp(`${KEY}|updatedSince`));
     }
   },

@@ -63,10 +63,8 @@ export const misbehave = {
   closeInHeaders: raw('HTTP/1.1 200 OK\r\ncontent-ty', end),
   garbage: raw('SSH-2.0-OpenSSH_9.6\r\n\r\n', end),
   closeInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, end),
-  wrongLength: raw(`${head(200, { 'content-length': String(length + 10) })}${productJson}`, end),
   shortLength: raw(`${head(200, { 'content-length': '5' })}${productJson}`, end),
   badChunk: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\nZZ\r\n`, end),
-  endInChunks: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\n`, end),
   corruptGzip: respond(
     200,
     { ...JSON_TYPE, 'content-encoding': 'gzip' },
@@ -76,11 +74,6 @@ export const misbehave = {
   /** A page of another content type whose end is missing. */
   cutPage: (type: string, text = '<!doctype html><h1>Sign in') =>
     raw(`${head(200, { 'content-type': type, 'content-length': '500' })}${text}`, end),
-  /** The head of a page and its beginning; its end never comes. */
-  stalledPage: raw(
-    `${head(200, { 'content-type': 'text/html', 'content-length': '500' })}<!doctype html>`,
-    () => {},
-  ),
   /** Nothing comes. */
   stall: (() => {}) as ScriptedResponse,
   /** The head comes, the body never ends. */

@@ -1,8 +1,8 @@
-import { createClient } from 'accounting-data-sdk';
+import type { ClientOptions, EndEvent } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { json, misbehave, problem, respond } from '../../support/responses.ts';
+import { empty, json, misbehave, problem } from '../../support/responses.ts';
 import {
   type ScriptedResponse,
   type ScriptedServer,
@@ -15,6 +15,7 @@ import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 useVirtualClock();
 
 const reason = { why: 'the user has left' };
+const HOUR_MS = 3_600_000;
 
 /** Aborts a call after so many requests; it rejects with the reason, and nothing is sent after that. */
 async function expectToStop(
@@ -32,26 +33,59 @@ async function expectToStop(
   expect(server.requests).toHaveLength(requests);
 }
 
-const moments: readonly (readonly [string, ScriptedResponse])[] = [
-  ['while it waits for the response', misbehave.stall],
-  ['in the middle of a body', misbehave.stallInBody],
-  ['during a backoff', problem(503, {}, { 'retry-after': '30' })],
-  ['during the wait after a 429', problem(429, { type: 'rate_limited' }, { 'retry-after': '30' })],
+const never = () => new Promise<string>(() => {});
+const keys = ['first'];
+const limited = problem(429, { type: 'rate_limited' }, { 'retry-after': '30' });
+
+type Moment = readonly [when: string, requests: number, response: ScriptedResponse, options?: ClientOptions];
+
+const moments: readonly Moment[] = [
+  ['reads a body', 1, misbehave.stallInBody],
+  ['waits before a retry', 1, problem(503)],
+  ['waits before a retry as long as Retry-After says', 1, problem(503, {}, { 'retry-after': '30' })],
+  ['waits after a 429', 1, limited],
+  ['waits after a 429 without a rate limiter', 1, limited, { rateLimiter: false }],
+  ['waits for its key', 0, misbehave.stall, { apiKey: never }],
+  ['waits for another key', 1, problem(401), { apiKey: () => keys.shift() ?? never() }],
 ];
 
-test.each(moments.flatMap(([when, response]) => METHODS.map((method) => ({ when, response, method }))))(
-  '$method rejects with the reason of the signal $when',
-  async ({ response, method }) => {
+test.for(moments)(
+  'a call that is aborted while it %s rejects with the reason',
+  async ([, requests, response, own]) => {
     await using server = await scriptedServer(response);
-    await expectToStop(server, 1, (options) => callWith(quickClient(server.url), method, options));
+    await expectToStop(server, requests, (options) =>
+      quickClient(server.url, own).products.get('42', options),
+    );
   },
 );
 
-test.each(METHODS)('%s with a signal that has fired sends nothing', async (method) => {
-  await using server = await scriptedServer(respond(500, {}));
-  const signal = AbortSignal.abort(reason);
-  expect(await caught(callWith(quickClient(server.url), method, { signal }))).toBe(reason);
+test.each(METHODS)('an aborted %s rejects with the reason of the signal', async (method) => {
+  await using server = await scriptedServer(misbehave.stall);
+  const fired = AbortSignal.abort(reason);
+  expect(await caught(callWith(quickClient(server.url), method, { signal: fired }))).toBe(reason);
   expect(server.requests).toHaveLength(0);
+  await expectToStop(server, 1, (options) => callWith(quickClient(server.url), method, options));
+});
+
+test('a call that is queued behind the first one with its key rejects with the reason', async () => {
+  await using server = await scriptedServer(misbehave.stall);
+  const client = quickClient(server.url, { rateLimiter: 'client', timeoutMs: HOUR_MS, deadlineMs: HOUR_MS });
+  const first = new AbortController();
+  void caught(client.products.get('1', { signal: first.signal }));
+  await server.received(1);
+  await expectToStop(server, 1, (options) => client.products.get('42', { ...options, maxWaitMs: HOUR_MS }));
+  first.abort();
+});
+
+test('a call stops with the reason of its signal while a body stalls that ignores it', async () => {
+  const stalled = () =>
+    new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } });
+  const controller = new AbortController();
+  const client = quickClient('http://localhost:1', { fetch: async () => stalled() });
+  const call = caught(client.accounts.get('42', { signal: controller.signal }));
+  await advance(0);
+  controller.abort(reason);
+  expect(await call).toBe(reason);
 });
 
 test('a create calls no fetch after the signal, whenever it fires', async () => {
@@ -68,40 +102,22 @@ test('a create calls no fetch after the signal, whenever it fires', async () => 
     for (let tick = 0; tick < ticks; tick += 1) await undefined;
     controller.abort(reason);
     await call;
-    await settle();
   }
   expect(calls).toContain(false);
   expect(calls).not.toContain(true);
 });
 
-test('a signal that fires while apiKey is running stops the call', async () => {
-  await using server = await scriptedServer(json({ id: '42' }));
-  const apiKey = () => new Promise<string>(() => {});
-  await expectToStop(server, 0, (options) => quickClient(server.url, { apiKey }).products.get('42', options));
-});
-
-test('a signal that fires while apiKey fetches another key after a 401 stops the call', async () => {
-  await using server = await scriptedServer(problem(401, { type: 'unauthenticated' }));
-  let asked = 0;
-  const apiKey = () => (++asked === 1 ? 'first' : new Promise<string>(() => {}));
-  await expectToStop(server, 1, (options) => quickClient(server.url, { apiKey }).products.get('42', options));
-});
-
-test('a signal that fires while an update is read back stops the call', async () => {
-  await using server = await scriptedServer(respond(204, {}), misbehave.stall);
+test('an update that is aborted while its record is read ends as aborted', async () => {
+  await using server = await scriptedServer(empty(204), misbehave.stall);
+  const ends: unknown[] = [];
+  const on = { end: ({ method, result }: EndEvent) => void ends.push([method, result]) };
   await expectToStop(server, 2, (options) =>
-    quickClient(server.url).products.update('42', { name: 'x' }, options),
+    quickClient(server.url, { on }).products.update('42', { name: 'x' }, options),
   );
-});
-
-test('the reason of a bare abort arrives as it is', async () => {
-  await using server = await scriptedServer(misbehave.stall);
-  const controller = new AbortController();
-  const call = caught(quickClient(server.url).products.get('42', { signal: controller.signal }));
-  await server.received(1);
-  controller.abort();
-  expect(await call).toBe(controller.signal.reason);
-  expect(await call).toMatchObject({ name: 'AbortError' });
+  expect(ends).toEqual([
+    ['GET', 'aborted'],
+    ['PATCH', 'aborted'],
+  ]);
 });
 
 test('a signal stops a pagination and its prefetched page', async () => {
@@ -111,27 +127,24 @@ test('a signal stops a pagination and its prefetched page', async () => {
   const pages = quickClient(server.url).accounts.list({}, options).pages();
   expect((await pages.next()).value?.records).toEqual([{ id: '1' }]);
   await server.received(2);
-  controller.abort(reason);
-  expect(await caught(pages.next())).toBe(reason);
+  controller.abort();
+  // The reason of a bare abort, as it is.
+  expect(await caught(pages.next())).toBe(controller.signal.reason);
   await advance(600_000);
   expect(server.requests).toHaveLength(2);
 });
 
 test('an apiKey function that rejects after the signal has fired is not an unhandled rejection', async () => {
-  await using server = await scriptedServer(json({ id: '1' }));
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);
-  const apiKey = vi.fn(async () => Promise.reject(new Error('vault is down')));
-  const client = createClient({ baseUrl: server.url, apiKey });
-  const signal = AbortSignal.abort(new Error('stopped'));
-  expect(await caught(client.accounts.get('1', { signal }))).toBe(signal.reason);
-
+  const apiKey = async () => Promise.reject(new Error('vault is down'));
+  const client = quickClient('http://localhost:1', { apiKey });
+  expect(await caught(client.accounts.get('1', { signal: AbortSignal.abort(reason) }))).toBe(reason);
   const stop = new AbortController();
   const stopped = caught(client.accounts.get('1', { signal: stop.signal }));
-  stop.abort('enough');
-  expect(await stopped).toBe('enough');
+  stop.abort(reason);
+  expect(await stopped).toBe(reason);
   await settle();
   process.off('unhandledRejection', unhandled);
   expect(unhandled).not.toHaveBeenCalled();
-  expect(server.requests).toHaveLength(0);
 });

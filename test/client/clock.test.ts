@@ -1,0 +1,60 @@
+import { type Client, memoryStore, sync } from 'accounting-data-sdk';
+import { expect, test, vi } from 'vitest';
+import { caught } from '../support/caught.ts';
+import {
+  jsonResponse,
+  noResponse,
+  problemResponse,
+  scriptedClient,
+  scriptedFetch,
+} from '../support/scripted-fetch.ts';
+import { advance, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
+
+useVirtualClock();
+
+const HOUR_MS = 3_600_000;
+
+test.each([-HOUR_MS, HOUR_MS])(
+  'a deadline of 2.5 s ends after 2.5 s, even if the clock is set by %i ms',
+  async (byMs) => {
+    const fetch = scriptedFetch(problemResponse(503), ({ init }) => noResponse(init.signal));
+    const call = caught(scriptedClient(fetch).accounts.get('1', { deadlineMs: 2_500 }));
+    await advance(0);
+    vi.setSystemTime(Date.now() + byMs);
+    await advance(1_100);
+    expect(await stateOf(call)).toBe('pending');
+    await advance(1_400);
+    expect(await call).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 2 });
+  },
+);
+
+test('a call waits as long as Retry-After says, even if the clock is set forward by an hour', async () => {
+  const limited = problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '30' });
+  const call = scriptedClient(scriptedFetch(limited, jsonResponse({ id: '1' }))).accounts.get('1');
+  await advance(0);
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await advance(29_900);
+  expect(await stateOf(call)).toBe('pending');
+  await advance(200);
+  await expect(call).resolves.toEqual({ id: '1' });
+});
+
+test.each([-HOUR_MS, HOUR_MS])(
+  'the rate of a sync is right, even if the clock is set by %i ms',
+  async (byMs) => {
+    const fetch = scriptedFetch(jsonResponse([{ id: '1' }, { id: '2' }]), jsonResponse([]));
+    const client = scriptedClient(fetch, { pagination: 'page' }) as unknown as Client;
+    const rates: number[] = [];
+    await sync(client, {
+      tenant: 'acme',
+      store: memoryStore(),
+      collections: ['accounts'],
+      onBatch: async () => {
+        vi.setSystemTime(Date.now() + byMs);
+        await vi.advanceTimersByTimeAsync(1_000);
+      },
+      onProgress: ({ records, recordsPerSecond }) => void (records > 0 && rates.push(recordsPerSecond)),
+    });
+    expect(rates[0]).toBeCloseTo(2, 1);
+  },
+);
