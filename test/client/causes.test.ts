@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import {
   type ClientOptions,
-  changes,
   createClient,
+  type FetchFunction,
   type Logger,
   memoryStore,
   sync,
@@ -10,6 +10,7 @@ import {
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
+import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const KEY = 'secret-key-of-the-company';
 
@@ -34,17 +35,12 @@ const throwing = (error: (record: unknown) => Error) =>
 
 const printed = (error: unknown) => `${inspect(error, { depth: 10 })}\n${JSON.stringify(error)}`;
 
+/** A client with this `fetch`. */
+const clientThat = (fetch: FetchFunction, options: ClientOptions = {}) =>
+  scriptedClient(fetch, { apiKey: KEY, retry: { maxAttempts: 1 }, ...options });
+
 test('what the caller’s fetch throws is the cause, without the key', async () => {
-  const fetch: ClientOptions['fetch'] = async () => {
-    throw failed('the pool');
-  };
-  const client = createClient({
-    baseUrl: 'https://causes.example.com',
-    apiKey: KEY,
-    fetch,
-    retry: { maxAttempts: 1 },
-  });
-  const error = await caught(client.accounts.get('1'));
+  const error = await caught(clientThat(() => Promise.reject(failed('the pool'))).accounts.get('1'));
   expect(error).toMatchObject({
     code: 'connection_failed',
     cause: { name: 'RangeError', message: 'the pool failed with [redacted]', code: 'E_OWN' },
@@ -54,30 +50,24 @@ test('what the caller’s fetch throws is the cause, without the key', async () 
 });
 
 test('four causes of a chain are printed, with codes that are numbers', async () => {
-  await using sandbox = createSandbox();
-  const chain = (depth: number): Error =>
-    Object.assign(new Error(`level ${depth}`, depth < 9 ? { cause: chain(depth + 1) } : undefined), {
-      code: depth === 2 ? { not: 'printed' } : depth,
-    });
-  const store = { get: () => Promise.reject(chain(1)) };
-  const run = changes(createClient(sandbox.clientOptions).accounts, { store, tenant: 'acme' });
-  const error = await caught(run[Symbol.asyncIterator]().next() as Promise<unknown>);
-  const levels = printed(error).match(/level \d/g);
-  expect(new Set(levels)).toEqual(new Set(['level 1', 'level 2', 'level 3', 'level 4']));
+  const chain = (level: number): Error => {
+    const cause = level < 9 ? { cause: chain(level + 1) } : undefined;
+    return Object.assign(new Error(`level ${level}`, cause), { code: level === 2 ? {} : level });
+  };
+  const client = clientThat(() => Promise.reject(chain(1)));
+  const error = await caught(client.accounts.get('1'));
+  expect(new Set(printed(error).match(/level \d/g))).toEqual(
+    new Set(['level 1', 'level 2', 'level 3', 'level 4']),
+  );
   const { cause } = JSON.parse(JSON.stringify(error));
   expect([cause.code, 'code' in cause.cause, cause.cause.cause.code]).toEqual([1, false, 3]);
 });
 
 test('what the caller’s schema throws is the cause itself, and the message names the schema', async () => {
-  await using sandbox = createSandbox({ records: { accounts: 1 } });
   const thrown = new TypeError('currency table is not loaded');
   const schema = throwing(() => thrown);
-  const client = createClient({ ...sandbox.clientOptions, schemas: { accounts: schema } });
-  for (const call of [
-    client.accounts.get('1'),
-    client.accounts.list().toArray({ limit: 1 }),
-    client.request({ path: '/accounts/1', schema }),
-  ]) {
+  const client = clientThat(scriptedFetch(jsonResponse({ id: '1' })), { schemas: { accounts: schema } });
+  for (const call of [client.accounts.get('1'), client.request({ path: '/accounts/1', schema })]) {
     const error = await caught(call);
     expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
     expect((error as Error).message).toContain('the schema that you passed');
@@ -90,13 +80,8 @@ test('what the caller’s schema throws is a copy without the key if it quotes a
   const schema = throwing(
     (record) => new Error('no currency', { cause: new TypeError(`in ${JSON.stringify(record)}`) }),
   );
-  const fetch = async () => Response.json({ id: '1', name: KEY });
-  const client = createClient({
-    baseUrl: 'https://causes.example.com',
-    apiKey: KEY,
-    fetch,
-    schemas: { accounts: schema },
-  });
+  const fetch = scriptedFetch(jsonResponse({ id: '1', name: KEY }));
+  const client = clientThat(fetch, { schemas: { accounts: schema } });
   const error = await caught(client.accounts.get('1'));
   expect((error as Error).cause).toMatchObject({
     message: 'no currency',

@@ -56,15 +56,11 @@ test('a request sends its body with the content type that it names', async () =>
   const client = scriptedClient(fetch);
   const update = { method: 'PATCH', path: '/products/7', body: { name: null } } as const;
   await client.request({ ...update, contentType: MERGE });
-  await client.request({ ...update, contentType: undefined });
-  const types = fetch.requests.map(({ headers }) => headers.get('content-type'));
-  expect(types).toEqual([MERGE, 'application/json']);
   for (const contentType of ['json', '', 'application/json; charset=utf-8', 'a/b\r\nx: y']) {
-    expect(await caught(client.request({ ...update, contentType }))).toMatchObject({
-      argument: 'contentType',
-    });
+    const error = await caught(client.request({ ...update, contentType }));
+    expect(error).toMatchObject({ argument: 'contentType' });
   }
-  expect(fetch.requests).toHaveLength(2);
+  expect(fetch.requests.map(({ headers }) => headers.get('content-type'))).toEqual([MERGE]);
 });
 
 const LD = 'application/ld+json';
@@ -103,16 +99,4 @@ test('a 415 names Content-Type and the option contentTypes', async () => {
   const other = scriptedClient(async () => jsonResponse({ title: 'Unsupported' }, 415));
   for (const call of [other.products.delete('1'), other.products.get('1')])
     expect(`${await caught(call)}`).not.toContain('contentTypes');
-});
-
-test.each([
-  [{ update: 'text/plain' }, 'contentTypes.update'],
-  [{ update: 'application/json-patch+json' }, 'contentTypes.update'],
-  [{ create: 'application/json\r\nx: y' }, 'contentTypes.create'],
-  [{ create: 7 }, 'contentTypes.create'],
-  [{ patch: 'application/json' }, 'contentTypes.patch'],
-  ['application/json', 'contentTypes'],
-])('contentTypes that cannot be right are rejected: %j', (contentTypes, argument) => {
-  const options = { baseUrl: 'https://books.example.com', apiKey: 'k', contentTypes } as ClientOptions;
-  expect(() => createClient(options)).toThrow(expect.objectContaining({ code: 'invalid_input', argument }));
 });

@@ -8,7 +8,6 @@ import {
   scriptedClient,
   scriptedFetch,
 } from '../support/scripted-fetch.ts';
-import { scriptedServer } from '../support/scripted-server.ts';
 
 // What the client makes of an error response: its class, and what the error says.
 
@@ -44,51 +43,33 @@ const forms = [
 test.each(types)(
   'an error response (404, 422, …) is the class that its type names, in every form of the type: %i, %s',
   async (status, name, Class) => {
-    for (const contentType of ['application/problem+json', 'application/json']) {
-      for (const typeOf of forms) {
-        const members = {
-          type: typeOf(name),
-          title: 'A title',
-          detail: 'A detail.',
-          instance: '/products/7',
-        };
-        const error = await errorOf(
-          jsonResponse({ ...members, status }, status, { 'content-type': contentType }),
-        );
-        expect(error).toBeInstanceOf(Class);
-        const facts = { method: 'POST', path: '/products', outcome: 'rejected' };
-        expect(error).toMatchObject({ code: name, status, ...members, ...facts });
-        expect(error.extensions).toEqual({});
-      }
+    const members = { title: 'A title', detail: 'A detail.', instance: '/products/7' };
+    const facts = { method: 'POST', path: '/products', outcome: 'rejected', extensions: {} };
+    for (const type of forms.map((form) => form(name))) {
+      const error = await errorOf(problemResponse(status, { ...members, type, status }));
+      expect(error).toBeInstanceOf(Class);
+      expect(error).toMatchObject({ code: name, status, type, ...members, ...facts });
     }
+    // The type decides, not the status, under either media type.
+    for (const other of [400, 401, 403, 404, 409, 418, 422, 500])
+      expect(await errorOf(jsonResponse({ type: name }, other))).toBeInstanceOf(Class);
   },
 );
 
-test.each(types)('a type of the specification decides, not the status %i: %s', async (_, name, Class) => {
-  for (const status of [400, 401, 403, 404, 409, 418, 422, 500]) {
-    expect(await errorOf(problemResponse(status, { type: name }))).toBeInstanceOf(Class);
-  }
-});
-
 /** Types that say no more than the status. */
-const generic = (status: number): readonly object[] =>
-  [
-    undefined,
-    404,
-    null,
-    '',
-    '  ',
-    'about:blank',
-    'https://www.w3.org/Protocols/rfc2616/rfc2616-sec10.html',
-    'https://tools.ietf.org/html/rfc4918#section-11.2',
-    'https://tools.ietf.org/html/rfc6585#section-4',
-    'https://tools.ietf.org/html/rfc7231#section-6.5.4',
-    'https://tools.ietf.org/html/rfc7235#section-3.1',
-    'https://datatracker.ietf.org/doc/html/rfc-9110#section-15.5.5',
-    'https://www.rfc-editor.org/rfc/rfc9457#name-blank',
-    String(status),
-    `/errors/${status}`,
-  ].map((type) => ({ type }));
+const generic = (status: number): readonly unknown[] => [
+  undefined,
+  404,
+  null,
+  '  ',
+  'about:blank',
+  'https://www.w3.org/Protocols/rfc2616/rfc2616-sec10.html',
+  'https://tools.ietf.org/html/rfc7231#section-6.5.4',
+  'https://datatracker.ietf.org/doc/html/rfc-9110#section-15.5.5',
+  'https://www.rfc-editor.org/rfc/rfc9457#name-blank',
+  String(status),
+  `/errors/${status}`,
+];
 
 const violation = { propertyPath: 'name', message: 'is too long' };
 
@@ -108,7 +89,7 @@ test.each([
   [503, 'unknown_problem', {}],
 ])('the status decides if the type says no more: %i is %s, with %j', async (status, code, members) => {
   for (const type of generic(status)) {
-    expect(await errorOf(problemResponse(status, { ...type, ...members }))).toMatchObject({ code, status });
+    expect(await errorOf(problemResponse(status, { type, ...members }))).toMatchObject({ code, status });
   }
 });
 
@@ -116,14 +97,11 @@ test.each([
   [401, 'token_expired', 'unauthenticated'],
   [401, 'scope_required', 'scope_required'],
   [429, 'https://vendor.example/quota-exceeded', 'rate_limited'],
-  [429, 'validation_failed', 'validation_failed'],
   [404, 'https://example.com/errors/teapot', 'unknown_problem'],
-  [404, '/errors/405', 'unknown_problem'],
   [400, 'https://example.com/rfc91100', 'unknown_problem'],
   [404, 'see https://www.rfc-editor.org/rfc/rfc9110', 'unknown_problem'],
   [404, 'NOT_FOUND', 'unknown_problem'],
   [400, 'constructor', 'unknown_problem'],
-  [400, '__proto__', 'unknown_problem'],
 ])('%i with the type %s is %s: new types are not breaking changes', async (status, type, code) => {
   expect(await errorOf(problemResponse(status, { type }))).toMatchObject({ code, status, type });
 });
@@ -133,11 +111,9 @@ const JSON_TYPE = 'application/json';
 
 test.each([
   [403, 'a page of a firewall', HTML, '<h1>Forbidden</h1>', 'unknown_problem'],
-  [403, 'a page that calls itself JSON', JSON_TYPE, '<h1>Forbidden</h1>', 'unknown_problem'],
   [403, 'no body', JSON_TYPE, '', 'unknown_problem'],
   [403, 'a JSON value that is no object', JSON_TYPE, '7', 'unknown_problem'],
   [404, 'a page', HTML, '<h1>no</h1>', 'not_found'],
-  [404, 'no body', JSON_TYPE, '', 'not_found'],
   [404, 'a JSON list', JSON_TYPE, '[{"type":"forbidden"}]', 'not_found'],
   [404, 'half a document', JSON_TYPE, '{"type":"forb', 'not_found'],
   [404, 'bytes that are not UTF-8', JSON_TYPE, new Uint8Array([0xff, 0xfe]), 'not_found'],
@@ -153,20 +129,21 @@ test('no more than maxBodyBytes is read of an error response', async () => {
   expect(await errorOf(long, { maxBodyBytes: 500 })).toMatchObject({ detail: undefined });
 });
 
-interface Form {
-  readonly status: number;
-  readonly body: object;
-  readonly code: string;
-  /** What the message must contain. */
-  readonly says: string;
-  readonly violations?: readonly object[];
-}
+type Form = readonly [
+  of: string,
+  status: number,
+  body: object,
+  code: string,
+  says: string,
+  violations?: object[],
+];
 
 /** Errors as frameworks send them without configuration: one for each place of the reason and of the violations. */
-const frameworks: Readonly<Record<string, Form>> = {
-  'API Platform': {
-    status: 422,
-    body: {
+const frameworks: readonly Form[] = [
+  [
+    'API Platform',
+    422,
+    {
       violations: [
         { propertyPath: 'name', message: 'Blank.', code: UUID, payload: 1 },
         { propertyPath: 'ean', message: 'Too long.' },
@@ -174,68 +151,74 @@ const frameworks: Readonly<Record<string, Form>> = {
       type: `/validation_errors/0=${UUID};1=${UUID}`,
       title: 'An error occurred',
     },
-    code: 'validation_failed',
-    says: '422 [name: Blank.; ean: Too long.]',
-    violations: [{ propertyPath: 'name', message: 'Blank.', code: UUID }, { propertyPath: 'ean' }],
-  },
-  'ASP.NET without a login, whose title says no more than the status': {
-    status: 401,
-    body: { type: 'https://tools.ietf.org/html/rfc7235#section-3.1', title: 'Unauthorized', status: 401 },
-    code: 'unauthenticated',
-    says: 'section-3.1). ',
-  },
-  'a service that sends a title and an empty detail': {
-    status: 409,
-    body: { title: 'The period is closed', detail: '' },
-    code: 'unknown_problem',
-    says: '409: The period is closed. ',
-  },
-  'API Platform 3 that sends a title alone': {
-    status: 409,
-    body: { 'hydra:title': 'The period is closed' },
-    code: 'unknown_problem',
-    says: '409: The period is closed. ',
-  },
-  'API Platform 3 in JSON-LD': {
-    status: 400,
-    body: { 'hydra:title': 'An error occurred', 'hydra:description': 'name: is too long' },
-    code: 'malformed_request',
-    says: 'name: is too long',
-  },
-  'the security layer of Symfony': {
-    status: 401,
-    body: { code: 401, message: 'JWT Token not found' },
-    code: 'unauthenticated',
-    says: '{"code":401,"message":"JWT Token not found"}',
-  },
-  'Symfony without API Platform': {
-    status: 422,
-    body: {
-      title: 'Validation Failed',
-      violations: [{ propertyPath: 'name', title: 'Blank.', type: 'urn:x' }],
-    },
-    code: 'validation_failed',
-    says: '[name: Blank.]',
-    violations: [{ propertyPath: 'name', message: 'Blank.' }],
-  },
-  'a service whose violations are partly invalid': {
-    status: 422,
-    body: { violations: [{ propertyPath: 7, message: 'is odd', code: 7 }, 'x', {}] },
-    code: 'validation_failed',
-    says: '[is odd]',
-    violations: [{ propertyPath: '', message: 'is odd' }],
-  },
-};
+    'validation_failed',
+    '422 [name: Blank.; ean: Too long.]',
+    [{ propertyPath: 'name', message: 'Blank.', code: UUID }, { propertyPath: 'ean' }],
+  ],
+  [
+    'a service whose title says no more than the status',
+    401,
+    { type: 'https://tools.ietf.org/html/rfc7235#section-3.1', title: 'Unauthorized', status: 401 },
+    'unauthenticated',
+    'section-3.1). ',
+  ],
+  [
+    'a service with an empty detail',
+    409,
+    { title: 'It is closed', detail: '' },
+    'unknown_problem',
+    '409: It is closed. ',
+  ],
+  [
+    'API Platform 3 with a title alone',
+    409,
+    { 'hydra:title': 'It is closed' },
+    'unknown_problem',
+    '409: It is closed. ',
+  ],
+  [
+    'API Platform 3 in JSON-LD',
+    400,
+    { 'hydra:title': 'An error occurred', 'hydra:description': 'name: is too long' },
+    'malformed_request',
+    'name: is too long',
+  ],
+  [
+    'the security layer of Symfony',
+    401,
+    { code: 401, message: 'JWT Token not found' },
+    'unauthenticated',
+    '{"code":401,"message":"JWT Token not found"}',
+  ],
+  [
+    'Symfony without API Platform',
+    422,
+    { title: 'Validation Failed', violations: [{ propertyPath: 'name', title: 'Blank.', type: 'urn:x' }] },
+    'validation_failed',
+    '[name: Blank.]',
+    [{ propertyPath: 'name', message: 'Blank.' }],
+  ],
+  [
+    'a service whose violations are partly invalid',
+    422,
+    { violations: [{ propertyPath: 7, message: 'is odd', code: 7 }, 'x', {}] },
+    'validation_failed',
+    '[is odd]',
+    [{ propertyPath: '', message: 'is odd' }],
+  ],
+];
 
-test.each(Object.entries(frameworks))('an error of %s is understood', async (_, row) => {
-  const { status, body, code, says, violations = [] } = row;
-  const error = await errorOf(jsonResponse(body, status));
-  expect(error).toMatchObject({ code, status });
-  expect(error.message).toContain(says);
-  expect(error.message).not.toContain(UUID);
-  expect(error.violations).toHaveLength(violations.length);
-  expect(error.violations).toMatchObject(violations);
-});
+test.for(frameworks)(
+  'an error of %s is understood',
+  async ([, status, body, code, says, violations = []]) => {
+    const error = await errorOf(jsonResponse(body, status));
+    expect(error).toMatchObject({ code, status });
+    expect(error.message).toContain(says);
+    expect(error.message).not.toContain(UUID);
+    expect(error.violations).toHaveLength(violations.length);
+    expect(error.violations).toMatchObject(violations);
+  },
+);
 
 test('members of a wrong type and all other members are extensions, as sent', async () => {
   const wrong = { type: 7, title: ['x'], detail: { a: 1 }, violations: 'many', status: 'no' };
@@ -251,14 +234,8 @@ test('members of a wrong type and all other members are extensions, as sent', as
 
 test.each([
   [400, 'malformed_request', '{"error":{"message":"Unexpected token","code":"bad_json"}}'],
-  [401, 'unauthenticated', '{"error":"invalid_token","error_description":"The access token expired"}'],
-  [404, 'not_found', '{"timestamp":"2026-01-31T12:00:00.000+00:00","status":404,"error":"Not Found"}'],
-  [422, 'unknown_problem', '{"detail":[{"loc":["body","price"],"msg":"field required"}]}'],
   [422, 'unknown_problem', '{"message":"Invalid.","errors":{"name":["Required."]}}'],
-  [422, 'unknown_problem', '{"errors":["Name can\'t be blank"]}'],
   [502, 'unknown_problem', '<html>\n<head><title>502 Bad Gateway</title></head>\n<body>nginx</body></html>'],
-  [503, 'unknown_problem', 'upstream connect error or disconnect/reset before headers'],
-  [400, 'malformed_request', '{"title":"Bad Request","status":400,"message":"page must be a number"}'],
 ])('a %i in no form that is known is %s, and its message has the body: %s', async (status, code, body) => {
   const error = await errorOf(new Response(body, { status }));
   expect(error).toMatchObject({ code, status, detail: undefined, violations: [] });
@@ -308,31 +285,31 @@ test('a detail that repeats the violations is printed once, and one that is too 
 
 test.each([
   [400, 'malformed_request'],
-  [401, 'unauthenticated'],
   [404, 'not_found'],
-  [422, 'unknown_problem'],
   [429, 'rate_limited'],
 ])('the status %i decides if the body of an error is cut: %s', async (status, code) => {
-  const body = `{"type":"validation_failed","detail":"x","violations":[{"propertyPath":"name","mess`;
-  await using server = await scriptedServer((_, { socket }) => {
-    const head = `HTTP/1.1 ${status} No\r\ncontent-type: application/json\r\ncontent-length: 9999`;
-    socket.end(`${head}\r\n\r\n${body}`);
+  const body = new ReadableStream({
+    start(stream) {
+      stream.enqueue(new TextEncoder().encode('{"type":"validation_failed","violations":[{"mess'));
+    },
+    pull: (stream) => stream.error(new TypeError('terminated')),
   });
-  const options = { baseUrl: server.url, maxWaitMs: 0 };
-  const client = scriptedClient((url, init) => fetch(url, init), options);
-  expect(await caught(client.products.create({}))).toMatchObject({ code, status, violations: [] });
+  const fetch = async () => new Response(body, { status, headers: { 'content-type': JSON_TYPE } });
+  const client = scriptedClient(fetch, { maxWaitMs: 0 });
+  const error = await caught(client.products.create({}));
+  expect(error).toMatchObject({ code, status, violations: [], ...(status === 404 && { missing: false }) });
 });
 
 test.each([
   [404, { type: 'product_not_found', title: 'No such product' }],
-  [404, { type: 'https://example.com/errors/teapot' }],
-  [410, { type: 'gone' }],
   [410, { type: '/errors/archived', detail: 'Archived' }],
   [404, { message: 'Not Found' }],
+  [404, '<h1>Not Found</h1>'],
+  [404, ''],
 ])(
   'with bareNotFound: missing a %i of an item is a missing record, whatever it says: %j',
   async (status, body) => {
-    const not = problemResponse(status, body);
+    const not = typeof body === 'string' ? new Response(body, { status }) : problemResponse(status, body);
     const strict = scriptedClient(scriptedFetch(not));
     const error = (await caught(strict.products.find('7'))) as Error;
     expect(error).toMatchObject({ status });

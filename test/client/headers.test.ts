@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { AnyApiError } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
@@ -20,26 +19,16 @@ async function sentBy(call: (client: ReturnType<typeof scriptedClient>) => Promi
   return fetch.requests[0]?.init.headers;
 }
 
-test('a read sends the key and what it accepts', async () => {
+test('a read sends the key and what it accepts, a create its content type and its Idempotency-Key too', async () => {
   expect(await sentBy((client) => client.accounts.get('1'))).toStrictEqual(OF_EACH_REQUEST);
-});
-
-test('a create sends its content type and its Idempotency-Key', async () => {
-  const idempotencyKey = 'order-7';
-  expect(await sentBy((client) => client.products.create({}, { idempotencyKey }))).toStrictEqual({
-    ...OF_EACH_REQUEST,
-    'idempotency-key': idempotencyKey,
-    'content-type': 'application/json',
-  });
+  const ofCreate = { 'idempotency-key': 'order-7', 'content-type': 'application/json' };
+  const create = sentBy((client) => client.products.create({}, { idempotencyKey: 'order-7' }));
+  expect(await create).toStrictEqual({ ...OF_EACH_REQUEST, ...ofCreate });
 });
 
 test('headers of the caller replace Accept and User-Agent, but not Content-Type', async () => {
-  const headers = {
-    Accept: 'application/ld+json',
-    'User-Agent': 'mine',
-    'Content-Type': 'text/plain',
-    'X-Trace': '1',
-  };
+  const own = { Accept: 'application/ld+json', 'User-Agent': 'mine', 'X-Trace': '1' };
+  const headers = { ...own, 'Content-Type': 'text/plain' };
   expect(await sentBy((client) => client.products.update('1', {}, { headers }))).toStrictEqual({
     ...OF_EACH_REQUEST,
     accept: 'application/ld+json',
@@ -52,34 +41,20 @@ test('headers of the caller replace Accept and User-Agent, but not Content-Type'
 const rejectionOf = (headers: unknown) =>
   caught(scriptedClient(scriptedFetch(jsonResponse({ id: '1' }))).accounts.get('1', { headers } as object));
 
-const OF_THE_CONNECTION = [
-  'Connection',
-  'content-length',
-  'Expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'Transfer-Encoding',
-  'upgrade',
-];
+const OF_THE_CONNECTION =
+  'Connection content-length Expect host keep-alive te trailer Transfer-Encoding upgrade'.split(' ');
 
 test.each<[object, string]>([
   [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
-  [{ 'x-auth-token': 's3cret' }, 'headers.x-auth-token'],
   [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
   [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
   [{ 'bad name': 's3cret' }, 'headers'],
-  [{ ' bad': 's3cret' }, 'headers'],
   [{ '': 's3cret' }, 'headers'],
   [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
-  [{ 'x-trace': '\r\nx-evil: s3cret' }, 'headers.x-trace'],
   [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace'],
   [{ 'x-trace': 's3crét' }, 'headers.x-trace'],
   [{ 'x-trace': ' s3cret' }, 'headers.x-trace'],
   [{ 'x-trace': 's3cret ' }, 'headers.x-trace'],
-  [{ 'x-trace': '\ts3cret' }, 'headers.x-trace'],
-  [{ 'x-trace': ' ' }, 'headers.x-trace'],
   [{ 'x-trace': 5 }, 'headers.x-trace'],
   // A call with one of these would fail or hang.
   ...OF_THE_CONNECTION.map((name): [object, string] => [{ [name]: '5' }, `headers.${name.toLowerCase()}`]),
@@ -107,21 +82,10 @@ test.each([
   expect(await rejectionOf(headers)).toMatchObject({ code: 'invalid_input', argument: 'headers' });
 });
 
-test('an invalid header stops a call before anything is sent, in every method', async () => {
-  const fetch = scriptedFetch(jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch);
-  const options = { headers: { 'X-Auth-Token': 'other' } };
-  for (const call of [
-    () => client.products.get('1', options),
-    () => client.products.create({}, options),
-    () => client.products.update('1', {}, options),
-    () => client.products.delete('1', options),
-    () => client.request({ path: '/accounts' }, options),
-    async () => void client.accounts.list({}, options),
-  ]) {
-    expect(await caught(call())).toMatchObject({ argument: 'headers.x-auth-token', outcome: 'not_sent' });
-  }
-  expect(fetch.requests).toHaveLength(0);
+test('an invalid header stops a list at once', () => {
+  const headers = { 'X-Auth-Token': 'other' };
+  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
+  expect(() => accounts.list({}, { headers })).toThrow(expect.objectContaining({ outcome: 'not_sent' }));
 });
 
 test('the User-Agent names the package and the app', async () => {
@@ -147,24 +111,6 @@ test.each([
   const fetch = scriptedFetch(jsonResponse({ id: '1' }));
   await scriptedClient(fetch).accounts.get('1');
   expect(fetch.requests[0]?.headers.has('user-agent')).toBe(isSent);
-});
-
-test('an error shows the response headers of an allow-list only', async () => {
-  const headers = {
-    'content-type': 'application/problem+json',
-    'retry-after': '1',
-    'x-request-id': 'r1',
-    'set-cookie': 'session=s3cret',
-    'x-internal': 'x',
-    authorization: 's3cret',
-  };
-  const fetch = scriptedFetch(problemResponse(404, {}, headers));
-  const error = (await caught(scriptedClient(fetch).accounts.get('1'))) as AnyApiError;
-  expect(error.headers).toEqual({
-    'content-type': 'application/problem+json',
-    'retry-after': '1',
-    'x-request-id': 'r1',
-  });
 });
 
 test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'])(

@@ -3,9 +3,13 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 
-test('ping accepts a key that may read accounts, with one request', async () => {
+test('ping accepts a key that may read accounts, with one request, whatever the schema of the caller says', async () => {
   await using sandbox = createSandbox({ records: { accounts: 90 } });
-  expect(await createClient(sandbox.clientOptions).ping()).toEqual({ ok: true, readable: true });
+  const schemas = { accounts: z.looseObject({ id: z.string(), notThere: z.number() }) };
+  expect(await createClient({ ...sandbox.clientOptions, schemas }).ping()).toEqual({
+    ok: true,
+    readable: true,
+  });
   expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /api/public/v1/accounts',
   ]);
@@ -15,13 +19,6 @@ test('ping accepts a key without rights, and says that it cannot read', async ()
   await using sandbox = createSandbox();
   const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.forbidden });
   expect(await client.ping()).toEqual({ ok: true, readable: false });
-});
-
-test('ping accepts a service whose records have another shape than the schema of the caller', async () => {
-  await using sandbox = createSandbox({ records: { accounts: 3 } });
-  const schemas = { accounts: z.looseObject({ id: z.string(), notThere: z.number() }) };
-  const client = createClient({ ...sandbox.clientOptions, schemas });
-  expect(await client.ping()).toEqual({ ok: true, readable: true });
 });
 
 test('ping rejects a wrong path with NotFoundError', async () => {

@@ -64,38 +64,18 @@ test('a collection has only its documented members', () => {
   expect(Object.getPrototypeOf(client.products)).toBe(Object.prototype);
 });
 
-test('each method of a writable collection works when detached', async () => {
-  const {
-    create,
-    update,
-    get,
-    find,
-    list,
-    delete: remove,
-  } = createClient(createSandbox().clientOptions).products;
-  const { id } = await create({ name: 'Desk' });
-  const lamp = await update(id, { name: 'Lamp' });
-  expect(lamp).toMatchObject({ id, name: 'Lamp' });
-  expect(await get(id)).toEqual(lamp);
-  expect(await find(id)).toEqual(lamp);
-  expect(await list().toArray({ limit: 2 })).toEqual([lamp]);
-  await remove(id);
-  expect(await find(id)).toBeUndefined();
-});
-
-test('a product is the output of its schema in every method, and takes every documented field', async () => {
+test('a product is the output of its schema in every method, also a detached one', async () => {
   const sandbox = createSandbox();
   const schema = z.object({ id: z.string(), name: z.string().transform((name) => name.toUpperCase()) });
   const { products } = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
-  const created = await products.create({ name: 'Desk', salePrice: '5', brand: 'Nord' });
+  const { create, update, get, find, list, delete: remove } = products;
+  const created = await create({ name: 'Desk', salePrice: '5', brand: 'Nord' });
   const { id } = created;
-  const desk = { id, name: 'DESK' };
-  const updated = await products.update(id, { brand: null });
-  const listed = await products.list().toArray({ limit: 2 });
-  expect([created, updated, await products.get(id), await products.find(id), ...listed]).toEqual(
-    Array(5).fill(desk),
-  );
+  const read = [created, await update(id, { brand: null }), await get(id), await find(id)];
+  expect([...read, ...(await list().toArray({ limit: 2 }))]).toEqual(Array(5).fill({ id, name: 'DESK' }));
   expect(sandbox.store.products.get(id)).toMatchObject({ name: 'Desk', salePrice: '5.0000', brand: null });
+  await remove(id);
+  expect(await find(id)).toBeUndefined();
 });
 
 test('a custom field of the schema is written, read and cleared', async () => {

@@ -1,4 +1,3 @@
-import type { ResponseMeta } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import {
@@ -15,22 +14,12 @@ const budget = (remaining: number) => ({
 });
 
 test('onResponse is called once, with the response that ended the call', async () => {
-  const responses: ResponseMeta[] = [];
-  const fetch = scriptedFetch(
-    problemResponse(503),
-    jsonResponse({ id: '1' }, 200, { ...budget(7), 'x-request-id': 'r1', 'set-cookie': 'a=b' }),
-  );
-  await scriptedClient(fetch).accounts.get('1', { onResponse: (meta) => void responses.push(meta) });
-  expect(responses).toHaveLength(1);
-  const [meta] = responses;
-  expect(meta).toMatchObject({
-    status: 200,
-    attempts: 2,
-    requestId: 'r1',
-    rateLimit: { limit: 100, remaining: 7 },
-  });
-  expect(meta?.headers).toEqual({ 'content-type': 'application/json', 'x-request-id': 'r1', ...budget(7) });
-  expect(meta?.waitedMs).toBeGreaterThanOrEqual(0);
+  const onResponse = vi.fn();
+  const good = jsonResponse({ id: '1' }, 200, { ...budget(7), 'x-request-id': 'r1' });
+  await scriptedClient(scriptedFetch(problemResponse(503), good)).accounts.get('1', { onResponse });
+  const rateLimit = expect.objectContaining({ limit: 100, remaining: 7 });
+  const meta = expect.objectContaining({ status: 200, attempts: 2, requestId: 'r1', rateLimit });
+  expect(onResponse).toHaveBeenCalledExactlyOnceWith(meta);
 });
 
 test('onResponse, errors and the response event show what support asks for of the headers, in lower case', async () => {
@@ -71,21 +60,12 @@ test('a page says when the service made it: Date, less the Age that a cache adds
   const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
   const times = [];
   const ages = ['30', 'old', '30s', '-30'].map((age) => ({ date, age }));
-  for (const headers of [{ date }, ...ages, { date: 'yesterday' }, {}]) {
-    const client = scriptedClient(
-      scriptedFetch(jsonResponse([{ id: '1' }], 200, headers as Record<string, string>)),
-    );
-    times.push((await client.accounts.list().pages().next()).value?.serverTime?.toISOString());
+  for (const headers of [{ date }, ...ages, { date: 'yesterday' }, {}] as Record<string, string>[]) {
+    const client = scriptedClient(scriptedFetch(jsonResponse([{ id: '1' }], 200, headers)));
+    const { value } = await client.accounts.list().pages().next();
+    times.push(value?.serverTime?.toISOString().slice(17, 19));
   }
-  expect(times).toEqual([
-    '2026-01-31T12:00:30.000Z',
-    '2026-01-31T12:00:00.000Z',
-    '2026-01-31T12:00:30.000Z',
-    '2026-01-31T12:00:30.000Z',
-    '2026-01-31T12:00:30.000Z',
-    undefined,
-    undefined,
-  ]);
+  expect(times).toEqual(['30', '00', '30', '30', '30', undefined, undefined]);
 });
 
 test('the client remembers the quota that was reported last, even with an error', async () => {
@@ -105,25 +85,16 @@ test('the client remembers the quota that was reported last, even with an error'
 });
 
 test('rateLimit of a client is that of the headers that arrived last, even if an earlier body ends later', async () => {
-  let endBody = () => {};
-  const body = new ReadableStream({
-    start(controller) {
-      endBody = () => {
-        controller.enqueue(new TextEncoder().encode('{"id":"1"}'));
-        controller.close();
-      };
-    },
-  });
-  const type = { 'content-type': 'application/json' };
+  const slow = new TransformStream<Uint8Array>();
   const fetch = scriptedFetch(
-    new Response(body, { headers: { ...budget(9), ...type } }),
+    () => new Response(slow.readable, { headers: { ...budget(9), 'content-type': 'application/json' } }),
     jsonResponse({ id: '2' }, 200, budget(8)),
   );
   const client = scriptedClient(fetch);
-  const slow = client.accounts.get('1');
+  const first = client.accounts.get('1');
   await client.accounts.get('2');
-  expect(client.rateLimit).toMatchObject({ remaining: 8 });
-  endBody();
-  await slow;
+  const writer = slow.writable.getWriter();
+  void writer.write(new TextEncoder().encode('{"id":"1"}'));
+  await Promise.all([writer.close(), first]);
   expect(client.rateLimit).toMatchObject({ remaining: 8 });
 });

@@ -1,5 +1,5 @@
 import { type ApiError, type ClientOptions, createClient } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse, scriptedFetch } from '../support/scripted-fetch.ts';
@@ -21,17 +21,6 @@ const clientOf = (response: Response, options: ClientOptions = {}) =>
 const failureOf = (response: Response, options?: ClientOptions) =>
   caught(clientOf(response, options).accounts.get('1'));
 
-/** A body that is never read to its end; `state` says whether it was cancelled. */
-function unread(status: number, headers: Record<string, string> = {}) {
-  const state = { cancelled: false };
-  const body = new ReadableStream({
-    cancel() {
-      state.cancelled = true;
-    },
-  });
-  return { response: new Response(body, { status, headers }), state };
-}
-
 /** A `fetch` that returns this very response. */
 const exactly = (response: Response) => ({ fetch: async () => response });
 
@@ -47,19 +36,14 @@ const OUTCOME = {
   wrong_content: 'unknown',
 } as const;
 
-interface Row {
-  readonly of: string;
-  readonly body: BodyInit;
-  readonly is: 'read' | keyof typeof OUTCOME;
-  /** The content type, application/json if left out, none if undefined. */
-  readonly type?: string | undefined;
-}
+/** `type` is the content type: application/json if left out, none if it is empty. */
+type Row = readonly [of: string, is: 'read' | keyof typeof OUTCOME, body: BodyInit, type?: string];
 
 const RECORD = '{"id":"1"}';
-const ofType = (is: Row['is'], ...types: readonly string[]) =>
-  types.map((type): Row => ({ of: `type ${type}`, type, body: RECORD, is }));
-const ofJson = (is: Row['is'], ...bodies: readonly string[]) =>
-  bodies.map((body): Row => ({ of: `JSON ${body}`, body, is }));
+const ofType = (is: Row[1], ...types: readonly string[]) =>
+  types.map((type): Row => [`type ${type}`, is, RECORD, type]);
+const ofJson = (is: Row[1], ...bodies: readonly string[]) =>
+  bodies.map((body): Row => [`JSON ${body}`, is, body]);
 
 const rows: readonly Row[] = [
   ...ofType(
@@ -75,34 +59,28 @@ const rows: readonly Row[] = [
     'text/json',
     'application/jsonp',
     'application/jsonseq+x',
-    'application/x json',
     'application/!+json',
     'application/+json',
     'xapplication/json',
     'text/plain; application/json',
   ),
-  { of: 'no type', type: undefined, body: new TextEncoder().encode(RECORD), is: 'read' },
-  { of: 'JSON between white space', body: ` \r\n\t${RECORD}\n\n`, is: 'read' },
+  ['no type', 'read', new TextEncoder().encode(RECORD), ''],
+  ['JSON between white space', 'read', ` \r\n\t${RECORD}\n\n`],
   ...ofJson('read', '{"id":"1","a":"\\u0000"}', '{"id":"1","a":"\\ud800"}'),
-  ...ofJson('wrong_content', 'null', '7', '"text"', '[]', `[${RECORD}]`),
-  { of: 'a page', body: '\n <!doctype html>', is: 'wrong_content' },
-  { of: 'half a record', body: '{"html":"<', is: 'truncated' },
-  { of: 'no body', body: '', is: 'empty' },
-  { of: 'bytes that are not UTF-8', body: new Uint8Array([0x22, 0xff, 0x22]), is: 'not_utf8' },
-  { of: 'UTF-16', body: Buffer.from(`\ufeff${RECORD}`, 'utf16le'), is: 'not_utf8' },
-  { of: 'exactly maxBodyBytes', body: RECORD.padEnd(1_000), is: 'read' },
-  { of: 'more than maxBodyBytes', body: RECORD.padEnd(1_001), is: 'too_large' },
-  {
-    of: 'a stream that breaks off',
-    body: stream((body) => body.error(new TypeError('terminated'))),
-    is: 'truncated',
-  },
-  { of: 'a stream of strings', body: stream((body) => body.enqueue(RECORD)), is: 'truncated' },
+  ...ofJson('wrong_content', 'null', '7', '[]', `[${RECORD}]`),
+  ['a page', 'wrong_content', '\n <!doctype html>'],
+  ['half a record', 'truncated', '{"html":"<'],
+  ['no body', 'empty', ''],
+  ['bytes that are not UTF-8', 'not_utf8', new Uint8Array([0x22, 0xff, 0x22])],
+  ['UTF-16', 'not_utf8', Buffer.from(`\ufeff${RECORD}`, 'utf16le')],
+  ['exactly maxBodyBytes', 'read', RECORD.padEnd(1_000)],
+  ['more than maxBodyBytes', 'too_large', RECORD.padEnd(1_001)],
+  ['a stream that breaks off', 'truncated', stream((body) => body.error(new TypeError('terminated')))],
+  ['a stream of strings', 'truncated', stream((body) => body.enqueue(RECORD))],
 ];
 
-test.each(rows)('a 2xx of $of is $is', async ({ body, is, ...row }) => {
-  const type = 'type' in row ? row.type : 'application/json';
-  const headers = { 'x-request-id': `r-${KEY}`, ...(type === undefined ? {} : { 'content-type': type }) };
+test.for(rows)('a 2xx of %s is %s', async ([, is, body, type = 'application/json']) => {
+  const headers = { 'x-request-id': `r-${KEY}`, ...(type === '' ? {} : { 'content-type': type }) };
   const response = new Response(body, { status: 201, headers });
   if (is === 'read') {
     const record = await clientOf(response).accounts.get('1');
@@ -120,24 +98,12 @@ test.each(rows)('a 2xx of $of is $is', async ({ body, is, ...row }) => {
 });
 
 test('reading stops at maxBodyBytes, even if the stream never confirms its cancellation', async () => {
-  let pulled = 0;
-  let cancelled = false;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        pulled += 1;
-        controller.enqueue(new Uint8Array(400).fill(0x20));
-      },
-      cancel() {
-        cancelled = true;
-        return new Promise(() => {});
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  const response = new Response(stream, { headers: JSON_TYPE });
+  const pull = vi.fn((body: ReadableStreamDefaultController) => body.enqueue(new Uint8Array(400).fill(0x20)));
+  const cancel = vi.fn(() => new Promise<void>(() => {}));
+  const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  const response = new Response(body, { headers: JSON_TYPE });
   expect(await failureOf(response, exactly(response))).toMatchObject({ reason: 'too_large' });
-  expect({ pulled, cancelled }).toEqual({ pulled: 3, cancelled: true });
+  expect([pull, cancel].map(({ mock }) => mock.calls.length)).toEqual([3, 1]);
 });
 
 test.each([
@@ -169,21 +135,19 @@ test('the issues of an invalid record do not show the key', async () => {
 });
 
 test.each([300, 399])('the body of a redirect with %i is not read', async (status) => {
-  const { response, state } = unread(status, { location: 'https://Other.example/path?token=1' });
-  expect(await failureOf(response, exactly(response))).toMatchObject({
-    code: 'redirected',
-    status,
-    locationOrigin: 'https://other.example',
-  });
-  expect(state.cancelled).toBe(true);
+  const cancel = vi.fn();
+  const headers = { location: 'https://Other.example/path?token=1' };
+  const response = new Response(new ReadableStream({ cancel }), { status, headers });
+  const redirected = { code: 'redirected', status, locationOrigin: 'https://other.example' };
+  expect(await failureOf(response, exactly(response))).toMatchObject(redirected);
+  expect(cancel).toHaveBeenCalledTimes(1);
 });
 
 test.each([
   ['type', 'opaqueredirect'],
   ['redirected', true],
 ])('a response whose %s is %s was redirected, whatever its status', async (name, value) => {
-  const { response } = unread(200);
-  Object.defineProperty(response, name, { value });
+  const response = Object.defineProperty(jsonResponse({ id: '1' }), name, { value });
   expect(await failureOf(response, exactly(response))).toMatchObject({
     code: 'redirected',
     outcome: 'unknown',
@@ -194,14 +158,10 @@ test.each([
 test.each([
   ['/elsewhere', undefined],
   ['ftp://other.example/', undefined],
-  ['xhttps://other.example/', undefined],
   ['https://', undefined],
-  ['//evil.example', undefined],
   ['javascript:alert(1)', undefined],
-  ['data:,x', undefined],
   ['http://[', undefined],
   ['', undefined],
-  ['?', undefined],
   ['HTTP://other.example:81/x', 'http://other.example:81'],
   [`https://${encodeURIComponent(KEY)}.example/`, undefined],
 ])('a redirect to %s shows the origin %s', async (location, locationOrigin) => {
@@ -237,68 +197,26 @@ test('the message of an error is one line, whatever the service writes', async (
   expect((invalid as Error).message).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
 });
 
-const typed = (body: string, type: string | undefined, status = 200) => {
-  const response = new Response(new TextEncoder().encode(body), { status });
-  if (type !== undefined) response.headers.set('content-type', type);
-  return response;
-};
+const typed = (body: string, type: string) => new Response(body, { headers: { 'content-type': type } });
+const suspended = { error: { code: 5, message: `Key ${KEY} is suspended` } };
 
 test.each<[what: string, response: Response, says: string, does: string]>([
-  [
-    'an error',
-    jsonResponse({ error: 'Subscription expired' }),
-    '{"error":"Subscription expired"}',
-    'Do what it says',
-  ],
-  [
-    'an error with a code',
-    jsonResponse({ error: { code: 5, message: `Key ${KEY} is suspended` } }),
-    '"message":"Key [redacted] is suspended"',
-    'Do what it says',
-  ],
-  [
-    'a failure',
-    jsonResponse({ success: false, message: 'Maintenance until 6' }),
-    'Maintenance until 6',
-    'Do what it says',
-  ],
-  [
-    'a wrapped list',
-    jsonResponse({ data: [{ id: '1', name: 'Kim' }], total: 1 }),
-    'an object with data, total',
-    'member data',
-  ],
-  [
-    'another wrapped list',
-    jsonResponse({ page: 1, items: [] }),
-    'an object with page, items',
-    'member items',
-  ],
-  [
-    'one more',
-    jsonResponse({ '@odata.context': 'x', value: [{ id: '1', name: 'Kim' }] }),
-    'an object with',
-    'member value',
-  ],
+  ['an error', jsonResponse(suspended), '"message":"Key [redacted] is suspended"', 'Do what it says'],
+  ['a failure', jsonResponse({ success: false, message: 'No' }), '"message":"No"', 'Do what it says'],
+  ['a wrapped list', jsonResponse({ data: [{ name: 'Kim' }], total: 1 }), 'with data, total', 'member data'],
+  ['an empty list', jsonResponse({ page: 1, items: [] }), 'an object with page, items', 'member items'],
   ['one record', jsonResponse({ id: '1', name: 'Kim' }), 'an object with id, name', 'Check that baseUrl'],
   ['an empty object', jsonResponse({}), 'an object with no members', 'Check that baseUrl'],
   ['null', jsonResponse(null), 'records, a JSON array): null', 'Check that baseUrl'],
-  ['a page', typed('<h1>Sign in</h1>', 'text/html'), 'text/html: <h1>Sign in</h1>', 'Check that baseUrl'],
+  ['a page', typed('<h1>No</h1>', 'text/html'), 'text/html: <h1>No</h1>', 'Check that baseUrl'],
   ['a text', typed('Offline', 'text/plain'), 'text/plain: Offline', 'Check that baseUrl'],
-  [
-    'a body of an unknown type',
-    typed('Offline', 'application/octet-stream'),
-    'application/octet-stream: Offline',
-    'Check that baseUrl',
-  ],
 ])('a list that is %s is an error that says what came and what to do', async (_, response, says, does) => {
   const error = (await caught(clientOf(response).accounts.list().first())) as Error;
   expect(error).toMatchObject({ code: 'unexpected_response', reason: 'wrong_content' });
   expect(error.message).toContain('GET /accounts returned 200, but its body is not the expected JSON');
   expect(error.message).toContain(says);
   expect(error.message).toContain(does);
-  expect(error.message).not.toContain('Kim');
-  expect(error.message).not.toContain(KEY);
+  expect(error.message).not.toMatch(new RegExp(`Kim|${KEY}`));
 });
 
 test.each([
@@ -321,23 +239,20 @@ test.each([
   expect(message.includes('Subscription expired')).toBe(isShown);
 });
 
-test.each([
-  ['an object with numeric keys, as PHP sends it', { 0: { id: '1' }, 2: { id: '3' } }, ['1', '3']],
-  ['the same from 1', { 1: { id: '1' }, 2: { id: '2' } }, ['1', '2']],
-  ['the same as members of JSON-LD', { member: { 1: { id: '1' } } }, ['1']],
-  ['the same as members of Hydra', { 'hydra:member': { 4: { id: '9' } } }, ['9']],
-])('a list may be %s', async (_, body, ids) => {
-  const page = await clientOf(jsonResponse(body)).accounts.list({}, { pagination: 'none' }).pages().next();
-  expect(page.value?.ids).toEqual(ids);
-});
-
-test.each([{ 1: 'a', 2: 'b' }, { 1: { id: '1' }, next: null }, { 1: [] }])(
-  'an object with other members or values is not a list: %j',
-  async (body) => {
+test('a list may be an object with numeric keys, as PHP sends it, but with no other members or values', async () => {
+  for (const [body, ids] of [
+    [{ 0: { id: '1' }, 2: { id: '3' } }, ['1', '3']],
+    [{ member: { 1: { id: '1' } } }, ['1']],
+    [{ 'hydra:member': { 4: { id: '9' } } }, ['9']],
+  ] as const) {
+    const list = clientOf(jsonResponse(body)).accounts.list({}, { pagination: 'none' });
+    expect((await list.pages().next()).value?.ids).toEqual(ids);
+  }
+  for (const body of [{ 1: 'a', 2: 'b' }, { 1: { id: '1' }, next: null }, { 1: [] }]) {
     const read = clientOf(jsonResponse(body)).accounts.list().first();
     expect(await caught(read)).toMatchObject({ reason: 'wrong_content' });
-  },
-);
+  }
+});
 
 test.each([
   [304, '', 'A cache on the way returned it: exclude the service from that cache.'],

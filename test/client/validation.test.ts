@@ -70,11 +70,6 @@ test('with validation: report invalid rows are on the page, not among its record
   });
 });
 
-test('with validation: report an invalid single record is still an error', async () => {
-  const error = await caught(read({ id: '1', name: 7 }, { validation: 'report' }));
-  expect(error).toMatchObject({ reason: 'wrong_shape' });
-});
-
 test('with validation: off only the id is checked', async () => {
   const odd = { id: '1', name: 7, salePrice: 129 };
   expect(await read(odd, { validation: 'off' })).toEqual(odd);
@@ -82,17 +77,15 @@ test('with validation: off only the id is checked', async () => {
   expect(error).toMatchObject({ issues: ['id: expected a string'] });
 });
 
-test.each(['throw', 'off'] as const)(
-  'a member called __proto__ is dropped, validation: %s',
-  async (validation) => {
-    const body = '{"id":"7","__proto__":{"polluted":true}}';
-    const fetch = scriptedFetch(new Response(body, { headers: { 'content-type': 'application/json' } }));
+test('a member called __proto__ is dropped', async () => {
+  const type = { 'content-type': 'application/json' };
+  const fetch = scriptedFetch(new Response('{"id":"7","__proto__":{"polluted":true}}', { headers: type }));
+  for (const validation of ['throw', 'off'] as const) {
     const record = await scriptedClient(fetch, { validation }).products.get('7');
-    expect(record.id).toBe('7');
     expect(Object.hasOwn(record, '__proto__')).toBe(false);
     expect('polluted' in record).toBe(false);
-  },
-);
+  }
+});
 
 test('a schema of the caller runs whole, transforms and defaults included', async () => {
   const schema = z.looseObject({
@@ -105,11 +98,10 @@ test('a schema of the caller runs whole, transforms and defaults included', asyn
 });
 
 test('a schema of the caller may be asynchronous', async () => {
-  const schema = z.object({ id: z.string() }).refine(async ({ id }) => id !== '2', 'is on hold');
-  expect(await read({ id: '1' }, { schema })).toEqual({ id: '1' });
-  expect(await caught(clientOf({ id: '2' }, { schema }).products.get('2'))).toMatchObject({
+  const schema = z.object({ id: z.string() }).refine(async ({ id }) => id !== '1', 'is on hold');
+  expect(await caught(read({ id: '1' }, { schema }))).toMatchObject({
     issues: ['is on hold'],
-    recordId: '2',
+    recordId: '1',
   });
 });
 
@@ -126,20 +118,20 @@ test('issues of a schema name their path, whatever form it has, and there are at
   expect(error.issues).toHaveLength(20);
 });
 
+const fails = () => {
+  throw new Error('of the schema');
+};
+
 test.each<[string, () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('of the schema');
-    },
-  ],
-  ['rejects', () => Promise.reject(new Error('of the schema'))],
+  ['throws', fails],
+  ['rejects', async () => fails()],
   ['returns nothing', () => undefined],
   ['returns invalid issues', () => ({ issues: [null] })],
+  ['returns an id that throws', () => ({ value: Object.defineProperty({}, 'id', { get: fails }) })],
 ])('a schema of the caller that %s makes the record invalid', async (_, validate) => {
   const schema = handMade(validate);
-  const issues = [expect.stringMatching(/^the schema threw \(\w*Error: .+\) instead of/)];
   const error = await caught(read({ id: '1' }, { schema }));
+  const issues = [expect.stringMatching(/threw \(\w*Error: .+\)/)];
   expect(error).toMatchObject({ reason: 'wrong_shape', recordId: '1', issues });
   const page = await list([{ id: '1' }], { schema, validation: 'report' });
   expect(page).toMatchObject({ records: [], invalid: [{ id: '1', issues }] });
@@ -150,7 +142,7 @@ test.each([{}, { id: 7 }, null])('a schema of the caller must keep the id: %j', 
   expect(error).toMatchObject({ issues: ['id: lost by the schema'], recordId: '1' });
 });
 
-test('page.sent has the rows of the records at their positions, without invalid and repeated ones', async () => {
+test('page.ids and page.sent are what the service sent for each record, even if a schema changes it', async () => {
   const rows = [
     { id: '3', name: 'c' },
     { id: 7 },
@@ -170,18 +162,9 @@ test('page.sent has the rows of the records at their positions, without invalid 
       { id: 'acme-5', title: 'e' },
       { id: 'acme-9', title: 'none' },
     ],
+    ids: ['3', '5', '9'],
     sent: [rows[0], rows[2], rows[4]],
     rows,
-  });
-});
-
-test('the ids of a page are those that the service sent, even if a schema changes them', async () => {
-  const schema = handMade((value) => ({ value: { id: `acc-${(value as { id: string }).id}` } }));
-  const page = await list([{ id: '1' }, { id: '2' }], { schema });
-  expect(page).toMatchObject({
-    rows: [{ id: '1' }, { id: '2' }],
-    records: [{ id: 'acc-1' }, { id: 'acc-2' }],
-    ids: ['1', '2'],
   });
 });
 
@@ -191,20 +174,4 @@ test('a schema of the caller validates only records that are valid by our own', 
   expect(validate).not.toHaveBeenCalled();
   await read({ id: '1', name: 7 }, { schema: handMade(validate), validation: 'off' });
   expect(validate).toHaveBeenCalledTimes(1);
-});
-
-test('a schema whose output has an id that throws makes an invalid record', async () => {
-  const broken = new Error('not ready');
-  const withGetter = handMade((value) => ({
-    value: {
-      ...(value as object),
-      get id(): string {
-        throw broken;
-      },
-    },
-  }));
-  const error = await caught(read({ id: '1' }, { schema: withGetter }));
-  expect(error).toMatchObject({ reason: 'wrong_shape', recordId: '1', cause: broken });
-  const page = await list([{ id: '1' }], { schema: withGetter, validation: 'report' });
-  expect(page).toMatchObject({ records: [], invalid: [{ id: '1' }] });
 });

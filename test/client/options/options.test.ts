@@ -179,7 +179,11 @@ test.each<[option: string, allowed: readonly unknown[], rejected: readonly unkno
   ['validation', ['off'], ['warn']],
   ['pageParameter', ['page'], ['', '\ud800']],
   ['appInfo', [{ name: 'shop' }], [{}, { name: 'web shop' }, { name: '' }, { name: 'a', version: 'x\n' }]],
-  ['contentTypes', [{ update: 'application/merge-patch+json' }], [{ create: 'application/json-patch+json' }]],
+  [
+    'contentTypes',
+    [{ update: 'application/merge-patch+json' }],
+    [{ create: 'application/json-patch+json' }, { update: 'text/plain' }, { create: 'a/b\r\nx: y' }],
+  ],
   ['logger', [console], [{ log() {} }]],
   ['on', [{}, [{ wait: nothing }]], [{ request: 'console' }, [{}, { retry: null }]]],
   ['schemas', [{ accounts: z.object({ id: z.string() }) }], [{ accounts: {} }, { acounts: z.string() }]],

@@ -1,78 +1,42 @@
 // Options that are none: each line compiled once, and most of them were ignored at run time.
 
-import { changes, createClient, memoryStore, push, sync, toMoney } from 'accounting-data-sdk';
-import { createSandbox, faultyFetch } from 'accounting-data-sdk/testing';
-import { test } from 'vitest';
+import {
+  type ClientOptions,
+  type CreateOptions,
+  createClient,
+  type ListOptions,
+  type ListQuery,
+  type MoneyOptions,
+  type RequestOptions,
+} from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { expectTypeOf, test } from 'vitest';
 
-declare const controller: AbortController;
-const client = createClient();
-const { signal } = controller;
-const run = { tenant: 'acme', store: memoryStore(), onBatch: () => {} };
+/** What is passed in place of an object of options. */
+interface Wrong {
+  signal: AbortSignal;
+  date: Date;
+  text: string;
+  number: number;
+  flag: boolean;
+  list: readonly [];
+}
+/** Which of them a type of options takes. */
+type Takes<Options> = { [K in keyof Wrong]: Wrong[K] extends Options ? K : never }[keyof Wrong];
 
 test('anything but an object of options does not compile', () => {
-  // @ts-expect-error
-  client.accounts.get('1', signal);
-  // @ts-expect-error
-  client.accounts.find('1', signal);
-  // @ts-expect-error
-  client.accounts.list({}, signal);
-  // @ts-expect-error
-  client.accounts.list(signal);
-  // @ts-expect-error
-  client.accounts.list(new Date());
-  // @ts-expect-error
-  client.accounts.list('2026-01-01');
-  // @ts-expect-error
-  client.accounts.list({ id: '5' });
-  // @ts-expect-error
-  client.products.create({ name: 'x' }, 'key-1');
-  // @ts-expect-error
-  client.products.create({ name: 'x' }, signal);
-  // @ts-expect-error
-  client.products.update('1', {}, signal);
-  // @ts-expect-error
-  client.products.delete('1', signal);
-  // @ts-expect-error
-  client.withOptions(signal);
-  // @ts-expect-error
-  client.withOptions(3);
-  // @ts-expect-error
-  client.ping(signal);
-  // @ts-expect-error
-  client.request({ path: '/x' }, signal);
-  // @ts-expect-error
-  createClient({ retry: 3 });
-  // @ts-expect-error
-  createClient({ retry: true });
-  // @ts-expect-error
-  createClient(signal);
-  // @ts-expect-error
-  createClient({ appInfo: 'shop' });
-  // @ts-expect-error
-  createClient({ contentTypes: 'application/json' });
-  // @ts-expect-error
-  createClient({ on: () => {} });
-  // @ts-expect-error
-  sync(client, { ...run, stopAfter: 30_000 });
-  // @ts-expect-error
-  sync(client, { ...run, retry: 3 });
-  // @ts-expect-error
-  changes(client.accounts, { ...run, id: '5' });
-  // @ts-expect-error
-  push(client.products, { tenant: 'a', key: 'productNumber', rows: [], store: memoryStore(), retry: 3 });
-  // @ts-expect-error
-  toMoney({} as never, 2);
-  // @ts-expect-error
-  createSandbox(500);
-  // @ts-expect-error
-  createSandbox({}).listen(4010);
-  // @ts-expect-error
-  createSandbox({}).faults.add({ kind: 'stall' }, () => true);
-  // @ts-expect-error
-  createSandbox({}).faults.next({ kind: 'stall' }, () => true);
-  // @ts-expect-error
-  faultyFetch(fetch, { kind: 'stall' });
+  expectTypeOf<Takes<object>>().not.toBeNever();
+  expectTypeOf<Takes<ClientOptions | RequestOptions | CreateOptions>>().toBeNever();
+  expectTypeOf<Takes<ListQuery | ListOptions | MoneyOptions | SandboxOptions>>().toBeNever();
+  type Parts = ClientOptions['appInfo' | 'contentTypes'] | ListQuery['id'];
+  expectTypeOf<Takes<Parts>>().toBeNever();
+  // `false` is a value, `true` is none.
+  expectTypeOf<Takes<ClientOptions['retry']>>().toBeNever();
+  expectTypeOf<Takes<ClientOptions['on']>>().toEqualTypeOf<'list'>();
+  expectTypeOf<() => void>().not.toExtend<ClientOptions['on']>();
 });
+
+const client = createClient();
 
 test('a list that is awaited does not compile', async () => {
   // @ts-expect-error: "for await (const record of list), or await list.toArray({ limit })"

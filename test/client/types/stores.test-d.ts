@@ -2,7 +2,7 @@ import { memoryStore, type Store } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import Keyv from 'keyv';
 import { createStorage } from 'unstorage';
-import { assertType, describe, test } from 'vitest';
+import { assertType, test } from 'vitest';
 
 /** The overloads of ioredis 5. */
 interface IoRedis {
@@ -29,44 +29,25 @@ interface NodeRedis {
   ): Promise<string | null>;
 }
 
-describe('a Store can be', () => {
-  test('a Map', () => {
-    assertType<Store>(new Map<string, string>());
-  });
+test('a Store can be a Map, a client of Keyv, unstorage or Redis, or a store of the package', () => {
+  assertType<Store>(new Map<string, string>());
+  assertType<Store>(new Keyv());
+  assertType<Store>(new Keyv<string>());
+  assertType<Store>(createStorage());
+  assertType<Store>(createStorage<string>());
+  assertType<Store>(null as unknown as IoRedis);
+  assertType<Store>(null as unknown as NodeRedis);
+  assertType<Required<Store>>(memoryStore());
+  assertType<Required<Store>>(fileStore('.'));
+  // It may only read.
+  assertType<Store>({ get: async (key: string) => (key === '' ? null : { v: 1 }), set: undefined });
+});
 
-  test('Keyv', () => {
-    assertType<Store>(new Keyv());
-    assertType<Store>(new Keyv<string>());
-  });
-
-  test('unstorage', () => {
-    assertType<Store>(createStorage());
-    assertType<Store>(createStorage<string>());
-  });
-
-  test('ioredis', () => {
-    assertType<Store>(null as unknown as IoRedis);
-  });
-
-  test('node-redis', () => {
-    assertType<Store>(null as unknown as NodeRedis);
-  });
-
-  test('each store of the package', () => {
-    assertType<Required<Store>>(memoryStore());
-    assertType<Required<Store>>(fileStore('.'));
-  });
-
-  test('an object that only reads', () => {
-    assertType<Store>({ get: async (key: string) => (key === '' ? null : { v: 1 }), set: undefined });
-  });
-
-  test('no object without get, or with other keys or states', () => {
-    // @ts-expect-error: no get
-    assertType<Store>({ set: () => true });
-    // @ts-expect-error: a state is text or an object
-    assertType<Store>(new Map<string, number>());
-    // @ts-expect-error: keys are strings
-    assertType<Store>(new Map<number, string>());
-  });
+test('a Store has get, keys that are strings, and states that are text or objects', () => {
+  // @ts-expect-error: no get
+  assertType<Store>({ set: () => true });
+  // @ts-expect-error: a state is text or an object
+  assertType<Store>(new Map<string, number>());
+  // @ts-expect-error: keys are strings
+  assertType<Store>(new Map<number, string>());
 });

@@ -70,22 +70,6 @@ describe('sync', () => {
     void sync(client, { tenant: 'acme', target, collections: ['unknown'] });
   });
 
-  test('takes undefined for what may be left out', () => {
-    void sync(client, {
-      ...run,
-      onBatch: async () => undefined,
-      collections: undefined,
-      mode: undefined,
-      concurrency: undefined,
-      signal: undefined,
-      onProgress: undefined,
-      onForbidden: undefined,
-      lookbackMs: undefined,
-      updatedSince: undefined,
-      timeoutMs: undefined,
-    });
-  });
-
   test('resolves to its report, which its error carries too', () => {
     expectTypeOf(sync(client, { ...run, onBatch: () => undefined })).resolves.toEqualTypeOf<SyncReport>();
     const error: unknown = undefined;
