@@ -261,7 +261,8 @@ test.each([
     '<h1>Method Not Allowed</h1>',
     'Allow GET in any cache, proxy or firewall on the way, and check baseUrl.',
   ],
-])('a %i of a cache is no redirect, and says what to do', async (status, body, advice) => {
+  [406, '<h1>Not Acceptable</h1>', 'what a proxy or firewall on the way allows'],
+])('a %i of a cache or firewall is no redirect, and says what to do', async (status, body, advice) => {
   const response = new Response(status === 304 ? null : body, { status });
   const error = (await failureOf(response)) as Error;
   expect(error).toMatchObject({ code: 'unknown_problem', status, retryable: false });

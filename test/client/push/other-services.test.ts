@@ -8,21 +8,18 @@ useVirtualClock();
 
 type Stored = Record<string, unknown> & { id: string };
 
-/** How a server that stores arrays and nothing else behaves. */
+/** How a version of json-server behaves. It takes a parameter that it does not know for a field to compare with. */
 interface ServiceTraits {
-  readonly ids: 'random' | 'numeric';
-  /** Json-server takes a parameter that it does not know for a field to compare with; others ignore it. */
-  readonly unknownParameter: 'compare' | 'ignore';
   /** A page is an object, and only a list without `_page` is an array. */
   readonly pagesAreObjects: boolean;
-  readonly pagination: 'none' | 'page' | undefined;
+  readonly pagination: 'none' | undefined;
 }
 
 /** Loses the response to a create, after it was applied or before. */
 type Loss = 'before' | 'after' | undefined;
 
 /** A server that stores arrays, and loses the responses to creates in this order. */
-function plainServer({ ids, unknownParameter, pagesAreObjects }: ServiceTraits, losses: Loss[]) {
+function plainServer({ pagesAreObjects }: ServiceTraits, losses: Loss[]) {
   const products: Stored[] = [];
   const fetch = scriptedFetch(({ url, init: { method, body } }) => {
     const [, id] = /\/products\/([^/]+)$/.exec(url.pathname) ?? [];
@@ -30,8 +27,7 @@ function plainServer({ ids, unknownParameter, pagesAreObjects }: ServiceTraits, 
       const loss = losses.shift();
       if (loss === 'before') throw networkError('ECONNRESET');
       const number = products.length + 1;
-      const newId = ids === 'random' ? `x${(number * 7919).toString(36)}` : `${number}`;
-      products.push({ ...JSON.parse(String(body)), id: newId });
+      products.push({ ...JSON.parse(String(body)), id: `x${(number * 7919).toString(36)}` });
       if (loss === 'after') throw networkError('ECONNRESET');
       return jsonResponse(products.at(-1), 201);
     }
@@ -43,11 +39,9 @@ function plainServer({ ids, unknownParameter, pagesAreObjects }: ServiceTraits, 
     const given = url.searchParams.get('_page');
     const page = Number(given ?? 1);
     const others = [...url.searchParams].filter(([name]) => name !== '_page');
-    const found = products.filter((each) =>
-      unknownParameter === 'ignore' ? true : others.every(([name, value]) => String(each[name]) === value),
-    );
-    // Without `_page`, json-server lists everything.
-    if (given === null && unknownParameter === 'compare') return jsonResponse(found);
+    const found = products.filter((each) => others.every(([name, value]) => String(each[name]) === value));
+    // Without `_page`, it lists everything.
+    if (given === null) return jsonResponse(found);
     const slice = found.slice((page - 1) * 10, page * 10);
     return jsonResponse(pagesAreObjects ? { data: slice } : slice);
   });
@@ -56,18 +50,8 @@ function plainServer({ ids, unknownParameter, pagesAreObjects }: ServiceTraits, 
 
 // As the json-servers of these versions were seen to behave, with ids that are strings.
 test.each<[string, ServiceTraits]>([
-  [
-    'json-server 0.17',
-    { ids: 'random', unknownParameter: 'compare', pagesAreObjects: false, pagination: undefined },
-  ],
-  [
-    'json-server 1.0',
-    { ids: 'random', unknownParameter: 'compare', pagesAreObjects: true, pagination: 'none' },
-  ],
-  [
-    'a server of plain arrays',
-    { ids: 'numeric', unknownParameter: 'ignore', pagesAreObjects: false, pagination: 'page' },
-  ],
+  ['json-server 0.17', { pagesAreObjects: false, pagination: undefined }],
+  ['json-server 1.0', { pagesAreObjects: true, pagination: 'none' }],
 ])('repeated pushes lead to one product for each row at %s', async (_, service) => {
   const { products, fetch } = plainServer(service, ['after', undefined, 'before', undefined]);
   const retry = { creates: false, baseDelayMs: 1 };

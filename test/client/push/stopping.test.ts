@@ -1,5 +1,5 @@
 import type { ProductDraft, PushProgress, PushResult } from 'accounting-data-sdk';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
@@ -44,13 +44,9 @@ const problem = (status: number, type: string) => Response.json({ type, title: t
 
 const REJECTIONS: readonly (readonly [what: string, response: () => Response, code: string])[] = [
   ['a 405', () => problem(405, 'method_not_allowed'), 'unknown_problem'],
-  ['a 405 that is a page', () => page(405), 'unknown_problem'],
-  ['a 406', () => problem(406, 'about:blank'), 'unknown_problem'],
   ['a 406 that is a page', () => page(406), 'unknown_problem'],
-  ['a 415', () => problem(415, 'about:blank'), 'unknown_problem'],
   ['a 403 scope_required', () => problem(403, 'scope_required'), 'scope_required'],
   ['a 401 that is a page', () => page(401), 'unauthenticated'],
-  ['a 401 without a body', () => new Response(null, { status: 401 }), 'unauthenticated'],
 ];
 
 /** A service whose firewall rejects some requests. */
@@ -72,23 +68,13 @@ const rejecting =
   (_: string, { body }: RequestInit) =>
     String(body ?? '').includes(text) ? response() : undefined;
 
-describe.each(REJECTIONS)('after a success of its kind, %s', (_, response, code) => {
-  const failure = { action: 'failed', error: { code } };
-
-  test('fails its row, and the push creates the others', async () => {
-    const { run } = setUpFirewall([], rejecting('P-3', response));
-    const { report, results } = await run(rows(10), FAST);
-    expect(report.counts).toMatchObject({ created: 9, failed: 1 });
-    expect(results.find(({ key }) => key === 'P-3')).toMatchObject(failure);
-  });
-
-  test('fails its row, and the push updates the others', async () => {
-    const { run } = setUpFirewall(rows(10), rejecting('DROP TABLE', response));
-    const changes = changed(10).with(9, { productNumber: 'P-9', remark: 'DROP TABLE' });
-    const { report, results } = await run(changes, { concurrency: 2 });
-    expect(report.counts).toMatchObject({ updated: 9, failed: 1 });
-    expect(results.find(({ key }) => key === 'P-9')).toMatchObject(failure);
-  });
+test.each(REJECTIONS)('%s fails its row alone after a success of its kind', async (_, response, code) => {
+  const { run } = setUpFirewall(rows(5), rejecting('DROP TABLE', response));
+  const [odd, oddNew] = [{ productNumber: 'P-4', remark: 'DROP TABLE' }, { productNumber: 'DROP TABLE' }];
+  const { report, results } = await run([...changed(4), odd, ...rows(9).slice(5), oddNew], FAST);
+  expect(report.counts).toMatchObject({ updated: 4, created: 4, failed: 2 });
+  for (const { key } of results.filter(({ error }) => error?.code === code))
+    expect(['P-4', 'DROP TABLE']).toContain(key);
 });
 
 test.each(REJECTIONS)(
@@ -123,33 +109,14 @@ test('a push waits for the writes in flight before it stops because of the first
   expect(report.counts).toMatchObject({ created: 9, failed: 1 });
 });
 
-test('a push stops at a 401 with a problem document, although creates succeeded before', async () => {
-  for (const body of [
-    { type: 'unauthenticated', status: 401 },
-    { code: 401, message: 'Expired JWT Token' },
-  ]) {
-    const { run } = setUpFirewall(
-      [],
-      rejecting('P-3', () => Response.json(body, { status: 401 })),
-    );
-    const error = await caught(run(rows(10), FAST));
-    expect(error).toMatchObject({ code: 'push_failed', report: { counts: { created: 3, failed: 1 } } });
-  }
-});
-
-test('a 406 without a problem document names a proxy or firewall', async () => {
-  for (const [response, hint] of [
-    [page(406), /what a proxy or firewall on the way allows/],
-    [problem(406, 'about:blank'), /understands JSON and JSON-LD/],
-  ] as const) {
-    const { client } = setUpFirewall(
-      [],
-      rejecting('blocked', () => response),
-    );
-    expect(await caught(client.products.create({ name: 'blocked' }))).toMatchObject({
-      hint: expect.stringMatching(hint),
-    });
-  }
+test.each([
+  { type: 'unauthenticated', status: 401 },
+  { code: 401, message: 'Expired JWT Token' },
+])('a push stops at a 401 with %j, although creates succeeded before', async (body) => {
+  const denied = () => Response.json(body, { status: 401 });
+  const { run } = setUpFirewall([], rejecting('P-3', denied));
+  const report = { counts: { created: 3, failed: 1 } };
+  expect(await caught(run(rows(10), FAST))).toMatchObject({ code: 'push_failed', report });
 });
 
 test('a push that stops before it wrote anything advises only what its cause does', async () => {
@@ -182,9 +149,7 @@ test('a push sends no more writes of a kind after 220 403s in a row, and fails t
 
 test.each([
   ['the first 230', (n: number) => n < 230],
-  ['the last 230', (n: number) => n >= 10],
   ['all but ten in the middle', (n: number) => n < 117 || n >= 127],
-  ['all but every 24th', (n: number) => n % 24 !== 7],
 ])(
   'a push creates and updates the ten of 240 rows that are allowed, if the service denies %s',
   async (_, isDenied) => {
@@ -262,18 +227,6 @@ test('a push stores which products it created before it stopped', async () => {
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(0);
 });
 
-test('a push continues after an outage and reports its waits to onProgress', async () => {
-  const { run, sandbox } = setUpPush();
-  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
-  const waits: PushProgress[] = [];
-  const { report } = await run(rows(1), {
-    retry: { maxAttempts: 1 },
-    onProgress: (progress) => void (progress.waiting && waits.push(progress)),
-  });
-  expect(report.counts.created).toBe(1);
-  expect(waits).toMatchObject([{ phase: 'write', total: 1 }, { phase: 'write' }]);
-});
-
 test('a push rejects with the reason of its signal, and a later push continues', async () => {
   const { run, sandbox } = setUpPush();
   const controller = new AbortController();
@@ -289,37 +242,38 @@ test('a push rejects with the reason of its signal, and a later push continues',
   expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
 });
 
-test.each([1, 3])(
-  'a push with concurrency %i keeps so many writes of each kind in flight, and no more',
-  async (concurrency) => {
-    const { sandbox } = setUpPush(rows(20));
-    const inFlight = { GET: 0, POST: 0, PATCH: 0, DELETE: 0 };
-    const most = { ...inFlight };
-    const fetch: typeof sandbox.fetch = async (url, init) => {
-      const method = init?.method as keyof typeof most;
-      most[method] = Math.max(most[method], ++inFlight[method]);
-      try {
-        return await sandbox.fetch(url, init);
-      } finally {
-        inFlight[method]--;
-      }
-    };
-    const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
-    await run([...changed(10), ...rows(30).slice(20)], { concurrency, missing: 'delete', maxCandidates: 10 });
-    expect(most).toMatchObject({ POST: concurrency, PATCH: concurrency, DELETE: concurrency });
-  },
-);
+test('a push with concurrency 3 keeps three writes of each kind in flight, and no more', async () => {
+  const { sandbox } = setUpPush(rows(20));
+  const inFlight: Record<string, number> = {};
+  const most: Record<string, number> = {};
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    const { method = '' } = init ?? {};
+    inFlight[method] = (inFlight[method] ?? 0) + 1;
+    most[method] = Math.max(most[method] ?? 0, inFlight[method]);
+    const response = await sandbox.fetch(url, init);
+    inFlight[method] -= 1;
+    return response;
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  await run([...changed(10), ...rows(30).slice(20)], {
+    concurrency: 3,
+    missing: 'delete',
+    maxCandidates: 10,
+  });
+  expect(most).toMatchObject({ POST: 3, PATCH: 3, DELETE: 3 });
+});
 
-test('a push calls onProgress with its phase and how many rows or writes are done', async () => {
-  const { run } = setUpPush(rows(3));
+test('a push calls onProgress with its phase, its waits, and how many rows or writes are done', async () => {
+  const { run, sandbox } = setUpPush(rows(3));
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 2 });
   const seen: PushProgress[] = [];
-  await run(rows(5), { onProgress: (progress) => void seen.push(progress) });
+  const onProgress = (progress: PushProgress) => void seen.push(progress);
+  await run(rows(5), { retry: { maxAttempts: 1 }, onProgress });
   expect(new Set(seen.map(({ phase }) => phase))).toEqual(new Set(['read', 'write']));
+  expect(seen.filter(({ waiting }) => waiting)[0]).toMatchObject({ phase: 'write', total: 2 });
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
-
   seen.length = 0;
-  const many = rows(2_000).with(999, { productNumber: 'P-0' });
-  await run(many, { dryRun: true, onProgress: (progress) => void seen.push(progress) });
+  await run(rows(2_000).with(999, { productNumber: 'P-0' }), { dryRun: true, onProgress });
   expect(seen.filter(({ phase }) => phase === 'rows').map(({ done }) => done)).toEqual([1_000, 2_000]);
 });
 
@@ -356,18 +310,12 @@ test.each([
   },
 );
 
-test.each([
-  ['tenant', { tenant: 'a b' }],
-  ['rows', { rows: 5 }],
-  ['key', { key: 'salePrice' }],
-  ['key', { key: '' }],
-  ['key', { key: 5 }],
-  ['keyName', { keyName: 'a b' }],
-  ['missing', { missing: 'remove' }],
-  ['store', { store: { get: () => undefined } }],
-])('a push rejects an invalid %s before it reads or sends anything (%#)', async (argument, options) => {
-  const { run, sandbox } = setUpPush();
-  const error = await caught(run(rows(1), options as object));
-  expect(error).toMatchObject({ code: 'invalid_input', argument });
-  expect(sandbox.requests).toEqual([]);
-});
+test.each([{ key: 'salePrice' }, { keyName: 'a b' }, { store: { get: () => undefined } }])(
+  'a push rejects %j before it reads or sends anything',
+  async (options) => {
+    const { run, sandbox } = setUpPush();
+    const argument = Object.keys(options)[0];
+    expect(await caught(run(rows(1), options as object))).toMatchObject({ code: 'invalid_input', argument });
+    expect(sandbox.requests).toEqual([]);
+  },
+);
