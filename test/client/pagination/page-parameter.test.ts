@@ -2,7 +2,6 @@ import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { listing, readAccounts, setUpSync } from '../sync/set-up.ts';
 import { everything as all } from './service.ts';
 
 /** A service that reads `page` and ignores `_page`, and its client. */
@@ -20,7 +19,6 @@ function service(options: SandboxOptions = {}) {
 
 test.each<[string, ListOptions, SandboxOptions]>([
   ['page', { pagination: 'page' }, {}],
-  ['keyset', { pagination: 'keyset' }, {}],
   ['keyset, in another order', { pagination: 'keyset' }, { order: 'updated-desc' }],
   ['keyset, with ids that are not integers', { pagination: 'keyset' }, { ids: { form: 'uuid' } }],
 ])('a list is read with the option pageParameter: %s', async (_, how, options) => {
@@ -40,11 +38,6 @@ test('pageParameter is also an option of a single list, by page or with a cursor
   const pagination = { first: { page }, next: () => (page < 5 ? { page: ++page } : undefined) };
   expect(await accounts.list({}, { pagination, pageParameter: 'page' }).toArray(all)).toHaveLength(45);
   expect(names()).not.toContain('_page');
-});
-
-test('a run lists with the pageParameter of its client', async () => {
-  const books = setUpSync({ pageParameter: 'page', ids: { form: 'uuid' }, records: { accounts: 25 } });
-  expect(await readAccounts(listing(books, { pageParameter: 'page' }))).toMatchObject({ records: 25 });
 });
 
 test.each(['page', 'keyset'] as const)(

@@ -26,7 +26,6 @@ test('a list sends nothing before it is iterated, and each iteration reads again
 
 test.each([
   [0, 0, 0],
-  [1, 1, 1],
   [2, 2, 1],
   [3, 3, 2],
   [6, 6, 3],
@@ -63,17 +62,12 @@ test.each(['page', 'a cursor'])(
   },
 );
 
-test.each([
-  undefined,
-  { limit: undefined },
-  { limit: -1 },
-  { limit: 1.5 },
-  { limit: '5' },
-  { limit: Symbol('5') },
-])('toArray rejects the options %o', async (options) => {
+test('toArray rejects other limits than whole numbers', async () => {
   const { accounts, queries } = listing([], 2);
-  const error = await caught(accounts.list().toArray(options as { limit: number }));
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+  for (const options of [undefined, { limit: undefined }, { limit: -1 }, { limit: 1.5 }, { limit: '5' }]) {
+    const error = await caught(accounts.list().toArray(options as { limit: number }));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
+  }
   expect(queries).toHaveLength(0);
 });
 

@@ -81,14 +81,6 @@ describe.each(kinds)('a read by %s', (name, options) => {
     expect(seen).toHaveLength(3);
   });
 
-  test('requests nothing if its signal was aborted before', async () => {
-    const { pages, queries } = stalling(9);
-    expect(await caught(pages({}, { ...options, signal: AbortSignal.abort('before') }).next())).toBe(
-      'before',
-    );
-    expect(queries).toEqual([]);
-  });
-
   test('leaves no listener on its signal', async () => {
     const { signal } = new AbortController();
     const { pages } = stalling(99);

@@ -38,16 +38,6 @@ test('a resume token that an earlier version of the package wrote is read', () =
   expect(decodeResumeToken(stored, scope)).toEqual(position);
 });
 
-test('a resume token keeps any string in ASCII unchanged', () => {
-  const tokens = Array.from({ length: 128 }, (_, code) => {
-    const text = { text: `${String.fromCharCode(code)}>?~`.repeat(3) };
-    const token = encodeResumeToken(scope, text);
-    expect(decodeResumeToken(token, scope)).toEqual(text);
-    return token;
-  }).join('');
-  for (const char of ['-', '_']) expect(tokens).toContain(char);
-});
-
 test('a resume token accepts the filters in any order, and one that is undefined', () => {
   const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
   expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));
@@ -71,11 +61,8 @@ test('a resume token of another version is rejected as such', () => {
 
 test.each<[string, unknown]>([
   ['nothing', ''],
-  ['words', 'not a token'],
   ['JSON that is not an object', encoded('42')],
   ['null', encoded('null')],
-  ['a list', encoded('[1]')],
-  ['an object without members', encoded('{}')],
   ['an invalid position', encoded('{"v":4,"of":"x","at":[],"ok":"y"}')],
   ['a position with depth', encoded('{"v":4,"of":"x","at":{"a":{}},"ok":"y"}')],
   [
