@@ -1,7 +1,7 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { caught, thrown } from '../../support/caught.ts';
+import { caught } from '../../support/caught.ts';
 import {
   jsonResponse,
   problemResponse,
@@ -23,22 +23,16 @@ test('base URL and key come from the environment if they are not passed', async 
   ]);
 });
 
-test('what is missing is named, with the variable that would give it', () => {
+test('what is missing is named, with the variable that would give it, also if the environment may not be read', () => {
   vi.stubEnv('ACCOUNTING_BASE_URL', '');
   vi.stubEnv('ACCOUNTING_API_KEY', '');
-  expect(String(thrown(() => createClient()))).toContain('pass it or set ACCOUNTING_BASE_URL');
-  expect(String(thrown(() => createClient({ baseUrl: needed.baseUrl })))).toContain(
-    'pass it or set ACCOUNTING_API_KEY',
-  );
-});
-
-test('an environment that may not be read counts as empty', () => {
-  vi.stubGlobal('process', {
-    get env(): never {
-      throw new Error('denied');
-    },
-  });
-  expect(thrown(() => createClient())).toMatchObject({ code: 'invalid_input', argument: 'baseUrl' });
+  expect(() => createClient()).toThrow('pass it or set ACCOUNTING_BASE_URL');
+  expect(() => createClient({ baseUrl: needed.baseUrl })).toThrow('pass it or set ACCOUNTING_API_KEY');
+  const get = () => {
+    throw new Error('denied');
+  };
+  vi.stubGlobal('process', Object.defineProperty({}, 'env', { get }));
+  expect(() => createClient()).toThrow(expect.objectContaining({ argument: 'baseUrl' }));
 });
 
 test('nothing is sent before the first call', () => {
@@ -51,11 +45,7 @@ test('nothing is sent before the first call', () => {
 });
 
 test('a client cannot be changed', () => {
-  const client = createClient(needed) as unknown as Record<string, unknown>;
-  expect(Object.isFrozen(client)).toBe(true);
-  expect(() => {
-    client.accounts = 1;
-  }).toThrow(TypeError);
+  expect(Object.isFrozen(createClient(needed))).toBe(true);
 });
 
 test('withOptions keeps what it does not name and shares transport and schemas', async () => {
@@ -75,20 +65,10 @@ test('withOptions keeps what it does not name and shares transport and schemas',
 });
 
 test('withOptions changes how lists are paginated and records validated', async () => {
-  const fetch = scriptedFetch(({ url }) =>
-    jsonResponse(url.searchParams.get('_page') === '1' ? [{ id: '1', name: 7 }] : []),
-  );
-  const client = scriptedClient(fetch, { pagination: 'page' });
-  expect(await caught(client.products.list().toArray({ limit: 9 }))).toMatchObject({ reason: 'wrong_shape' });
-  expect(await client.withOptions({ validation: 'report' }).products.list().toArray({ limit: 9 })).toEqual(
-    [],
-  );
-  expect(await client.withOptions({ validation: 'off' }).products.list().toArray({ limit: 9 })).toEqual([
-    { id: '1', name: 7 },
-  ]);
-  expect(() => client.withOptions({ prefetch: -1 })).toThrow(
-    expect.objectContaining({ argument: 'prefetch' }),
-  );
+  const pages = [[{ id: '1', name: 7 }], []].map((rows) => jsonResponse(rows));
+  const client = scriptedClient(scriptedFetch(...pages), { pagination: 'page' });
+  const reporting = client.withOptions({ validation: 'report' });
+  expect(await reporting.products.list().toArray({ limit: 9 })).toEqual([]);
   const keyset = client.withOptions({ pagination: 'keyset' });
   expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
 });

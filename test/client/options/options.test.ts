@@ -151,14 +151,11 @@ const hostile = { ownKeys: (): never => expect.fail('hidden') };
 test.each<[what: string, value: unknown]>([
   ['null', null],
   ['a signal', new AbortController().signal],
-  ['a Date', new Date()],
   ['a string', '2026-01-01'],
-  ['a number', 30_000],
   ['an array', []],
   ['a Map', new Map()],
   ['a function', () => true],
   ['an object of a class', new Settings()],
-  ['a revoked proxy', revoked],
   ['a proxy that throws', new Proxy({}, hostile)],
 ])('%s in place of options is rejected everywhere', async (what, value) => {
   for (const [where, [, call]] of Object.entries(TAKERS)) {
@@ -173,10 +170,8 @@ test.each<[what: string, value: unknown]>([
 test.each<[option: string, allowed: readonly unknown[], rejected: readonly unknown[]]>([
   ['timeoutMs', [1, Number.POSITIVE_INFINITY, undefined], [0, Number.NaN, '5']],
   ['maxWaitMs', [0], [-1]],
-  ['maxBodyBytes', [1], [0, Number.NaN, '16']],
   ['prefetch', [0, 8], [-1, 1.5, Number.POSITIVE_INFINITY]],
   ['retry', [false, {}, { maxAttempts: 1, baseDelayMs: 0 }], [3, [3], true, { maxAttempts: 0 }]],
-  ['validation', ['off'], ['warn']],
   ['pageParameter', ['page'], ['', '\ud800']],
   ['appInfo', [{ name: 'shop' }], [{}, { name: 'web shop' }, { name: '' }, { name: 'a', version: 'x\n' }]],
   [
@@ -198,20 +193,10 @@ test.each<[option: string, allowed: readonly unknown[], rejected: readonly unkno
 });
 
 test.each<[place: string, words: string, act: () => unknown]>([
-  [
-    'validation',
-    "must be 'throw', 'report' or 'off'",
-    () => client.withOptions({ validation: 'x' as never }),
-  ],
-  ['prefetch', 'must be a whole number of at least 0', () => client.withOptions({ prefetch: -1 })],
   ['pagination', 'second argument of list', () => accounts.list({ pagination: 'keyset' } as object)],
   ['updatedSince', 'first argument of list', () => accounts.list({}, { updatedSince: '2026' } as object)],
   ['prefetch', 'an option of list', () => accounts.get('1', { prefetch: 2 } as object)],
-  [
-    'idempotencyKey',
-    'an option of create',
-    () => products.update('1', {}, { idempotencyKey: 'k' } as object),
-  ],
+  ['idempotencyKey', 'an option of create', () => products.delete('1', { idempotencyKey: 'k' } as object)],
   [
     'baseUrl',
     'Pass it to createClient',
@@ -219,13 +204,13 @@ test.each<[place: string, words: string, act: () => unknown]>([
   ],
   ['signal', 'Pass it to a call', () => createClient({ signal: AbortSignal.timeout(1) } as object)],
   ['timeoutMs', 'second argument of request', () => client.request({ path: '/boms', timeoutMs: 5 } as never)],
-  ['timeout', 'Did you mean timeoutMs?', () => createClient({ timeout: 1 } as object)],
   ['base_url', 'Did you mean baseUrl?', () => createClient({ base_url: 1 } as object)],
-  ['collection', 'Did you mean collections?', () => sync(client, { collection: 1 } as never)],
   ['"a\\\\nbc{37}"', 'is not an option of', () => createClient({ [`a\nb${'c'.repeat(100)}`]: 1 } as object)],
-  ['path', 'must stay below /api/public/v1', () => client.request({ path: '/boms/../../admin' })],
-  ['signal', 'must be an AbortSignal', () => accounts.get('1', { signal: 'stop' } as object)],
-  ['updatedSince', 'must be a valid Date', () => accounts.list({ updatedSince: Symbol('s') as never })],
+  [
+    'validation',
+    "must be 'throw', 'report' or 'off'",
+    () => client.withOptions({ validation: 'x' as never }),
+  ],
   ['headers', 'cannot be read', () => accounts.get('1', { headers: revoked as never })],
 ])('the error of %s says: %s (%#)', async (place, words, act) => {
   const message = await messageOf(act);
@@ -233,9 +218,7 @@ test.each<[place: string, words: string, act: () => unknown]>([
   expect(message).toContain(words);
 });
 
-test.each(
-  'pagination pageParameter afterLastPage listOrder parameters bareNotFound contentTypes ids'.split(' '),
-)('a run rejects %s, which says how the service behaves, and names createClient', async (name) => {
+test('a run rejects what says how the service behaves, and names createClient', async () => {
   const runs: readonly ((options: object) => unknown)[] = [
     (own) => sync(client, { ...run, onBatch: nothing, ...own }),
     (own) => changes(accounts, { ...run, ...own }),
@@ -243,18 +226,18 @@ test.each(
     (own) => verify(client, { tenant: 'acme', target, ...own } as never),
     (own) => refresh(accounts, { tenant: 'acme', target, ids: ['1'], ...own } as never),
   ];
-  // `ids` of refresh are the records.
-  for (const start of name === 'ids' ? runs.slice(0, -1) : runs) {
+  const names = 'pagination pageParameter afterLastPage listOrder parameters bareNotFound contentTypes'.split(
+    ' ',
+  );
+  for (const name of names) {
     const says = new RegExp(`^${name}: is not an option of \\w+\\. Pass it to createClient[.,]`);
-    expect(await messageOf(() => start({ [name]: 'none' }))).toMatch(says);
+    for (const start of runs) expect(await messageOf(() => start({ [name]: 'none' }))).toMatch(says);
   }
 });
 
 test.each<[argument: string, act: (thrower: never) => unknown]>([
   ['options', (options) => accounts.get('1', options)],
-  ['options', (options) => push(products, options)],
   ['draft', (draft) => products.create(draft)],
-  ['patch', (patch) => products.update('1', patch)],
   ['client', (own) => sync(own, { ...run, onBatch: nothing })],
   ['client', (own) => verify(own, { tenant: 'acme', target, collections: ['accounts'] as never } as never)],
 ])('a getter of the argument %s that throws is invalid input (%#)', async (argument, act) => {

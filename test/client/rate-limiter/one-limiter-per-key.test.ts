@@ -59,15 +59,14 @@ test.each([
   },
 );
 
-test.each<[string, (index: number) => string]>([
-  ['of one key', () => 'key'],
-  ['of as many keys', (index) => `key-${index}`],
-])('300 calls at once %s all get their response', async (_, keyOf) => {
-  let index = 0;
-  const client = createClient(withResponse(ok, { apiKey: () => keyOf(index++), maxWaitMs: 600_000 }));
-  const calls = Promise.all(Array.from({ length: 300 }, (_call, n) => client.accounts.get(`${n}`)));
-  expect(await runToEnd(calls)).toHaveLength(300);
-  expect(new Set(sent).size).toBe(300);
+test('300 calls at once all get their response, of one key and of as many keys', async () => {
+  for (const isOne of [true, false]) {
+    let index = 0;
+    const apiKey = () => (isOne ? 'key' : `key-${index++}`);
+    const client = createClient(withResponse(ok, { apiKey, maxWaitMs: 600_000 }));
+    const calls = Promise.all(Array.from({ length: 300 }, (_, n) => client.accounts.get(`${n}`)));
+    expect(await runToEnd(calls)).toHaveLength(300);
+  }
 });
 
 test('two installed copies of the package share the limiter of a key', async () => {
@@ -82,14 +81,6 @@ test('two installed copies of the package share the limiter of a key', async () 
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toMatchObject({ code: 'rate_limited', status: undefined, outcome: 'not_sent' });
   expect(sent).toEqual(['1']);
-});
-
-test('sandboxes of two installed copies of the package have origins of their own, so that they share no limiter', async () => {
-  const { createSandbox } = await import('accounting-data-sdk/testing');
-  vi.resetModules();
-  const copy = await import('accounting-data-sdk/testing');
-  expect(copy.createSandbox).not.toBe(createSandbox);
-  expect(copy.createSandbox().baseUrl).not.toBe(createSandbox().baseUrl);
 });
 
 const withoutHeaders = () => jsonResponse({ id: '1' });

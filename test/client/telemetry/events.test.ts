@@ -90,7 +90,6 @@ test('a call whose signal has fired before emits end alone', async () => {
 test('an invalid row is an event once, even if keyset pagination reads it several times', async () => {
   const { on, events } = recorder();
   await using sandbox = createSandbox({ pageSize: 10, records: { products: 200 } });
-  const bad = new Set<string>();
   const shown: string[] = [];
   const client = createClient({
     ...sandbox.clientOptions,
@@ -103,7 +102,6 @@ test('an invalid row is an event once, even if keyset pagination reads it severa
         if (Number(row.id) % 3 !== 0) continue;
         row.salePrice = 129;
         shown.push(String(row.id));
-        bad.add(String(row.id));
       }
       return new Response(JSON.stringify(rows), response);
     },
@@ -113,28 +111,24 @@ test('an invalid row is an event once, even if keyset pagination reads it severa
     .toArray({ limit: Number.POSITIVE_INFINITY });
 
   const ids = events.filter(([name]) => name === 'invalidRecord').map(([, { id }]) => id);
+  const bad = new Set(shown);
   expect(shown.length).toBeGreaterThan(bad.size);
   expect(ids.toSorted()).toEqual([...bad].toSorted());
   expect(records).toHaveLength(200 - bad.size);
 });
 
-test.each<[string, object]>([
-  ['throws', { debug: fails, info: fails, warn: fails }],
-  ['rejects', { debug: rejects, info: rejects, warn: rejects }],
-])('a logger that %s changes nothing', async (_, logger) => {
-  const on = { request: fails };
-  const fetch = scriptedFetch(problemResponse(503), jsonResponse({ id: '1' }));
-  const client = scriptedClient(fetch, { on, logger: logger as Console });
-  await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+test('a logger that throws or rejects changes nothing', async () => {
+  const fails = () => {
+    throw new Error('full disk');
+  };
+  for (const write of [fails, async () => fails()]) {
+    const fetch = scriptedFetch(problemResponse(503), jsonResponse({ id: '1' }));
+    const logger = { debug: write, info: write, warn: write };
+    const client = scriptedClient(fetch, { on: { request: fails }, logger });
+    await expect(client.accounts.get('1')).resolves.toEqual({ id: '1' });
+  }
   await settle();
 });
-
-function fails(): never {
-  throw new Error('full disk');
-}
-async function rejects(): Promise<never> {
-  throw new Error('full disk');
-}
 
 test('no event shows a key that was used as a path segment', async () => {
   const { on, events } = recorder();

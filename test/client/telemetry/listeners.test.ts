@@ -2,7 +2,6 @@ import { createClient, type Listeners, memoryStore, sync } from 'accounting-data
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
-import { thrown } from '../../support/caught.ts';
 import { record } from './support/recorder.ts';
 
 const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
@@ -25,18 +24,12 @@ test('every listener object of an array is called, in order', async () => {
 });
 
 test('a misspelt listener in an array is rejected with its place', () => {
-  const on = [{}, { reqest: () => {} }] as Listeners[];
-  const options = { baseUrl: 'https://books.example', apiKey: 'k', on };
-  expect(thrown(() => createClient(options))).toMatchObject({
-    code: 'invalid_input',
-    argument: 'on[1].reqest',
-    message: expect.stringContaining('Did you mean request?'),
-  });
-});
-
-test.each([[null], ['log'], [[[]]], [[null]]])('%j is rejected as listeners', (on) => {
-  const options = { baseUrl: 'https://books.example', apiKey: 'k', on: [on] as never };
-  expect(thrown(() => createClient(options))).toMatchObject({ argument: 'on' });
+  const options = {
+    baseUrl: 'https://books.example',
+    apiKey: 'k',
+    on: [{}, { reqest: () => {} }] as Listeners[],
+  };
+  expect(() => createClient(options)).toThrow(/^on\[1\]\.reqest.*Did you mean request\?/);
 });
 
 const runOf = async (on: Listeners[], logger = quiet()) => {

