@@ -66,34 +66,19 @@ describe('fixtures', () => {
     expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 
-  test('are read as push reads them: a byte order mark, Windows line ends and empty lines count for nothing', () => {
-    const data = folder()('data');
-    mkdirSync(data);
-    writeFileSync(
-      join(data, 'accounts.ndjson'),
-      '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}',
-    );
-    const { store } = createSandbox({ fixtures: data });
-    expect(store.accounts.all()).toMatchObject([
-      { id: '1', name: 'Zoë' },
-      { id: '2', name: 'a\u2028b' },
-    ]);
+  test('may have a byte order mark, Windows line ends and empty lines', () => {
+    const file = folder();
+    const text = '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}';
+    writeFileSync(file('accounts.ndjson'), text);
+    const { accounts } = createSandbox({ fixtures: file('.') }).store;
+    expect(accounts.all()).toMatchObject([{ name: 'Zoë' }, { name: 'a\u2028b' }]);
   });
 
   const good = '{"id":"1"}\n';
   test.each<[name: string, message: string, text: string | Buffer]>([
     ['accounts.ndjson', 'accounts.ndjson cannot be loaded: line 2 is not a JSON object.', `${good}{"secret`],
-    ['accounts.ndjson', 'line 3 is not a JSON object.', `${good}\n["a"]\n`],
-    ['accounts.ndjson', 'line 2 is not a JSON object.', `${good}null\n`],
     ['accounts.ndjson', 'line 4 is not a JSON object.', `${good}\n\n5`],
-    ['accounts.ndjson', 'line 1 is not a JSON object.', `[${good}]`],
     ['accounts.ndjson', 'it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
-    [
-      'accounts.ndjson',
-      'accounts.ndjson cannot be loaded: it is not',
-      Buffer.from(`\uFEFF${good}`, 'utf16le'),
-    ],
-    ['accounts.ndjson', 'loaded: it is not UTF-8.', Buffer.from('{"name":"Zoë').subarray(0, -1)],
     ['accounts.ndjson', 'line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
     ['accounts.ndjson/file', 'accounts.ndjson cannot be loaded: EISDIR', good],
     ['unknown.ndjson', 'no file of a collection', good],

@@ -26,11 +26,14 @@ describe('probe', () => {
     expect(out).not.toContain('idForm');
   });
 
-  test('prints with --verbose a finding for every question, below what fits', async () => {
+  test('prints with --verbose a finding for every question, as wide as the terminal, below what fits', async () => {
     const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
     const { sandbox, env } = openSandbox({ records: 1500, ...options });
     const { code, out } = await run(env, ['probe', '--verbose']);
     expect(code).toBe(0);
+    const narrow = await run(env, ['probe', '--verbose', '--quiet'], { columns: 80 });
+    const table = narrow.out.slice(narrow.out.indexOf('finding '));
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(out.indexOf('client.afterLastPage')).toBeLessThan(out.indexOf('idForm'));
     for (const row of [
       /^idForm +numeric +all collections$/m,
@@ -48,21 +51,15 @@ describe('probe', () => {
     expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  test('wraps its table to the terminal', async () => {
-    const { env } = openSandbox({ records: 300 });
-    const args = ['probe', 'accounts', 'boms', 'products', '--verbose', '--quiet'];
-    const { out } = await run(env, args, { columns: 80 });
-    const table = out.slice(out.indexOf('finding '));
-    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
-  });
-
-  test('gives everything as JSON, and says the rest elsewhere', async () => {
+  test('gives everything as JSON, and says so if a service needs no option', async () => {
     const { sandbox, env } = openSandbox({ records: 300, ids: { form: 'ulid' } });
     const { out, log } = await run(env, ['probe', 'accounts', '--json']);
     const { requests, collections } = JSON.parse(out) as ProbeReport;
     expect(requests).toBe(sandbox.count());
     expect(collections).toMatchObject([{ collection: 'accounts', details: { idForm: { value: 'ulid' } } }]);
     expect(log).toContain('At most');
+    const plain = await run(openSandbox({ records: 100 }).env, ['probe', 'accounts']);
+    expect(plain.out).toMatch(/^The defaults of createClient and sync fit this service\.\n/);
   });
 
   test('shows how far it is on a terminal, and takes the line away again', async () => {
@@ -85,12 +82,6 @@ test.each(['probe', 'discover'])('%s creates the folder of --out', async (comman
   const out = folder()('a/b/c.mts');
   expect((await run(env, [command, 'accounts', '--out', out])).code).toBe(0);
   expect(readFileSync(out, 'utf8')).toContain('export const');
-});
-
-test('probe says so if a service needs no option', async () => {
-  const { env } = openSandbox({ records: 100 });
-  const { out } = await run(env, ['probe', 'accounts']);
-  expect(out).toMatch(/^The defaults of createClient and sync fit this service\.\n/);
 });
 
 describe('probe --write', () => {

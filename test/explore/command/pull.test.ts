@@ -1,18 +1,21 @@
 import { once } from 'node:events';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { folder, openSandbox, records, run } from './support/run.ts';
@@ -64,23 +67,14 @@ describe('pull', () => {
     const { code, out } = await run(env, ['pull', 'products']);
     expect([code, records(out).length, typeof records(out)[0]?.salePrice]).toEqual([0, 25, 'number']);
 
-    sandbox.faults.clear();
-    const nameless = (text: string) => text.replace('"id":"3"', '"id":null');
-    sandbox.faults.add({ kind: 'rewrite', body: nameless });
-    const odd = await run(env, ['pull', 'products']);
-    expect([odd.code, records(odd.out).length]).toEqual([5, 25]);
-    expect(odd.log).toMatch(/GET \/products .* cannot be read: in row \d+ of the read, id is null/);
-    expect(odd.log).toContain('pass --service service.mts');
-  });
-
-  test('says which ids cannot be read, and nothing of a state that it does not have', async () => {
-    const { env } = openSandbox({ records: { accounts: 5 }, ids: { numbers: true } });
-    const { code, out, log } = await run(env, ['pull', 'accounts']);
-    expect([code, records(out).length]).toEqual([5, 5]);
-    expect(log).toMatch(
+    const numbers = openSandbox({ records: { accounts: 5 }, ids: { numbers: true } });
+    const odd = await run(numbers.env, ['pull', 'accounts']);
+    expect([odd.code, records(odd.out).length]).toEqual([5, 5]);
+    expect(odd.log).toMatch(
       /^GET \/accounts returned rows whose id cannot be read: .*JSON number 1\b.*\.\nRun "probe/m,
     );
-    expect(log).not.toMatch(/watermark|deletion/);
+    // Of a state that it does not have it says nothing.
+    expect(odd.log).not.toMatch(/watermark|deletion/);
   });
 
   test('says how far it is on a terminal, and nothing with --quiet', async () => {
@@ -151,17 +145,89 @@ describe('a pull into a file', () => {
     },
   );
 
-  test('rejects what is not a regular file, before it sends anything', async () => {
-    const { sandbox, env } = openSandbox({ records: 100 });
+  test('is rejected before a request is sent if it cannot be written', async () => {
+    const { sandbox, env } = openSandbox({ records: 200 });
     const file = folder();
-    const server = createServer().listen(file('socket'));
+    writeFileSync(file('taken'), '');
+    mkdirSync(file('data/pull.lock'), { recursive: true });
+    await using server = createServer().listen(file('socket'));
     await once(server, 'listening');
-    for (const args of [['pull', 'accounts'], ['discover']]) {
-      const { code, log } = await run(env, [...args, '--out', file('socket')]);
-      expect([code, log]).toEqual([7, expect.stringContaining('not a regular file')]);
+    for (const [line, reason] of [
+      ['pull accounts --out taken/a', /EEXIST|ENOTDIR/],
+      ['pull accounts --out .', /is a folder/],
+      ['discover --out taken/b/schemas.ts', /EEXIST|ENOTDIR/],
+      ['pull accounts --out socket', /not a regular file/],
+      ['discover --out socket', /not a regular file/],
+      ['pull --all --out taken', /Name a folder\./],
+      ['pull --all --out data', /cannot be locked/],
+    ] as const) {
+      const args = line.split(' ');
+      const { code, log } = await run(env, [...args.slice(0, -1), file(args.at(-1) ?? '')]);
+      expect([line, code, log]).toEqual([line, 7, expect.stringMatching(reason)]);
+      expect(log).toMatch(/^.*\n.+\n$/);
     }
     expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
-    server.close();
+  });
+
+  test.each([
+    ['appendFile', 'ndjson'],
+    ['writeFile', 'csv'],
+  ] as const)('leaves nothing behind if the disk is full: %s', async (method, format) => {
+    const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
+    const { env } = openSandbox({ records: { accounts: 50 } });
+    const file = folder();
+    const handle = await open(file('scratch'), 'w');
+    vi.spyOn(Object.getPrototypeOf(handle), method).mockRejectedValue(full);
+    await handle.close();
+    const { code, log } = await run(env, ['pull', 'accounts', '--format', format, '--out', file('a')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('ENOSPC')]);
+    expect(readdirSync(file('.'))).toEqual(['scratch']);
+  });
+
+  test.each([
+    ['ndjson', 'a.part'],
+    ['csv', 'a.tmp'],
+  ])(
+    'that cannot be replaced leaves every record beside it, and the command names the file: %s',
+    async (format, left) => {
+      const { sandbox, env } = openSandbox({ records: { accounts: 90 } });
+      const file = folder();
+      // A rename cannot replace a folder, nor a file that is mounted or, on Windows, open.
+      sandbox.onRequest(() => sandbox.count() === 2 && mkdirSync(file('a')));
+      const { code, log } = await run(env, ['pull', 'accounts', '--out', file('a'), '--format', format]);
+      expect([code, log]).toEqual([7, expect.stringContaining(`Every record is in ${file(left)}. Rename`)]);
+      expect(readdirSync(file('.'))).toEqual(['a', left]);
+      const text = readFileSync(file(left), 'utf8');
+      expect(text.trimEnd().split('\n')).toHaveLength(format === 'csv' ? 91 : 90);
+    },
+  );
+
+  test.each(['ndjson', 'csv'])(
+    'is not overwritten through a link under the name of a temporary file: %s',
+    async (format) => {
+      const { env } = openSandbox({ records: { accounts: 50 } });
+      const file = folder();
+      writeFileSync(file('victim'), 'untouched\n', { mode: 0o666 });
+      for (const end of ['part', 'tmp']) symlinkSync(file('victim'), file(`a.${end}`));
+      writeFileSync(file('a'), 'older\n', { mode: 0o600 });
+      const args = ['pull', 'accounts', '--out', file('a'), '--format', format];
+      expect((await run(env, args)).code).toBe(0);
+      expect(readFileSync(file('victim'), 'utf8')).toBe('untouched\n');
+      expect([lstatSync(file('a')).isFile(), statSync(file('a')).mode & 0o777]).toEqual([true, 0o600]);
+    },
+  );
+
+  test('is not replaced by half of it while another pull writes to the same file', async () => {
+    const { sandbox, env } = openSandbox({ records: { accounts: 100 }, pageSize: 10 });
+    const file = folder();
+    sandbox.onRequest(() => {
+      if (!existsSync(file('a.part'))) return;
+      rmSync(file('a.part'));
+      writeFileSync(file('a.part'), '{"id":"1"}\n');
+    });
+    const { code, log } = await run(env, ['pull', 'accounts', '--out', file('a')]);
+    expect([code, log]).toEqual([7, expect.stringContaining('was replaced by another program')]);
+    expect(existsSync(file('a'))).toBe(false);
   });
 });
 
@@ -185,6 +251,11 @@ describe('pull --format csv', () => {
     ]);
     // An empty string is not null.
     expect(out.trimEnd().split('\n').at(-1)).toContain(',"",,');
+
+    sandbox.store.boms.insert({ toString: 'x', code: ' 7' });
+    sandbox.store.boms.insert({});
+    const boms = await run(env, ['pull', 'boms', '--format', 'csv']);
+    expect(boms.out).toBe('id,toString,code\n1,x," 7"\n2,,\n');
   });
 
   test.each(['ndjson', 'csv'])('leaves out rows that are no object, and fails: %s', async (format) => {
@@ -196,14 +267,6 @@ describe('pull --format csv', () => {
       const found = format === 'csv' ? rows(out) : records(out);
       expect([code, found.map(({ id }) => id)]).toEqual([5, ['1', '3']]);
     }
-  });
-
-  test('leaves a missing field empty whatever its name', async () => {
-    const { sandbox, env } = openSandbox();
-    sandbox.store.boms.insert({ toString: 'x', code: ' 7' });
-    sandbox.store.boms.insert({});
-    const { out } = await run(env, ['pull', 'boms', '--format', 'csv']);
-    expect(out).toBe('id,toString,code\n1,x," 7"\n2,,\n');
   });
 
   test.each(['ndjson', 'csv'])(
@@ -236,15 +299,6 @@ describe('pull --all', () => {
     expect(lines[0]).toMatch(/^\d+ records of accounts in \d+ pages, [\d.]+ s: complete\.$/);
   });
 
-  test('needs a folder, and says so if there is a file', async () => {
-    const { sandbox, env } = openSandbox();
-    const file = folder()('data');
-    writeFileSync(file, '');
-    const { code, log } = await run(env, ['pull', '--all', '--out', file]);
-    expect([code, log]).toEqual([7, expect.stringContaining('Name a folder.')]);
-    expect(sandbox.count()).toBe(0);
-  });
-
   test.each(['ndjson', 'csv'])('that is stopped changes no file: %s', async (format) => {
     const counts = { accounts: 20, accountAddresses: 20, products: 100 };
     const { sandbox, env } = openSandbox({ records: counts, pageSize: 10 });
@@ -266,21 +320,29 @@ describe('pull --all', () => {
     expect(format === 'csv' ? rows(text) : records(text)).toHaveLength(20);
   });
 
-  test('writes no file for a collection that the key may not read', async () => {
-    const { sandbox, env } = openSandbox({ records: 150 });
+  test('into a folder is rejected while another one runs', async () => {
+    const { sandbox, env } = openSandbox({ records: 200 });
     const file = folder();
-    const key = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
-    const { code, log } = await run(key, ['pull', '--all', '--out', file('data')]);
-    expect([code, readdirSync(file('data'))]).toEqual([0, ['products.ndjson']]);
-    expect(log).toContain('This key may not read accounts (scope_required).');
+    const args = ['pull', '--all', '--out', file('data')];
+    const stop = new AbortController();
+    const first = run(env, args, { signal: stop.signal });
+    while (sandbox.count() < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = await run(env, args);
+    expect([second.code, second.log]).toEqual([7, expect.stringContaining('Another pull')]);
+    expect((await first).code).toBe(0);
+    expect(records(readFileSync(file('data/accounts.ndjson'), 'utf8'))).toEqual(sandbox.store.accounts.all());
+    expect(readdirSync(file('data'))).not.toContain('pull.lock');
   });
 
-  test('fails if the key loses its rights in the middle of a collection', async () => {
+  test('writes no file for a collection that the key may not read, and fails if it loses its rights', async () => {
     const { sandbox, env } = openSandbox({ records: { accounts: 100 }, pageSize: 10 });
-    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8, times: 1 });
     const file = folder();
-    expect((await run(env, ['pull', '--all', '--out', file('data')])).code).toBe(3);
-    expect(readdirSync(file('data'))).toEqual([]);
+    const args = ['pull', '--all', '--out', file('data')];
+    sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { skip: 8, times: 1 });
+    expect([(await run(env, args)).code, readdirSync(file('data'))]).toEqual([3, []]);
+    const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, args);
+    expect([code, readdirSync(file('data'))]).toEqual([0, ['products.ndjson']]);
+    expect(log).toContain('This key may not read accounts (scope_required).');
   });
 });
 

@@ -1,5 +1,5 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ describe('sandbox', () => {
     await expect(read('/accounts', 'unknown')).rejects.toThrow('fetch failed');
   });
 
-  test('names a key for each company and permission set; every line is a variable, a comment or empty', async () => {
+  test('names a key for each company and permission set, other ones without --seed', async () => {
     const run = start(...sandboxArgs, '--quiet');
     await run.ready;
     const names = run.out
@@ -82,50 +82,36 @@ describe('sandbox', () => {
       'ACCOUNTING_API_KEY_OTHER_COMPANY',
     ]);
     expect(run.out).toContain('# or load it: set -a; . ./.env; set +a');
-    expect(run.out[0]).toContain('200 records from seed 7, 10000 requests in 60 s');
-    await (await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`)).arrayBuffer();
-    await run.end();
-    expect(run.log).toEqual([expect.stringContaining('Listening'), expect.stringContaining('1 request')]);
-  });
-
-  test('issues other keys each time without --seed', async () => {
-    const runs = [start('sandbox', '--port', '0'), start('sandbox', '--port', '0')];
-    await Promise.all(runs.map(({ ready }) => ready));
-    expect(new Set(runs.map(({ variable }) => variable('ACCOUNTING_API_KEY'))).size).toBe(2);
-    await Promise.all(runs.map(({ end }) => end()));
+    // Without --seed, the keys are others each time.
+    const other = start('sandbox', '--port', '0');
+    await other.ready;
+    expect(other.variable('ACCOUNTING_API_KEY')).not.toBe(run.variable('ACCOUNTING_API_KEY'));
+    await Promise.all([run.end(), other.end()]);
+    expect(run.log).toEqual([expect.stringContaining('Listening'), expect.stringContaining('0 requests')]);
   });
 
   test.each([
-    [[], null],
-    [['--cors'], '*'],
-  ] as const)('sends with %j the Access-Control-Allow-Origin %s', async (flags, allowed) => {
-    const run = start(...sandboxArgs, ...flags);
-    await run.ready;
-    const response = await fetch(`${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1/accounts`);
-    expect(response.headers.get('access-control-allow-origin')).toBe(allowed);
-    await run.end();
-  });
-
-  test.each([
-    ['--host 127.0.0.1', 421],
-    ['--host 127.0.0.1 --allow-host other.example --allow-host Shop.example', 401],
-    ['--host 0.0.0.0', 401],
-  ])('with %s responds to a request for shop.example with %d', async (flags, status) => {
-    const run = start(...sandboxArgs, ...flags.split(' '));
-    await run.ready;
-    const port = new URL(run.variable('ACCOUNTING_BASE_URL')).port;
-    const received = await new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, path: '/', headers: { Host: 'shop.example' } };
-      get(options, (response) => resolve(response.resume().statusCode)).once('error', reject);
-    });
-    expect(received).toBe(status);
-    await run.end();
-  });
+    ['--host 127.0.0.1', 421, undefined],
+    ['--host 127.0.0.1 --allow-host other.example --allow-host Shop.example', 401, undefined],
+    ['--host 0.0.0.0 --cors', 401, '*'],
+  ])(
+    'with %s responds to a request for shop.example with %d, for pages of %s',
+    async (flags, status, pages) => {
+      const run = start(...sandboxArgs, ...flags.split(' '));
+      await run.ready;
+      const port = new URL(run.variable('ACCOUNTING_BASE_URL')).port;
+      const received = await new Promise<IncomingMessage>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/', headers: { Host: 'shop.example' } };
+        get(options, (response) => resolve(response.resume())).once('error', reject);
+      });
+      expect([received.statusCode, received.headers['access-control-allow-origin']]).toEqual([status, pages]);
+      await run.end();
+    },
+  );
 
   test('adds the faults of --fault with their conditions', async () => {
     const twice = '{"kind":"status","status":503,"collection":"boms","times":2}';
-    const page = '{"kind":"status","status":200,"body":"<h1>Oops</h1>","method":"POST"}';
-    const run = start(...sandboxArgs, '--fault', twice, '--fault', page);
+    const run = start(...sandboxArgs, '--fault', twice);
     await run.ready;
     const base = `${run.variable('ACCOUNTING_BASE_URL')}/api/public/v1`;
     const headers = { 'X-AUTH-TOKEN': run.variable('ACCOUNTING_API_KEY') };
@@ -133,22 +119,25 @@ describe('sandbox', () => {
     for (const path of ['accounts', 'boms', 'boms', 'boms'])
       seen.push((await fetch(`${base}/${path}`, { headers })).status);
     expect(seen).toEqual([200, 503, 503, 200]);
-    const created = await fetch(`${base}/products`, { method: 'POST', headers });
-    expect(created.headers.get('content-type')).toContain('text/html');
     await run.end();
-    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(3);
+    expect(run.log.filter((line) => line.endsWith('fault status · full'))).toHaveLength(2);
   });
 
   test.each([
-    ['--options', '{"listbody":"member"}', 'Did you mean listBody?'],
-    ['--options', 'listBody=member', 'Give a JSON object'],
-    ['--options', '{"clock":"someday"}', 'someday is not a timestamp'],
-    ['--fault', '{"kind":"timeout"}', '"timeout"'],
-    ['--fault', '{"kind":"disconnect","colection":"boms"}', 'Did you mean collection?'],
-  ])('rejects %s %s', async (flag, value, message) => {
-    const run = start(...sandboxArgs, flag, value);
-    expect(await run.code).toBe(2);
-    expect(run.log.join()).toContain(message);
+    ['--options', '{"listbody":"member"}', 2, 'Did you mean listBody?'],
+    ['--options', 'listBody=member', 2, 'Give a JSON object'],
+    ['--options', '{"clock":"someday"}', 2, 'someday is not a timestamp'],
+    ['--fault', '{"kind":"timeout"}', 2, '"timeout"'],
+    ['--fault', '{"kind":"disconnect","colection":"boms"}', 2, 'Did you mean collection?'],
+    ['--fixtures', '/no/such', 7, 'no file of a collection'],
+    ['--service', '{"client":{},"sync":{},"sandbox":{"pageSizes":30}}', 7, 'cannot be created: pageSizes'],
+  ])('rejects %s %s', async (flag, value, code, message) => {
+    const file = folder()('service.json');
+    writeFileSync(file, value);
+    const run = start(...sandboxArgs, flag, flag === '--service' ? file : value);
+    expect(await run.code).toBe(code);
+    expect(run.log.join('\n')).toContain(message);
+    expect(run.log.join('\n').split('\n')).toHaveLength(2);
   });
 
   test('lists every option and fault', async () => {
@@ -158,7 +147,6 @@ describe('sandbox', () => {
     for (const [name, option] of Object.entries(sandboxOptions)) {
       expect(text).toMatch('options' in option ? `  ${name}.` : `  ${name}: `);
     }
-    expect(text).toContain('  order: "id-asc" (id-asc, id-desc,');
     for (const kind of Object.keys(sandboxFaults)) expect(text).toContain(`  ${kind}`);
     expect(text).toMatch(/conditions of a fault: .*\bskip\b.*\bprobability/);
   });
@@ -190,10 +178,6 @@ describe('sandbox', () => {
     const [baseUrl, apiKey] = ['ACCOUNTING_BASE_URL', 'ACCOUNTING_API_KEY'].map(command.variable);
     expect(await createClient({ baseUrl, apiKey }).boms.get('70')).toMatchObject({ name: 'Desk' });
     await command.end();
-
-    const wrong = start('sandbox', '--port', '0', '--fixtures', folder()('none'));
-    expect(await wrong.code).toBe(7);
-    expect(wrong.log.join()).toContain('no file of a collection');
   });
 
   test('writes its settings into a file with --write; reports a port that is in use, and keeps an earlier file', async () => {
@@ -222,20 +206,14 @@ describe('sandbox', () => {
 
   test('overwrites with --write a file that it wrote, but none with other settings', async () => {
     const file = folder()('.env');
-    const first = start(...sandboxArgs, '--write', file);
-    await first.ready;
-    await first.end();
-    const again = start('sandbox', '--port', '0', '--seed', '8', '--write', file);
-    await again.ready;
-    expect(await again.end()).toBe(0);
+    for (const seed of ['7', '8']) {
+      const run = start('sandbox', '--port', '0', '--seed', seed, '--write', file);
+      await run.ready;
+      await run.end();
+    }
     const written = readFileSync(file, 'utf8');
     expect(written).toContain('from seed 8,');
-
-    for (const text of [
-      'PAYMENT_SECRET=1\n',
-      'ACCOUNTING_API_KEY=of-a-real-service\n',
-      `${written}PAYMENT_SECRET=1\n`,
-    ]) {
+    for (const text of ['ACCOUNTING_API_KEY=of-a-real-service\n', `${written}PAYMENT_SECRET=1\n`]) {
       writeFileSync(file, text);
       const refused = start(...sandboxArgs, '--write', file);
       expect(await refused.code).toBe(7);
@@ -262,16 +240,5 @@ describe('sandbox', () => {
       `# ours\r\nPAYMENT_SECRET="$&"\r\nexport ACCOUNTING_BASE_URL=http://127.0.0.1:${port}\r\nLAST=1\nACCOUNTING_API_KEY=${key}\n`,
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
-  });
-
-  test('reports an option of --service that it does not know in two lines', async () => {
-    const file = folder()('service.json');
-    writeFileSync(file, '{"client":{},"sync":{},"sandbox":{"pageSizes":30}}');
-    const run = start(...sandboxArgs, '--service', file);
-    expect(await run.code).toBe(7);
-    expect(run.log).toEqual([
-      expect.stringMatching(/cannot be created: pageSizes/),
-      expect.stringContaining('probe --out'),
-    ]);
   });
 });
