@@ -1,7 +1,18 @@
 import { AccountingError } from './accounting-error.ts';
 
-/** Another run moved the same checkpoint. Best effort: two runs of the same pair are not always noticed. */
+/** What to do, by what the other run can have done. */
+const HINTS = {
+  running: 'Run one of each tenant at a time.',
+  both_wrote: "Run once in mode: 'full', and one of each tenant at a time.",
+  wrote_often: 'Run it again.',
+} as const;
+
+/** Another run of the tenant is at work, or wrote the same state. Best effort: two runs are not always noticed. */
 export class ConcurrentRunError extends AccountingError {
   static override readonly brand: string = 'ConcurrentRunError';
   override readonly code = 'concurrent_run';
+
+  constructor(message: string, other: keyof typeof HINTS) {
+    super(message, { retryable: true, hint: HINTS[other] });
+  }
 }

@@ -119,8 +119,8 @@ async function markRun({ store, storeKey, tenant, signal, onWait }: HoldOptions)
 }
 
 function anotherRun(tenant: string, what: string): ConcurrentRunError {
-  return new ConcurrentRunError(`Another push of ${tenant} ${what}; what was written stays written.`, {
-    retryable: true,
-    hint: 'Run one push of a tenant at a time.',
-  });
+  return new ConcurrentRunError(
+    `Another push of ${tenant} ${what}; what was written stays written.`,
+    'running',
+  );
 }

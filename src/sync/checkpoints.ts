@@ -126,10 +126,7 @@ export class Checkpoints {
     if (isUntouched || state === undefined) throw notKept(this.key);
     throw new ConcurrentRunError(
       `Another run wrote the state under ${this.key} at the same time. Records that both delivered at the same time may be stale in the copy.`,
-      {
-        retryable: true,
-        hint: "Run once in mode: 'full'. Make sure that only one run of a tenant and collection is active at a time.",
-      },
+      'both_wrote',
     );
   }
 

@@ -87,7 +87,13 @@ export async function refresh(
     const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts);
     let left: ReadonlySet<string> = new Set(ids);
     for (let attempt = 1; left.size > 0; attempt++) {
-      if (attempt > MOST_ATTEMPTS) throw takenOver(name, left);
+      if (attempt > MOST_ATTEMPTS) {
+        const [id] = left;
+        throw new ConcurrentRunError(
+          `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
+          'wrote_often',
+        );
+      }
       left = await pass(left);
     }
     return { collection: name, ...counts };
@@ -167,11 +173,4 @@ function refreshPass({ copy, name, source, settings, remember }: RefreshContext,
     }
     return again;
   };
-}
-
-function takenOver(name: string, [id]: ReadonlySet<string>): ConcurrentRunError {
-  return new ConcurrentRunError(
-    `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
-    { retryable: true, hint: 'Run it again.' },
-  );
 }

@@ -136,10 +136,7 @@ function lockTenant(name: string, tenant: string): () => void {
     throw failureKind(reason) === 'away' ? reason : notOpened(reason, `${name} cannot be locked`);
   }
   if (unlock !== undefined) return unlock;
-  throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, {
-    retryable: true,
-    hint: 'Run one at a time; other tenants can be synced at the same time.',
-  });
+  throw new ConcurrentRunError(`Another sync of ${tenant} writes to ${name}.`, 'running');
 }
 
 /** A database of the caller, or a file of this run. */

@@ -250,7 +250,7 @@ const rows: readonly Omit<Provocation, 'name'>[] = [
     outcome: 'not_sent',
     words: [
       'Another run wrote the state under accounting-data-sdk:acme:accounts',
-      'only one run of a tenant and collection',
+      'one of each tenant at a time',
     ],
     provoke: concurrentRuns,
   },
