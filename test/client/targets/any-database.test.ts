@@ -23,6 +23,7 @@ import { type Copy, copied, openedAt, openSqlite } from './engines.ts';
 import {
   clientOf,
   collections,
+  fromTemplate,
   parsed,
   refreshed,
   reportOf,
@@ -745,6 +746,13 @@ test('sync_status and verify of a copy leave out what the key may not read', asy
   expect(await caught(check(productsOnly))).toMatchObject({ code: 'scope_required' });
 });
 
+/** What became of a company since its copy was made. */
+interface Change {
+  readonly delete?: readonly string[];
+  readonly update?: Readonly<Record<string, unknown>>;
+  readonly forgetKey?: boolean;
+}
+
 describe('the guard of a copy', () => {
   const records = { accounts: 20, products: 20 };
   const options = ({ target }: Copy) => ({ tenant: 'acme', target, collections });
@@ -774,6 +782,49 @@ describe('the guard of a copy', () => {
     const [row] = await copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
     expect((JSON.parse(`${row?.value}`) as { keys: string[] }).keys).toHaveLength(2);
     expect(`${row?.value}`).not.toContain(sandbox.keys.full);
+  });
+
+  test('rejects the key of a company whose records have the same ids and were created in the same second', async () => {
+    const { sandbox, copy, options, clientWith } = await fromTemplate(openSqlite());
+    const { products } = sandbox.otherStore;
+    // A field that distinguishes no record may be equal.
+    for (const { id, createdAt, unitId } of sandbox.store.products.all()) {
+      products.delete(id);
+      products.insert({ id, createdAt, unitId, productNumber: `B-${id}`, name: `Product ${id} of bolt` });
+    }
+    const before = await copied(copy);
+    const bolt = clientWith(sandbox.keys.otherCompany);
+    for (const call of [
+      () => sync(bolt, { ...options, mode: 'full' }),
+      () => sync(bolt, { ...options, collections: ['products'] }),
+      () => refresh(bolt.products, { tenant: 'acme', target: copy.target, ids: ['1'] }),
+      () => verify(bolt, options),
+    ]) {
+      expect(await caught(call())).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+    }
+    expect(await copied(copy)).toEqual(before);
+  });
+
+  test.each([
+    ['a product was deleted', { delete: ['1'] }],
+    ['all known products but one were deleted', { delete: ['1', '10', '11', '12'] }],
+    ['every product has another price and number', { update: { salePrice: '9.0000', productNumber: 'new' } }],
+    ['the copy has no digest', { forgetKey: true }],
+  ])('admits a rotated key although %s', async (_, change: Change) => {
+    const { sandbox, copy, options, clientWith } = await fromTemplate(openSqlite());
+    const { products } = sandbox.store;
+    for (const id of change.delete ?? []) products.delete(id);
+    for (const { id } of products.all()) products.update(id, change.update ?? {});
+    if (change.forgetKey) await copy.query(`DELETE FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
+    const rotated = clientWith(sandbox.issueKey());
+    const lookUps = () => sandbox.count(({ path }) => /products\/\d+$/.test(path));
+    sandbox.clearLogs();
+    await sync(rotated, { ...options, mode: 'full' });
+    expect(lookUps() > 0).toBe(change.forgetKey !== true);
+    expect(await copied(copy)).toEqual(upstream(sandbox));
+    sandbox.clearLogs();
+    await sync(rotated, options);
+    expect(lookUps()).toBe(0);
   });
 
   test('does not accept equal records without a timestamp as proof', async () => {

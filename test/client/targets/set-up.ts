@@ -7,7 +7,7 @@ import {
   sync,
   verify,
 } from 'accounting-data-sdk';
-import type { Sandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { type Copy, comparable } from './engines.ts';
@@ -27,6 +27,18 @@ export function run(
   clientOptions: ClientOptions = {},
 ): Promise<SyncReport> {
   return sync(clientOf(sandbox, clientOptions), { tenant: 'acme', target, collections, ...options });
+}
+
+/** Brings a copy of a company up to date, and makes another company from the same template a day later. */
+export async function fromTemplate(copy: Copy) {
+  const sandbox = createSandbox({ records: { accounts: 20, products: 20 } });
+  for (const name of collections)
+    for (const record of sandbox.store[name].all()) sandbox.otherStore[name].insert({ ...record });
+  for (const { id } of sandbox.otherStore.products.all())
+    sandbox.otherStore.products.update(id, { createdAt: '2021-01-02T00:00:00Z' });
+  await run(sandbox, copy);
+  const options = { tenant: 'acme', target: copy.target, collections };
+  return { sandbox, copy, options, clientWith: (apiKey: string) => clientOf(sandbox, { apiKey }) };
 }
 
 export function verified(
