@@ -1,5 +1,8 @@
 import { expect } from 'vitest';
 
+/** Each night tests also run what differs from others only in the version of a library. */
+export const isNightly = process.env.NIGHTLY !== undefined;
+
 /**
  * The seeds that a test runs: `usual` many, unless `SOAK_HISTORIES` is larger. `SEED` repeats the one whose number a
  * failure printed.

@@ -3,6 +3,7 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { isNightly } from '../../support/seeds.ts';
 import { compilers, json, node, tool } from './support/run.ts';
 
 const { project } = inject('installed');
@@ -65,7 +66,7 @@ describe('a project that has only the packed package and what its snippets impor
   });
 
   // The oldest versions that the package accepts.
-  test.each([
+  test.runIf(isNightly).each([
     ['msw', 'msw-2', "'msw/"],
     ['zod', 'zod-4.3', "from 'zod'"],
   ])('compiles and runs those for %s with %s', async (library, oldest, text) => {
