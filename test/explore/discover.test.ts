@@ -1,5 +1,5 @@
 import { collectionNames, createClient } from 'accounting-data-sdk';
-import { type DiscoverOptions, type Discovery, discover } from 'accounting-data-sdk/explore';
+import { type DiscoverOptions, discover } from 'accounting-data-sdk/explore';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
@@ -27,9 +27,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 
 describe('discover reports a field', () => {
   test.each<[name: string, values: readonly unknown[], schema: string]>([
-    ['text', ['a', 'b'], 'z.string().nullish()'],
     ['mixed', [1, 'a'], 'z.union([z.number(), z.string()]).nullish()'],
-    ['count', [3, 4], 'z.number().nullish()'],
     ['fraction', [1, 2.5], 'z.number().nullish()'],
     ['flag', [true, null], 'z.boolean().nullish()'],
     ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()'],
@@ -38,15 +36,12 @@ describe('discover reports a field', () => {
     ['tags', [['x'], ['y']], 'z.array(z.string().nullable()).nullish()'],
     ['nothing', [null, null], 'z.unknown().optional()'],
     ['list', [[], []], 'z.array(z.unknown()).nullish()'],
-    ['rare', [undefined, 1], 'z.number().nullish()'],
     // An amount by its digits, or by its name and a point; not because a text is a number.
     ['a', ['1.00', '-7.25'], 'money.nullish()'],
     ['totalAmount', ['5', '5.5'], 'money.nullish()'],
-    ['edition', ['1.5', '2.5'], 'z.string().nullish()'],
     ['version', ['1.10', '1.20'], 'z.string().nullish()'],
     ['vatPercentage', ['21.00', '9.00'], 'z.string().nullish()'],
     ['code', ['8010', '12.50'], 'z.string().nullish()'],
-    ['ean', ['8712345678906', '8712345678913'], 'z.string().nullish()'],
     ['day', ['31.12', '1.1'], 'z.string().nullish()'],
   ])('by all its values: %s with %j is %s', async (name, values, schema) => {
     const { line } = await discoverAccounts(values.map((value) => ({ [name]: value })));
@@ -55,27 +50,19 @@ describe('discover reports a field', () => {
 
   test('of a product by its documented kind: a string with two digits after the point is no amount', async () => {
     const sandbox = createSandbox();
-    for (const [diameter, salePrice] of [
-      ['10.00', '5'],
-      ['12.50', '7'],
-    ])
-      sandbox.store.products.insert({ diameter, salePrice });
+    for (const diameter of ['10.00', '12.50']) sandbox.store.products.insert({ diameter, salePrice: '5' });
     const { source } = await discover(clientOf(sandbox), { collections: ['products'] });
     expect(source).toContain('diameter: z.string().nullish(),');
     expect(source).toContain('salePrice: money.nullish(),');
   });
 
-  test('in a comment that says how often it was there, and warns of an amount that is a number', async () => {
-    const { source } = await discoverAccounts([{ totalAmount: 12.5, quantity: 3 }, { quantity: 4 }]);
+  test('in a comment that says how often it was there, inside lists too, and warns of amounts as numbers', async () => {
+    const { source, fields } = await discoverAccounts([
+      { lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }], totalAmount: 12.5, quantity: 3 },
+      { lines: [], quantity: 4 },
+    ]);
     expect(source).toMatch(/amount: digits may be lost; on 1 of 2 records/);
     expect(source).toContain('/** Integer; on all 2 records. */');
-  });
-
-  test('inside objects and lists of objects', async () => {
-    const { source, fields } = await discoverAccounts([
-      { lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }] },
-      { lines: [] },
-    ]);
     expect(fields.lines?.items?.fields).toMatchObject({
       amount: { kinds: ['money'], always: true },
       note: { always: false },
@@ -143,15 +130,6 @@ describe('a reference that discover reports', () => {
 });
 
 describe('the sample of discover', () => {
-  test.each(['_page', 'page'] as const)(
-    'has every page of a service that reads %s',
-    async (pageParameter) => {
-      const sandbox = createSandbox({ records: 100, pageParameter });
-      const { collections } = await discover(clientOf(sandbox), { collections: ['boms'], sample: 500 });
-      expect(collections[0]?.records).toBe(sandbox.store.boms.count);
-    },
-  );
-
   test('reaches records far behind the first pages, and the newest', async () => {
     const old = { updatedAt: '2024-01-01T00:00:00Z' };
     const accounts = times(900, (n) => (n < 450 ? old : { ...old, later: true }));
@@ -163,8 +141,8 @@ describe('the sample of discover', () => {
   });
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
-    for (const afterLastPage of ['empty', 'not_found'] as const) {
-      const small = createSandbox({ records: { boms: 95 }, afterLastPage });
+    for (const options of [{ afterLastPage: 'not_found' }, { pageParameter: 'page' }] as const) {
+      const small = createSandbox({ records: { boms: 95 }, ...options });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
       expect(collections[0]?.records).toBe(95);
     }
@@ -181,15 +159,6 @@ describe('the sample of discover', () => {
     });
     const { collections, requests } = await discover(deaf, { collections: ['boms'] });
     expect([collections[0]?.records, requests]).toEqual([30, 4]);
-  });
-
-  test('is rejected before anything is sent if an option is invalid', async () => {
-    const sandbox = createSandbox();
-    for (const options of [{ sample: 0 }, { collections: [] }]) {
-      const running = discover(clientOf(sandbox), options);
-      await expect(running).rejects.toMatchObject({ code: 'invalid_input' });
-    }
-    expect(sandbox.count()).toBe(0);
   });
 });
 
@@ -229,36 +198,20 @@ describe('the file of discover from a malicious service', () => {
     const found = new Set(['id', ...names, 'kind', '*/ process.exit(2) /*']);
     expect(new Set(Object.keys(shape)), `seed ${seed}`).toEqual(found);
   });
-
-  test('cannot set a prototype', async () => {
-    const sandbox = createSandbox({ records: { accounts: 3 } });
-    sandbox.faults.add({
-      kind: 'rewrite',
-      body: (text) => text.replaceAll('"name":', '"__proto__":{"polluted":1},"name":'),
-    });
-    const { source } = await discover(clientOf(sandbox), { collections: ['accounts'] });
-    expect(source).not.toContain('__proto__');
-    expect(({} as { polluted?: number }).polluted).toBeUndefined();
-  });
 });
-
-const amountsOf = ({ collections }: Discovery) =>
-  collections.flatMap(({ collection, fields }) =>
-    Object.entries(fields).flatMap(([name, { kinds }]) =>
-      kinds.includes('money') ? [`${collection}.${name}`] : [],
-    ),
-  );
-
-const referencesOf = ({ collections }: Discovery) =>
-  Object.fromEntries(
-    collections.flatMap(({ collection, references }) =>
-      Object.entries(references).map(([path, { collection: to }]) => [`${collection}.${path}`, to]),
-    ),
-  );
 
 test('discover reports every amount and every reference of generated data, and nothing else as such', async () => {
   const discovery = await discover(clientOf(createSandbox({ records: 6000, seed: 11, relations: 'iri' })));
-  expect(amountsOf(discovery)).toEqual(MONEY_FIELDS);
-  expect(referencesOf(discovery)).toEqual(REFERENCES);
+  const { collections } = discovery;
+  const found = <Facts>(of: 'fields' | 'references') =>
+    collections.flatMap(({ collection, [of]: all }) =>
+      Object.entries(all).map(([path, facts]) => [`${collection}.${path}`, facts as Facts] as const),
+    );
+  const fields = found<{ kinds: readonly string[] }>('fields');
+  expect(fields.filter(([, { kinds }]) => kinds.includes('money')).map(([path]) => path)).toEqual(
+    MONEY_FIELDS,
+  );
+  const references = found<{ collection: string }>('references').map(([path, to]) => [path, to.collection]);
+  expect(Object.fromEntries(references)).toEqual(REFERENCES);
   expect(discovery.requests).toBeLessThanOrEqual(21 * collectionNames.length);
 });

@@ -93,24 +93,15 @@ describe('the options and the advice for a service', () => {
   });
 
   test('name the collection that differs', async () => {
+    // Of two bounds, it drops one.
     const client = clientBehind(productSandbox().sandbox, (url) => {
-      if (url.pathname.endsWith('/products')) url.searchParams.delete('id[lte]');
+      const isDropped = url.pathname.endsWith('/products') && url.searchParams.has('id[gte]');
+      if (isDropped) url.searchParams.delete('id[lte]');
       return url;
     });
     const report = await probe(client, { collections: ['accounts', 'products'] });
     expect(report.client.pagination).toEqual({ products: 'page' });
-    expect(() =>
-      createClient({ baseUrl: 'https://books.example', ...report.client, apiKey: 'k' }),
-    ).not.toThrow();
   });
-});
-
-test('a probe advises page for a service that drops one of two bounds', async () => {
-  const client = clientBehind(productSandbox().sandbox, (url) => {
-    if (url.searchParams.has('id[gte]')) url.searchParams.delete('id[lte]');
-    return url;
-  });
-  expect((await probe(client, { collections: ['products'] })).client.pagination).toBe('page');
 });
 
 test.each([
@@ -161,7 +152,6 @@ describe('the times that updatedSince is compared with', () => {
 
   test.each([
     ['America/St_Johns', '2026-01-31T15:00:00Z', -210, '-03:30'],
-    ['Pacific/Chatham', '2026-07-31T15:00:00Z', 765, '+12:45'],
     ['Pacific/Kiritimati', '2026-07-31T15:00:00Z', 840, '+14:00'],
   ])('of %s are found by requests around a timestamp in UTC', async (timeZone, clock, minutes, offset) => {
     const report = await reportOf({ timeZone, clock, dateFilter: 'local' });
@@ -172,8 +162,6 @@ describe('the times that updatedSince is compared with', () => {
 
   test.each([
     ['America/New_York', 'local', '-05:00'],
-    ['America/New_York', 'utc', '-05:00'],
-    ['Asia/Kolkata', 'local', '+05:30'],
     ['Asia/Kolkata', 'utc', '+05:30'],
   ] as const)('of %s follow from the offset that records show: %s', async (timeZone, dateFilter, offset) => {
     const report = await reportOf({ timeZone, dateFilter, timestamps: 'offset' });

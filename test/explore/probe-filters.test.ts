@@ -53,19 +53,11 @@ const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
 const unknownBecause = (reason: string) => ({ known: false, reason: expect.stringContaining(reason) });
 
 describe('a filter', () => {
-  test.each([
-    ['gt', 'id-desc'],
-    ['gte', 'none'],
-    ['lt', 'id-asc'],
-    ['lte', 'id-desc'],
-  ] as const)(
-    'id[%s] that the service does not apply is ignored, in the order %s',
-    async (operator, order) => {
-      const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order }));
-      const expected = OPERATORS.map((name) => (name === operator ? 'ignored' : 'honoured'));
-      expect(OPERATORS.map((name) => id[name].value)).toEqual(expected);
-    },
-  );
+  test.each(OPERATORS)('id[%s] that the service does not apply is ignored', async (operator) => {
+    const { id } = await productsBehind(without(`id[${operator}]`), productSandbox({ order: 'id-desc' }));
+    const expected = OPERATORS.map((name) => (name === operator ? 'ignored' : 'honoured'));
+    expect(OPERATORS.map((name) => id[name].value)).toEqual(expected);
+  });
 
   test.each<[what: string, rewrite: Rewrite, findings: Readonly<Record<string, unknown>>]>([
     ['id[gt] that returns 400 is rejected', rejecting('id[gt]'), { 'id.gt.value': 'rejected' }],
@@ -80,11 +72,6 @@ describe('a filter', () => {
       'id[lte] that is only dropped beside id[gte] is honoured alone, and not together',
       (url) => (url.searchParams.has('id[gte]') ? without('id[lte]')(url) : url),
       { 'id.gte.value': 'honoured', 'id.lte.value': 'honoured', 'id.together.value': false },
-    ],
-    [
-      'id[between] that is dropped has no separator',
-      without('id[between]'),
-      { 'betweenSeparator.known': false },
     ],
     [
       'id[between] that hides everything has no separator',
@@ -106,7 +93,6 @@ describe('a filter', () => {
       replaced('updatedSince', (since) => since.replace(/(?<=T.*)\d{2}Z$/, '59Z')),
       { 'updatedSince.verdict.value': 'honoured', 'updatedSince.compares.value': 'utc' },
     ],
-    ['updatedSince accepts an offset', unchanged, { 'updatedSince.offset.value': 'accepted' }],
     [
       'updatedSince that accepts only UTC rejects an offset',
       rejecting('updatedSince', /[+-]\d\d:\d\d$/),

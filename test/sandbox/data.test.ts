@@ -15,25 +15,12 @@ const valuesOf = ({ store }: Sandbox, path: string) => {
 const everything = (sandbox: Sandbox) =>
   Object.fromEntries(names.map((name) => [name, sandbox.store[name].all()]));
 
-test('spreads a number of records over all collections exactly', () => {
-  for (const records of [14, 500]) {
-    const sandbox = createSandbox({ records });
-    const counts = names.map((name) => sandbox.store[name].count);
-    expect(counts.reduce((sum, count) => sum + count)).toBe(records);
-    if (records >= 500) expect(Math.min(...counts)).toBeGreaterThan(0);
-  }
-});
-
-test('generates no records of a collection without a count', () => {
-  const sandbox = createSandbox({ records: { boms: 3 }, otherRecords: { boms: 2 } });
-  expect([sandbox.store.boms.count, sandbox.store.products.count, sandbox.otherStore.boms.count]).toEqual([
-    3, 0, 2,
-  ]);
-  expect(sandbox.store.boms.all()).toMatchObject([
-    { productId: null },
-    { productId: null },
-    { productId: null },
-  ]);
+test('spreads a number of records over all collections exactly, or generates those of each count', () => {
+  const sandbox = createSandbox({ records: 500, otherRecords: { boms: 2 } });
+  const counts = names.map((name) => sandbox.store[name].count);
+  expect([counts.reduce((sum, count) => sum + count), Math.min(...counts) > 0]).toEqual([500, true]);
+  const { boms, products } = sandbox.otherStore;
+  expect([boms.all(), products.count]).toMatchObject([[{ productId: null }, { productId: null }], 0]);
 });
 
 test('generates the same records from the same seed, and others from another seed', () => {
@@ -51,8 +38,8 @@ test('gives the records of the other company other ids', () => {
   }
 });
 
-test.each(['numeric', 'uuid'] as const)('refers only to records that exist (%s ids)', (form) => {
-  const sandbox = createSandbox({ seed: 3, records: 800, ids: { form, gap: 4 } });
+test('refers only to records that exist', () => {
+  const sandbox = createSandbox({ seed: 3, records: 800, ids: { gap: 4 } });
   for (const [path, target] of Object.entries(REFERENCES)) {
     const existing = new Set(sandbox.store[target].ids());
     const named = valuesOf(sandbox, path);

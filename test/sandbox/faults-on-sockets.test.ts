@@ -32,10 +32,8 @@ describe('no response', () => {
 
   test('a stall sends nothing and keeps the connection until the sandbox closes', async () => {
     const logged = new Promise<void>((resolve) => sandbox.onRequest(() => resolve()));
-    const { response, socket } = (() => {
-      sandbox.faults.next({ kind: 'stall' });
-      return rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
-    })();
+    sandbox.faults.next({ kind: 'stall' });
+    const { response, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await logged;
     // Another connection is served meanwhile, and by then the stalled one would have had its bytes.
     expect((await call(sandbox, '/accounts')).status).toBe(200);
@@ -49,23 +47,10 @@ describe('no response', () => {
     const rule = sandbox.faults.next({ kind: 'connection-refused' });
     expect((await open.response).text).toBe('');
     expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
-    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNREFUSED' });
-
     rule.remove();
     await listening.ready();
     expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
     expect(sandbox.requests).toHaveLength(1);
-  });
-
-  test('connection-refused before listen opens the port once the rule ends', async () => {
-    const late = createSandbox();
-    const rule = late.faults.next({ kind: 'connection-refused' });
-    const port = await late.listen();
-    expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
-    rule.remove();
-    await port.ready();
-    expect((await call(late, '/accounts')).status).toBe(200);
-    await late.close();
   });
 
   test('connection-refused with forMs opens the port again by itself', async () => {
@@ -100,7 +85,6 @@ describe('a part of a response', () => {
 
   test.each([
     [{ kind: 'disconnect', in: 'body', atByte: 0 }, 'closed'],
-    [{ kind: 'disconnect', in: 'body', atByte: 5 }, 'closed'],
     [{ kind: 'disconnect', in: 'body', reset: true, atByte: 5 }, 'ECONNRESET'],
   ] as const)('%j sends the headers and so many bytes of the body', async (fault, end) => {
     const whole = bodyOf((await raw(undefined)).text);
@@ -126,18 +110,6 @@ describe('a part of a response', () => {
     await response;
   });
 
-  test('slow-body sends the same bytes, a few at a time', async () => {
-    const whole = bodyOf((await raw(undefined)).text);
-    sandbox.faults.next({ kind: 'slow-body', bytes: 20, everyMs: 1 });
-    const { response, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
-    let pieces = 0;
-    socket.on('data', () => {
-      pieces += 1;
-    });
-    expect(bodyOf((await response).text)).toBe(whole);
-    expect(pieces).toBeGreaterThan(1);
-  });
-
   test('rewrite can remove Date', async () => {
     const { text } = await raw({ kind: 'rewrite', headers: { Date: null } });
     expect([text.slice(9, 12), headerOf(text, 'Date')]).toEqual(['200', undefined]);
@@ -148,9 +120,7 @@ describe('Node’s fetch', () => {
   test.each([
     [{ kind: 'lost-response', committed: true }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', reset: true, committed: false }, 'ECONNRESET'],
-    [{ kind: 'disconnect', in: 'headers', atByte: 20 }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', in: 'headers', atByte: 99_999 }, 'UND_ERR_SOCKET'],
-    [{ kind: 'disconnect', in: 'body' }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', in: 'body', atByte: 99_999 }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', in: 'body', reset: true }, 'ECONNRESET'],
   ] as const)(
@@ -171,15 +141,6 @@ describe('Node’s fetch', () => {
       }
     },
   );
-
-  test('disconnect stores the create before it resets the connection', async () => {
-    sandbox.faults.next({ kind: 'disconnect', reset: true });
-    await expect(createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).rejects.toThrow(
-      'fetch failed',
-    );
-    expect((await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' })).status).toBe(201);
-    expect(sandbox.journal).toHaveLength(1);
-  });
 });
 
 describe('closing', () => {

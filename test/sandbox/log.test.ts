@@ -3,14 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { call, createProduct } from './support/call.ts';
 
 describe('the log', () => {
-  test('counts requests until it is cleared', async () => {
-    const sandbox = createSandbox();
-    for (let i = 1; i <= 3; i += 1) await call(sandbox, `/accounts/${i}`);
-    expect([sandbox.count(), sandbox.count(({ path }) => path.endsWith('2'))]).toEqual([3, 1]);
-    sandbox.clearLogs();
-    expect([sandbox.count(), sandbox.requests]).toEqual([0, []]);
-  });
-
   test('lists requests and their responses', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
     await call(sandbox, '/accounts?id[gt]=1&_page=1');
@@ -19,15 +11,7 @@ describe('the log', () => {
     expect(JSON.stringify(sandbox.requests)).not.toContain(sandbox.keys.full);
     const at = new Date('2026-01-31T12:00:00Z');
     expect(sandbox.requests).toMatchObject([
-      {
-        method: 'GET',
-        path: '/api/public/v1/accounts',
-        query: { 'id[gt]': '1', _page: '1' },
-        key: 'full',
-        at,
-        status: 200,
-        records: 1,
-      },
+      { path: '/api/public/v1/accounts', query: { 'id[gt]': '1', _page: '1' }, key: 'full', at, records: 1 },
       {
         method: 'POST',
         idempotencyKey: 'k',
@@ -45,6 +29,8 @@ describe('the log', () => {
     sandbox.onRequest(() => counts.push(sandbox.count()));
     await Promise.all(Array.from({ length: 4 }, () => call(sandbox, '/accounts')));
     expect(counts).toEqual([1, 2, 3, 4]);
+    sandbox.clearLogs();
+    expect([sandbox.count(), sandbox.requests]).toEqual([0, []]);
   });
 
   test('the journal lists what requests changed, without the writes of the store', async () => {

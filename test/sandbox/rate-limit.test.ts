@@ -1,5 +1,5 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { call } from './support/call.ts';
 
 const START = Date.UTC(2026, 0, 31, 12, 0, 0);
@@ -67,39 +67,31 @@ test('token-bucket refills steadily, up to its size', async () => {
   expect((await send(sandbox, 6)).map(([, remaining]) => remaining)).toEqual([4, 3, 2, 1, 0, 0]);
 });
 
-describe.each(['fixed', 'fixed-from-first', 'sliding-counter', 'token-bucket'] as const)('%s', (kind) => {
-  test('allows no more than the limit at once, and does not count rejected requests', async () => {
+test.each(['fixed', 'fixed-from-first', 'sliding-counter', 'token-bucket'] as const)(
+  '%s does not count rejected requests, and works after the clock was turned back',
+  async (kind) => {
     const sandbox = limited({ kind, limit: 4 });
     const statuses = (await send(sandbox, 20)).map(([status]) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(4);
     sandbox.clock.advance(20_000);
     expect((await send(sandbox, 1))[0]?.slice(0, 2)).toEqual([200, 3]);
-  });
-
-  test('works after the clock was turned back', async () => {
-    const sandbox = limited({ kind, limit: 2 });
-    await send(sandbox, 3);
     sandbox.clock.advance(-3_600_000);
-    await send(sandbox, 1);
+    await send(sandbox, 5);
     sandbox.clock.advance(20_000);
     expect((await send(sandbox, 1))[0]?.[0]).toBe(200);
-  });
-});
+  },
+);
 
 test('a request without a valid key is never rate limited: the response stays 401', async () => {
   const sandbox = limited({ limit: 1 });
-  for (const key of [sandbox.keys.revoked, 'unknown', null]) {
-    for (let i = 0; i < 3; i += 1) {
-      const { status, headers } = await call(sandbox, '/accounts', { key });
-      expect([status, headers.get('x-ratelimit-limit')]).toEqual([401, '1']);
-    }
+  for (const key of ['unknown', 'unknown', null, null]) {
+    const { status, headers } = await call(sandbox, '/accounts', { key });
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([401, '1']);
   }
 });
 
 test('rateLimit false reports a quota that never shrinks', async () => {
   const sandbox = createSandbox({ rateLimit: false });
-  expect(await send(sandbox, 2)).toEqual([
-    [200, 1_000_000, null],
-    [200, 1_000_000, null],
-  ]);
+  const unlimited = [200, 1_000_000, null];
+  expect(await send(sandbox, 2)).toEqual([unlimited, unlimited]);
 });

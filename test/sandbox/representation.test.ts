@@ -13,17 +13,10 @@ describe('problemType', () => {
     const forbidden = await call(sandbox, '/accounts', { key: sandbox.keys.forbidden });
     const unknownKey = await call(sandbox, '/accounts', { key: sandbox.keys.revoked });
 
-    expect([one.status, one.record.type]).toEqual([
-      422,
-      expect.stringMatching(new RegExp(`^/validation_errors/${UUID}$`)),
-    ]);
-    expect(one.record.violations).toEqual([
-      {
-        propertyPath: 'brand',
-        message: expect.any(String),
-        code: String(one.record.type).replace('/validation_errors/', ''),
-      },
-    ]);
+    const type = expect.stringMatching(new RegExp(`^/validation_errors/${UUID}$`));
+    expect([one.status, one.record.type]).toEqual([422, type]);
+    const code = String(one.record.type).replace('/validation_errors/', '');
+    expect(one.record.violations).toEqual([{ propertyPath: 'brand', message: expect.any(String), code }]);
     expect(two.record.type).toMatch(new RegExp(`^/validation_errors/0=${UUID};1=${UUID}$`));
     expect([missing.status, missing.record.type]).toEqual([404, '/errors/404']);
     expect([forbidden.status, forbidden.record.type]).toEqual([403, '/errors/403']);
@@ -49,7 +42,6 @@ describe('formats', () => {
   test.each([
     ['jsonld', 'application/json', 406],
     ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
-    ['jsonld', '*/*', 'application/ld+json'],
     ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
     ['json', 'text/html', 'application/json'],
   ] as const)('formats %s respond to Accept %s with %s', async (formats, accept, expected) => {
@@ -89,28 +81,23 @@ test('relations iri: references to other collections are IRIs', async () => {
   expect((await call(iris, '/boms')).list).toMatchObject([{ productId: '/api/public/v1/products/1' }]);
 });
 
-describe('nullFields', () => {
-  test('omitted leaves fields without a value out of every response', async () => {
-    const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });
-    const { id } = sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000' });
-    const full = { name: 'Desk', salePrice: '129.0000' };
-    const [listed] = (await call(sandbox, '/products')).json as object[];
-    expect(listed).toMatchObject(full);
-    for (const shown of [listed, (await call(sandbox, `/products/${id}`)).record]) {
-      expect(Object.keys(shown ?? {}).toSorted()).toEqual([
-        'createdAt',
-        'id',
-        'name',
-        'salePrice',
-        'updatedAt',
-      ]);
-    }
-    const patched = await call(sandbox, `/products/${id}`, { method: 'PATCH', body: { salePrice: null } });
-    expect(Object.keys(patched.record)).not.toContain('salePrice');
-    expect(sandbox.store.products.get(id)).toMatchObject({ salePrice: null });
-    const deleted = await call(sandbox, `/products/${id}`, { method: 'DELETE' });
-    expect(Object.keys(deleted.record)).not.toContain('salePrice');
-  });
+test('nullFields omitted leaves fields without a value out of every response', async () => {
+  const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });
+  const path = '/products/1';
+  sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000' });
+  const listed = (await call(sandbox, '/products')).list[0];
+  const own = 'createdAt id name salePrice updatedAt';
+  for (const shown of [listed, (await call(sandbox, path)).record])
+    expect(
+      Object.keys(shown ?? {})
+        .toSorted()
+        .join(' '),
+    ).toBe(own);
+  const patched = await call(sandbox, path, { method: 'PATCH', body: { salePrice: null } });
+  expect(Object.keys(patched.record)).not.toContain('salePrice');
+  expect(sandbox.store.products.get('1')).toMatchObject({ salePrice: null });
+  const deleted = await call(sandbox, path, { method: 'DELETE' });
+  expect(Object.keys(deleted.record)).not.toContain('salePrice');
 });
 
 test.each([

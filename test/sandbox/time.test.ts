@@ -12,19 +12,20 @@ describe('times', () => {
     expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: expected, updatedAt: expected });
   });
 
-  test('with milliseconds updatedSince is exact, and inclusive', async () => {
-    const sandbox = createSandbox({ timestamps: 'milliseconds', clock: '2026-01-31T12:00:00.250Z' });
+  test.each([
+    ['milliseconds', '2026-01-31T12:00:00.250Z', ['1']],
+    ['milliseconds', '2026-01-31T12:00:00.251Z', []],
+    // A fraction of its own second makes no difference.
+    ['seconds', '2026-01-31T12:00:00.900Z', ['1']],
+    ['seconds', '2026-01-31T12:00:01Z', []],
+    // Without an offset it is in UTC, and a date is its midnight.
+    ['seconds', '2026-01-31T12:00', ['1']],
+    ['seconds', '2026-01-31T12:00:01', []],
+    ['seconds', '2026-01-31', ['1']],
+  ] as const)('with timestamps in %s updatedSince=%s lists %j', async (timestamps, since, found) => {
+    const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
     sandbox.store.boms.insert({});
-    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T12:00:00.250Z'))).toEqual(['1']);
-    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T12:00:00.251Z'))).toEqual([]);
-  });
-
-  test('a timestamp without an offset is in UTC, and a date is its midnight', async () => {
-    const sandbox = createSandbox({ clock: '2026-01-31T00:00:00Z' });
-    sandbox.store.boms.insert({});
-    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T00:00'))).toEqual(['1']);
-    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31T00:00:01'))).toEqual([]);
-    expect(ids(await call(sandbox, '/boms?updatedSince=2026-01-31'))).toEqual(['1']);
+    expect(ids(await call(sandbox, `/boms?updatedSince=${since}`))).toEqual(found);
   });
 
   test('the clock stands still at a timestamp until a test moves it, and runs with the machine otherwise', async () => {
@@ -37,16 +38,15 @@ describe('times', () => {
     expect(await date()).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
     expect(() => sandbox.clock.set('someday')).toThrow(RangeError);
 
-    let now = 1000;
-    const running = createSandbox({ clock: { now: () => now } });
-    now = 5000;
-    expect(running.clock.now()).toBe(5000);
-    running.clock.set(100_000);
+    let now = 5000;
+    const { clock } = createSandbox({ clock: { now: () => now } });
+    expect(clock.now()).toBe(5000);
+    clock.set(100_000);
     now = 6000;
-    expect(running.clock.now()).toBe(101_000);
-    running.clock.freeze();
+    expect(clock.now()).toBe(101_000);
+    clock.freeze();
     now = 9000;
-    expect(running.clock.now()).toBe(101_000);
+    expect(clock.now()).toBe(101_000);
   });
 
   test('commitDelayMs shows a write later, with the updatedAt of its time', async () => {
@@ -96,23 +96,19 @@ describe('times', () => {
     expect(await statuses()).toEqual([200, 200, 2]);
   });
 
-  test('a write does not overtake an earlier one of the same record', async () => {
+  test('a write does not overtake an earlier one of the same record, and clear removes both', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
-    sandbox.store.boms.insert({ name: 'a' });
-    sandbox.store.boms.update('1', { name: 'b' }, { visibleAfterMs: 10_000 });
-    sandbox.store.boms.update('1', { name: 'c' });
+    const { boms } = sandbox.store;
+    boms.insert({ name: 'a' });
+    boms.update('1', { name: 'b' }, { visibleAfterMs: 10_000 });
+    boms.update('1', { name: 'c' });
     expect((await call(sandbox, '/boms/1')).record.name).toBe('a');
     sandbox.clock.advance(10_000);
     expect((await call(sandbox, '/boms/1')).record.name).toBe('c');
-  });
-
-  test('clear removes pending writes too', async () => {
-    const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
-    sandbox.store.boms.insert({ id: '1' }, { visibleAfterMs: 1000 });
-    sandbox.store.boms.clear();
-    expect(sandbox.store.boms.get('1')).toBeUndefined();
+    boms.update('1', { name: 'd' }, { visibleAfterMs: 1000 });
+    boms.clear();
     sandbox.clock.advance(1000);
-    expect(ids(await call(sandbox, '/boms'))).toEqual([]);
+    expect([boms.get('1'), ids(await call(sandbox, '/boms'))]).toEqual([undefined, []]);
   });
 });
 
@@ -140,11 +136,6 @@ describe('timeZone', () => {
     const sandbox = createSandbox({ timeZone, clock, timestamps: 'offset' });
     expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
   });
-
-  test('leaves timestamps in UTC as they are', () => {
-    const sandbox = createSandbox({ timeZone: 'Asia/Kolkata', clock: '2026-01-31T15:00:00Z' });
-    expect(sandbox.store.products.insert({}).updatedAt).toBe('2026-01-31T15:00:00Z');
-  });
 });
 
 describe('dateFilter', () => {
@@ -156,14 +147,11 @@ describe('dateFilter', () => {
 
   test.each([
     ['utc', '2026-01-31T10:00:00-05:00', ['1']],
-    ['utc', '2026-01-31T10:00:00', ['1']],
     ['utc', '2026-01-31T10:00:01', []],
     ['local', '2026-01-31T10:00:00Z', ['1']],
     ['local', '2026-01-31T10:00:01Z', []],
     ['local', '2026-01-31T10:00:00-05:00', ['1']],
     ['local', '2026-01-31T10:00:00+0530', ['1']],
-    ['local', '2026-01-31T10:00:00', ['1']],
-    ['local', '2026-01-31', ['1']],
   ] as const)('%s compares updatedSince=%s with 10:00 in New York', async (dateFilter, since, found) => {
     const sandbox = createSandbox({ ...newYork, dateFilter });
     sandbox.store.products.insert({});

@@ -28,24 +28,12 @@ const named = (name: string) => ({
 
 /** Fields of which a schema may reject the record that it was made from, or may not compile. */
 export const ODD_FIELDS: readonly (readonly [name: string, fields: Readonly<Record<string, unknown>>])[] = [
-  ['ten objects in each other', { objects10: nested(10, (down) => ({ down })) }],
   ['thirty objects in each other', { objects30: nested(30, (down) => ({ down })) }],
   ['thirty lists in each other', { lists30: nested(30, (item) => [item]) }],
   ['lists and objects in each other', { both15: nested(15, (down) => [{ down, none: null }]) }],
-  ...[
-    'constructor',
-    'toString',
-    'valueOf',
-    'hasOwnProperty',
-    '__defineGetter__',
-    '__proto__',
-    'prototype',
-    'then',
-    'class',
-    'default',
-    '1e3',
-    '',
-  ].map((name) => [`a field named ${JSON.stringify(name)}`, named(name)] as const),
+  ...['constructor', 'toString', '__proto__', 'then', 'class', 'default', '1e3', ''].map(
+    (name) => [`a field named ${JSON.stringify(name)}`, named(name)] as const,
+  ),
 ];
 
 /** A folder in which code finds `zod` and this package. */

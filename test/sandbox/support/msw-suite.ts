@@ -60,13 +60,6 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     expect(sandbox.store.products.count).toBe(1);
   });
 
-  test('returns a redirect unchanged', async () => {
-    const headers = { Location: 'https://elsewhere.example/' };
-    sandbox.faults.next({ kind: 'rewrite', committed: false, status: 307, headers });
-    const response = await get('/accounts', { redirect: 'manual' });
-    expect([response.status, response.headers.get('location')]).toEqual([307, 'https://elsewhere.example/']);
-  });
-
   test('truncates a body', async () => {
     sandbox.store.accounts.insert({ name: 'a' });
     sandbox.faults.next({ kind: 'disconnect', in: 'body' });
