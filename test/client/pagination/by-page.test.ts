@@ -95,29 +95,15 @@ test.each(repeating)(
   },
 );
 
-test('a list by page does not treat different invalid rows without ids as equal', async () => {
-  const { pages } = serviceOf(
-    ({ page = 1 }) => (page < 6 ? [{ name: `${page}a` }, { name: `${page}b` }] : []),
-    {
-      validation: 'report',
-    },
-  );
-  expect(await all(pages())).toHaveLength(5);
+test('a list by page reads on if an import in front of it makes a page come twice', async () => {
+  const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
+  const seen = new Set<string>();
+  for await (const page of accounts.list({}, oneAtATime).pages()) {
+    if (seen.size === 0) for (const n of range(1, 30)) sandbox.store.accounts.insert({ id: `${1_000 + n}` });
+    for (const { id } of page.records) if (Number(id) < 1_000) seen.add(id);
+  }
+  expect(seen.size).toBe(90);
 });
-
-test.each([29, 30])(
-  'a list by page reads on if an import adds %d records in front of the list, so that a page of 30 comes twice',
-  async (added) => {
-    const { accounts, sandbox } = accountsOf(range(1, 90), { order: 'id-desc' });
-    const seen = new Set<string>();
-    for await (const page of accounts.list({}, oneAtATime).pages()) {
-      if (seen.size === 0)
-        for (let n = 0; n < added; n++) sandbox.store.accounts.insert({ id: String(1_000 + n) });
-      for (const { id } of page.records) if (Number(id) < 1_000) seen.add(id);
-    }
-    expect(seen.size).toBe(90);
-  },
-);
 
 test.each([
   [1, 10],

@@ -7,7 +7,6 @@ import { caught } from '../../support/caught.ts';
 import { problemResponse } from '../../support/scripted-fetch.ts';
 import {
   type AccountPage,
-  accountsOf,
   all,
   byId,
   everything,
@@ -15,6 +14,7 @@ import {
   inside,
   listing,
   type Query,
+  type Rows,
   range,
   rowsOf,
   serviceOf,
@@ -53,37 +53,40 @@ test.each<[string, ListQuery, ListOptions, string]>([
   expect(queries[0]).toBe(first);
 });
 
-describe('a list of a service without bounds on id', () => {
-  test.each<[string, (query: Query) => ReturnType<typeof withoutBounds> | Response]>([
-    ['ignores them', (query) => withoutBounds(range(1, 25), query)],
-    ['ignores the upper one', (query) => withoutBounds(inside(range(1, 25), { gt: query.id.gt }), query)],
-    [
-      'rejects them with 400',
-      (query) => (query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(400)),
-    ],
-    [
-      'rejects them with 422',
-      (query) => (query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(422)),
-    ],
-  ])('continues by page if it %s, unless keyset was chosen', async (_, respond) => {
-    const { accounts, queries } = serviceOf(respond);
-    const pages = await all(accounts.list().pages());
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(strings(1, 25));
-    expect(kindsOf(pages)).toEqual(new Set(['page']));
-    expect(pages.some(({ restarted }) => restarted)).toBe(false);
-    // The first page is not requested again.
-    expect(queries.filter((query) => query === '' || query === '_page=1')).toEqual(['_page=1']);
-    expect(await accounts.list().toArray({ limit: 12 })).toHaveLength(12);
+/** What a service does with the bounds of a request: it understands none, not all, or rejects them. */
+const boundless: Readonly<Record<string, (query: Query) => Rows>> = {
+  'ignores them': (query) => withoutBounds(range(1, 25), query),
+  'ignores the upper one': (query) => withoutBounds(inside(range(1, 25), { gt: query.id.gt }), query),
+  'shows no rows to those with an end': (query) =>
+    query.id.lte === undefined ? withoutBounds(inside(range(1, 25), query.id), query) : [],
+  ...Object.fromEntries(
+    [400, 422].map((status) => [
+      `rejects them with ${status}`,
+      (query: Query) =>
+        query.id.lte === undefined ? withoutBounds(range(1, 25), query) : problemResponse(status),
+    ]),
+  ),
+};
 
-    const error = await caught(accounts.list({}, { pagination: 'keyset' }).toArray(everything));
-    expect(error).toMatchObject({
-      code: expect.stringMatching(/^(filter_ignored|unknown_problem|malformed_request|validation_failed)$/),
-    });
-    const byName = serviceOf(respond, { pagination: 'keyset' });
-    expect(await caught(byName.accounts.list().toArray(everything))).toMatchObject({
-      code: (error as { code: string }).code,
-    });
-  });
+describe('a list of a service without bounds on id', () => {
+  test.each(Object.entries(boundless))(
+    'continues by page if it %s, unless keyset was chosen',
+    async (name, respond) => {
+      const { accounts, queries } = serviceOf(respond);
+      const pages = await all(accounts.list().pages());
+      expect(pages.flatMap(({ ids }) => ids)).toEqual(strings(1, 25));
+      expect(kindsOf(pages)).toEqual(new Set(['page']));
+      expect(pages.some(({ restarted }) => restarted)).toBe(false);
+      // The first page is not requested again, unless the rows of the first bound may have been deleted.
+      const firstPages = queries.filter((query) => query === '' || query === '_page=1');
+      expect(firstPages).toHaveLength(name.startsWith('shows') ? 2 : 1);
+      expect(await accounts.list().toArray({ limit: 12 })).toHaveLength(12);
+
+      const chosen = serviceOf(respond, { pagination: 'keyset' }).accounts.list();
+      const code = expect.stringMatching(/^(filter_ignored|unknown_problem|malformed_request)$/);
+      expect(await caught(chosen.toArray(everything))).toMatchObject({ code });
+    },
+  );
 
   const [numbers, texts] = [range(1, 95), range(1, 95).map((n) => `x-${n}`)];
   test.each<[string, readonly (string | number)[], (query: Query) => boolean]>([
@@ -120,26 +123,19 @@ describe('a list of a service without bounds on id', () => {
 
   test('throws FilterIgnoredError if it ignores a bound of the caller', async () => {
     const { accounts } = serviceOf((query) => withoutBounds(range(1, 25), query));
-    for (const id of [{ gt: '5' }, { lte: '20' }, { between: ['3', '4'] as const }]) {
-      expect(await caught(all(accounts.list({ id })))).toMatchObject({ code: 'filter_ignored' });
-    }
+    expect(await caught(all(accounts.list({ id: { lte: '20' } })))).toMatchObject({ code: 'filter_ignored' });
   });
 
   test('throws if records were delivered before', async () => {
-    const ignoresLater = serviceOf((query) =>
-      query.count < 4 ? withoutBounds(inside(range(1, 45), query.id), query) : rowsOf(range(1, 10)),
-    );
-    const seen: string[] = [];
-    const read = async () => {
-      for await (const { id } of ignoresLater.accounts.list()) seen.push(id);
-    };
-    expect(await caught(read())).toMatchObject({ code: 'filter_ignored' });
-    expect(seen.length).toBeGreaterThan(0);
-
-    const rejectsLater = serviceOf((query) =>
-      query.count < 4 ? withoutBounds(inside(range(1, 45), query.id), query) : problemResponse(400),
-    );
-    expect(await caught(all(rejectsLater.accounts.list()))).toMatchObject({ status: 400 });
+    for (const then of [() => rowsOf(range(1, 10)), () => problemResponse(400)]) {
+      const { accounts } = serviceOf((query) =>
+        query.count < 4 ? withoutBounds(inside(range(1, 45), query.id), query) : then(),
+      );
+      const pages = accounts.list().pages();
+      expect((await pages.next()).value?.ids).toHaveLength(9);
+      const code = expect.stringMatching(/^(filter_ignored|malformed_request)$/);
+      expect(await caught(all(pages))).toMatchObject({ code });
+    }
   });
 
   test('throws if it was resumed', async () => {
@@ -151,15 +147,6 @@ describe('a list of a service without bounds on id', () => {
     honours = false;
     const resumed = accounts.list({}, { resumeFrom: first?.resumeToken });
     expect(await caught(all(resumed))).toMatchObject({ code: 'filter_ignored' });
-  });
-
-  test('continues by page if it shows rows to open requests only', async () => {
-    const { accounts } = serviceOf((query) =>
-      query.id.lte === undefined ? withoutBounds(inside(range(1, 25), query.id), query) : [],
-    );
-    const pages = await all(accounts.list().pages());
-    expect(pages.flatMap(({ ids }) => ids)).toEqual(strings(1, 25));
-    expect(kindsOf(pages)).toEqual(new Set(['page']));
   });
 });
 
@@ -204,16 +191,6 @@ describe('a list in which an id is not an integer', () => {
     );
     expect(await idsOf(accounts.list())).toHaveLength(40);
     expect(reported).toEqual(['3']);
-  });
-
-  test('requests the first page once if that page shows such an id', async () => {
-    const { accounts, queries } = accountsOf(['a', 'b', 'c'], { pageSize: 2 });
-    const pages = await all(accounts.list({}, { prefetch: 0 }).pages());
-    expect(pages.map(({ ids, complete, restarted }) => [ids, complete, restarted])).toEqual([
-      [['a', 'b'], undefined, false],
-      [['c'], 'likely', false],
-    ]);
-    expect(queries()).toEqual(['_page=1', '_page=2', '_page=3']);
   });
 });
 

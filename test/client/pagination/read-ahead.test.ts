@@ -126,16 +126,4 @@ describe('a keyset read with prefetch: 4 of ids with gaps', () => {
     expect(invalid).toEqual(sparse.filter((id) => id % 3 === 0));
     expect(idsIn(pages)).toEqual(sparse.filter((id) => id % 3 !== 0));
   });
-
-  test('reports an invalid row once, even if it has no id', async () => {
-    const nameless = 60;
-    const { accounts } = serviceOf(
-      (query) =>
-        pageOf(sparse, query).map((id) => (sparse[nameless] === id ? { name: 'no id' } : { id: String(id) })),
-      { validation: 'report' },
-    );
-    const pages = await all(accounts.list({}, ahead).pages());
-    expect(pages.flatMap(({ invalid }) => invalid)).toHaveLength(1);
-    expect(idsIn(pages)).toEqual(sparse.filter((_, index) => index !== nameless));
-  });
 });

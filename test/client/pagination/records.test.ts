@@ -1,5 +1,5 @@
 import type { PageResponse } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
   jsonResponse,
@@ -109,19 +109,14 @@ test.each([
 );
 
 test('listeners get the invalid rows of a page together with the page', async () => {
-  const seen: (string | undefined)[] = [];
-  const fetch = scriptedFetch(
-    jsonResponse([{ id: '1' }, { id: 2 }]),
-    jsonResponse([{ id: '3' }, { id: 4 }]),
-    jsonResponse([]),
-  );
-  const client = scriptedClient(fetch, {
-    validation: 'report',
-    on: { invalidRecord: ({ collection }) => seen.push(collection) },
-  });
-  const counts: number[] = [];
-  const list = client.accounts.list({}, { pagination: 'page' });
-  for await (const page of list.pages()) counts.push(page.invalid.length, seen.length);
-  expect(counts).toEqual([1, 1, 1, 2]);
-  expect(seen).toEqual(['accounts', 'accounts']);
+  const pages = [[{ id: '1' }, { id: 2 }], [{ id: '3' }, { id: 4 }], []].map((rows) => jsonResponse(rows));
+  const invalidRecord = vi.fn();
+  const options = { validation: 'report', on: { invalidRecord }, pagination: 'page' } as const;
+  const { accounts } = scriptedClient(scriptedFetch(...pages), options);
+  let count = 0;
+  for await (const { invalid } of accounts.list().pages()) {
+    expect(invalid).toHaveLength(1);
+    expect(invalidRecord).toHaveBeenCalledTimes(++count);
+  }
+  expect(invalidRecord).toHaveBeenLastCalledWith(expect.objectContaining({ collection: 'accounts' }));
 });

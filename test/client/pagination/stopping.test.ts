@@ -93,18 +93,6 @@ describe.each(kinds)('a read by %s', (name, options) => {
     await settle();
     expect(listenersOn(signal)).toBe(0);
   });
-
-  test('requests nothing without prefetch before the caller asks for a page', async () => {
-    const { pages, queries } = stalling(99);
-    const read = pages({}, { ...options, prefetch: 0 });
-    await settle();
-    expect(queries).toHaveLength(0);
-    await read.next();
-    await settle();
-    // Keyset pagination requests the first interval again, narrowed, because the service may have cut it.
-    expect(queries).toHaveLength(name === 'keyset' ? 2 : 1);
-    await read.return?.();
-  });
 });
 
 test('a read by page that fails aborts the pages ahead', async () => {

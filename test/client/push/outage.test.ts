@@ -182,23 +182,6 @@ test.each([
   expect(sandbox.store.products.all().at(-1)).toMatchObject({ name: 'Old' });
 });
 
-test('a push continues with a row whose 500 came after the commit', async () => {
-  const { run, sandbox } = withResponses(async ({ method, body }, carryOut) => {
-    if (method !== 'POST' || !String(body).includes('"P-0"')) return undefined;
-    await carryOut();
-    return serverError();
-  });
-  expect((await run(rows(6))).report.counts).toMatchObject({ created: 6 });
-  expect(sandbox.store.products.count).toBe(6);
-});
-
-test('a push without repeated creates does not treat a few failures as an outage if maxOutageMs is 0', async () => {
-  for (const outage of [{ forMs: SECOND / 10 }, { forMs: 5 * SECOND, spares: 2 }]) {
-    const { pushAll } = serviceWithOutage({ ...outage, isDown: ['POST'] });
-    expect((await pushAll(0)).report.counts).toMatchObject({ created: 20, failed: 0 });
-  }
-});
-
 test('a push stops after maxOutageMs and reports the creates that may have been applied', async () => {
   const { sandbox, pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST', 'GET'] });
   const results: PushResult[] = [];

@@ -324,23 +324,6 @@ test.each([
   },
 );
 
-test('a push leaves the ids of another process alone that wrote to its store meanwhile', async () => {
-  const entries = new Map<string, string>();
-  const written: string[] = [];
-  let isOther = false;
-  const store = storeOver(entries, (key) => {
-    if (isOther) written.push(key);
-  });
-  const { run, sandbox } = setUpPush();
-  sandbox.onRequest(({ method }) => {
-    if (method !== 'POST') return;
-    isOther = true;
-    takeOver(entries);
-  });
-  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
-  expect(written).toEqual([]);
-});
-
 test('a push moves the ids of creates to their parts before there are too many to write with each hundred creates', async () => {
   const { entries, run } = setUpPush();
   await run([DESK]);

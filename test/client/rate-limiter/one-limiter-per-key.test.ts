@@ -3,7 +3,7 @@ import { type ClientOptions, createClient, type FetchFunction, RateLimitedError 
 import { beforeEach, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse, withRequestedIds } from '../../support/scripted-fetch.ts';
-import { advance, runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
+import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SLOT = Symbol.for('accounting-data-sdk.rate-limiters');
 const MINUTE_MS = 60_000;
@@ -58,16 +58,6 @@ test.each([
     expect(sent).toEqual(requests);
   },
 );
-
-test('300 calls at once all get their response, of one key and of as many keys', async () => {
-  for (const isOne of [true, false]) {
-    let index = 0;
-    const apiKey = () => (isOne ? 'key' : `key-${index++}`);
-    const client = createClient(withResponse(ok, { apiKey, maxWaitMs: 600_000 }));
-    const calls = Promise.all(Array.from({ length: 300 }, (_, n) => client.accounts.get(`${n}`)));
-    expect(await runToEnd(calls)).toHaveLength(300);
-  }
-});
 
 test('two installed copies of the package share the limiter of a key', async () => {
   // The second copy loads ky and p-retry with its first request, which takes real time.

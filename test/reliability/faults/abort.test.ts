@@ -63,6 +63,10 @@ test.each(METHODS)('an aborted %s rejects with the reason of the signal', async 
   await using server = await scriptedServer(misbehave.stall);
   const fired = AbortSignal.abort(reason);
   expect(await caught(callWith(quickClient(server.url), method, { signal: fired }))).toBe(reason);
+  const byListener = new AbortController();
+  const on = { request: () => byListener.abort(reason) };
+  const { signal } = byListener;
+  expect(await caught(callWith(quickClient(server.url, { on }), method, { signal }))).toBe(reason);
   expect(server.requests).toHaveLength(0);
   await expectToStop(server, 1, (options) => callWith(quickClient(server.url), method, options));
 });

@@ -94,7 +94,7 @@ const groups: readonly Group[] = [
     code: 'unexpected_response',
     outcome: 'unknown',
     cells: ['X', 'once U', 'U', 'done'],
-    faults: { 'an empty page': respond(200, HTML) },
+    faults: { 'an empty page': respond(200, HTML), 'blank lines': respond(200, HTML, ' \r\n') },
   },
   {
     code: 'unexpected_response',

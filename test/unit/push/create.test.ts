@@ -41,21 +41,17 @@ const made = (facts: Partial<MadeProduct> = {}): MadeProduct => ({
   ...facts,
 });
 const rejected = (facts = {}): CreateEnd => ({ end: 'rejected', isOutage: false, isUnseen: false, ...facts });
+const unsent = rejected({ isUnseen: true, isOutage: true });
 const none = (facts: object = {}): Sight => ({ products: 'none', mayLack: false, ...facts });
 const one: Sight = { products: 'one', id: '7' };
+const lacks = none({ made: 'missing', mayLack: true });
 
 describe('what a round sees', () => {
   test.each<[string, CreateState, Sight, CreateState, string]>([
     ['one product, nothing sent', NONE, one, made(), 'compare'],
     ['the product of a create of this run', sent(), one, made({ isOwn: true }), 'compare'],
     ['the product of a create of an earlier run', earlier(0), one, made(), 'compare'],
-    [
-      'the product that this run made',
-      made({ isOwn: true, misses: 1 }),
-      one,
-      made({ isOwn: true }),
-      'compare',
-    ],
+    ['its own product', made({ isOwn: true, misses: 1 }), one, made({ isOwn: true }), 'compare'],
     ['another product than this run made', made({ id: '5', isOwn: true }), one, made(), 'compare'],
     ['several products, nothing sent', NONE, { products: 'several' }, NONE, 'conflict'],
     ['several products, a create sent', sent(), { products: 'several' }, sent(), 'conflict'],
@@ -64,27 +60,9 @@ describe('what a round sees', () => {
     ['a made product of another row', made(), none({ made: 'of_another' }), made(), 'conflict'],
     ['a made product missing, first', made(), none({ made: 'missing' }), made({ misses: 1 }), 'open'],
     ['a made product missing, second', made({ misses: 1 }), none({ made: 'missing' }), NONE, 'send'],
-    [
-      'a made product missing, second, in an incomplete list',
-      made({ misses: 1 }),
-      none({ made: 'missing', mayLack: true }),
-      NONE,
-      'lacking',
-    ],
-    [
-      'a made product missing, first, in an incomplete list',
-      made(),
-      none({ made: 'missing', mayLack: true }),
-      made({ misses: 1 }),
-      'open',
-    ],
-    [
-      'a failed get of a made product',
-      made({ misses: 1 }),
-      none({ made: 'failed' }),
-      made({ misses: 1 }),
-      'failed',
-    ],
+    ['the same, in an incomplete list', made({ misses: 1 }), lacks, NONE, 'lacking'],
+    ['a made product missing, first, in an incomplete list', made(), lacks, made({ misses: 1 }), 'open'],
+    ['a failed get', made({ misses: 1 }), none({ made: 'failed' }), made({ misses: 1 }), 'failed'],
     ['an incomplete list, nothing sent', NONE, none({ mayLack: true }), NONE, 'lacking'],
     ['an incomplete list, a create sent', sent(), none({ mayLack: true }), sent(), 'lacking'],
     ['no product, nothing sent', NONE, none(), NONE, 'send'],
@@ -158,34 +136,17 @@ describe('the end of a create', () => {
   const unknown: CreateEnd = { end: 'unknown' };
   const broken: CreateEnd = { end: 'broken' };
   const repeat = sent({ sendings: 2 });
+  const odd = sent({ isOdd: true });
 
   test.each<[string, SentCreate, CreateEnd, CreateState, string]>([
     ['2xx, first sending', sent(), created, made({ isOwn: true }), 'created'],
     ['2xx, repeat', repeat, created, made({ isOwn: true }), 'created'],
     ['2xx, repeat of an earlier run', earlier(1), created, made(), 'look'],
-    [
-      '2xx, repeat of an earlier run that did not arrive',
-      earlier(1),
-      { ...created, isNew: true },
-      made({ isOwn: true }),
-      'look',
-    ],
+    ['2xx with a new product', earlier(1), { ...created, isNew: true }, made({ isOwn: true }), 'look'],
     ['500, first sending', sent(), broken, sent(), 'open'],
     ['500, repeat', repeat, broken, repeat, 'open'],
-    [
-      '500 again at a row at which it failed alone',
-      sent({ isOdd: true }),
-      broken,
-      sent({ isOdd: true }),
-      'odd',
-    ],
-    [
-      'unknown, at a row at which it failed alone',
-      sent({ isOdd: true }),
-      unknown,
-      sent({ isOdd: true }),
-      'open',
-    ],
+    ['500 again at a row at which it failed alone', odd, broken, odd, 'odd'],
+    ['unknown, at a row at which it failed alone', odd, unknown, odd, 'open'],
     ['2xx with an id alone, first sending', sent(), applied, made({ isOwn: true }), 'open'],
     ['2xx with an id alone, repeat of an earlier run', earlier(1), applied, made(), 'open'],
     ['rejected, first sending', sent(), rejected(), NONE, 'failed'],
@@ -193,13 +154,7 @@ describe('the end of a create', () => {
     ['rejected, repeat', repeat, rejected(), repeat, 'open'],
     ['rejected, repeat of an earlier run', earlier(1), rejected(), earlier(2), 'open'],
     ['rate limited, repeat', repeat, rejected({ isUnseen: true }), sent(), 'open'],
-    [
-      'not sent, repeat of an earlier run',
-      earlier(1),
-      rejected({ isUnseen: true, isOutage: true }),
-      earlier(0),
-      'open',
-    ],
+    ['not sent, repeat of an earlier run', earlier(1), unsent, earlier(0), 'open'],
     ['unknown, first sending', sent(), unknown, sent(), 'open'],
     ['unknown, repeat', repeat, unknown, repeat, 'open'],
     ['unknown, repeat of an earlier run', earlier(1), unknown, earlier(1), 'open'],
@@ -224,22 +179,14 @@ test.each<[string, unknown, CreateEnd]>([
     new RateLimitedError('', facts('rejected'), response(429)),
     rejected({ isUnseen: true }),
   ],
-  [
-    'a refused connection did not either',
-    new ConnectionError('', facts('not_sent')),
-    rejected({ isOutage: true, isUnseen: true }),
-  ],
+  ['a refused connection did not either', new ConnectionError('', facts('not_sent')), unsent],
   ['a 500 may come after the commit', failed(500), { end: 'broken' }],
   ['a 507 too', failed(507), { end: 'broken' }],
   ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
   ['a 409 of a key in progress is unknown', failed(409), { end: 'unknown' }],
   ['half a 201 says the id', unread('wrong_content', 'applied', '7'), { end: 'applied', id: '7' }],
   ['half a 201 may lack the id', unread('wrong_content', 'applied'), { end: 'broken' }],
-  [
-    'half a 201 after a lost response says nothing',
-    unread('wrong_content', 'unknown', '7'),
-    { end: 'broken' },
-  ],
+  ['half a 201 after a lost response', unread('wrong_content', 'unknown', '7'), { end: 'broken' }],
   ['the reason of a signal says nothing', new Error('stopped'), { end: 'unknown' }],
 ])('the error of a create: %s', (_, error, end) => {
   expect(endOfCreate(error)).toEqual(end);
