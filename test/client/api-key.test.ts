@@ -60,64 +60,52 @@ test('a wrong API key is an UnauthenticatedError (401) of every call, ping inclu
 });
 
 test('an error shows neither key, even if the path is the one that was fetched after a 401', async () => {
-  const keys = ['first-key-0001', 'second-key-0002'];
   const fetch = scriptedFetch(problemResponse(401), problemResponse(404));
-  const listener = vi.fn();
-  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? '', on: { request: listener } });
+  const client = scriptedClient(fetch, { apiKey: keysOf('first-key-0001', 'second-key-0002') });
   const error = await caught(client.accounts.get('second-key-0002'));
   expect(error).toMatchObject({ code: 'not_found', path: '/accounts/[redacted]' });
   expect(String(error)).not.toContain('second-key');
 });
 
-test('after a 401 another key is tried, with the same Idempotency-Key, and no attempt is counted', async () => {
-  const fetch = serviceFor('new');
-  const keys = ['old', 'new'];
-  const client = scriptedClient(fetch, { apiKey: () => keys.shift() ?? 'new', retry: { maxAttempts: 1 } });
-  const attempts: number[] = [];
-  const created = await client.products.create(
-    { name: 'Desk' },
-    { onResponse: (meta) => attempts.push(meta.attempts) },
-  );
+/** What a key function returns, call after call. A function throws, or never returns. */
+const keysOf =
+  (...keys: (string | (() => string | Promise<string>))[]) =>
+  () => {
+    const key = keys.shift() ?? 'unwanted';
+    return typeof key === 'string' ? key : key();
+  };
+const down = () => {
+  throw new Error('vault is down');
+};
+const never = () => new Promise<string>(() => {});
 
-  expect(created.id).toBe('42');
-  expect(attempts).toEqual([1]);
-  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(['old', 'new']);
-  expect(new Set(fetch.requests.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
-  expect(new Set(fetch.requests.map(({ init }) => init.body)).size).toBe(1);
-});
-
-test('a key function that returns the same key again after a 401 does not cause another request', async () => {
-  const fetch = serviceFor('another');
-  const apiKey = vi.fn(() => 'old');
-  const error = await caught(scriptedClient(fetch, { apiKey }).accounts.get('42'));
-  expect(error).toMatchObject({ code: 'unauthenticated', attempts: 1 });
-  expect(fetch.requests).toHaveLength(1);
-  expect(apiKey).toHaveBeenCalledTimes(2);
-});
-
-test('only one other key is tried in a call', async () => {
-  let n = 0;
-  const fetch = serviceFor('never');
-  const error = await caught(scriptedClient(fetch, { apiKey: () => `key-${++n}` }).accounts.get('42'));
-  expect(error).toMatchObject({ code: 'unauthenticated', attempts: 1 });
-  expect(fetch.requests).toHaveLength(2);
-});
+test.each([
+  ['another key', ['old', 'new'], ['old', 'new'], undefined],
+  ['the same key', ['old', 'old'], ['old'], 'unauthenticated'],
+  ['another wrong key', ['old', 'other', 'new'], ['old', 'other'], 'unauthenticated'],
+  ['an error', ['old', down], ['old'], 'unauthenticated'],
+] as const)(
+  'after a 401 a key function that returns %s decides what is sent, in the same attempt',
+  async (...row) => {
+    const [, keys, sent, code] = row;
+    const fetch = serviceFor('new');
+    const client = scriptedClient(fetch, { apiKey: keysOf(...keys), retry: { maxAttempts: 1 } });
+    const onResponse = vi.fn();
+    const error = await client.products.create({ name: 'Desk' }, { onResponse }).catch((reason) => reason);
+    expect(error.code).toBe(code);
+    expect(onResponse).toHaveBeenCalledWith(expect.objectContaining({ attempts: 1 }));
+    expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual(sent);
+    const same = fetch.requests.map(({ headers, init }) => `${headers.get('idempotency-key')} ${init.body}`);
+    expect(new Set(same).size).toBe(1);
+  },
+);
 
 test('a key function is called once for a call and once after a 401, however often the call is retried', async () => {
-  const keys = ['old', 'new', 'unwanted'];
-  const fetch = scriptedFetch(
-    networkError('ECONNRESET'),
-    problemResponse(401),
-    problemResponse(503),
-    jsonResponse({ id: '42' }),
-  );
-  await scriptedClient(fetch, { apiKey: () => keys.shift() ?? '' }).accounts.get('42');
-  expect(fetch.requests.map(({ headers }) => headers.get('x-auth-token'))).toEqual([
-    'old',
-    'old',
-    'new',
-    'new',
-  ]);
+  const responses = [networkError('ECONNRESET'), problemResponse(401), problemResponse(503)];
+  const fetch = scriptedFetch(...responses, jsonResponse({ id: '42' }));
+  await scriptedClient(fetch, { apiKey: keysOf('old', 'new') }).accounts.get('42');
+  const sent = fetch.requests.map(({ headers }) => headers.get('x-auth-token'));
+  expect(sent).toEqual(['old', 'old', 'new', 'new']);
 });
 
 test('calls that get a 401 together share one call of the key function', async () => {
@@ -140,39 +128,32 @@ test('calls that get a 401 together share one call of the key function', async (
 
 test('an apiKey function that throws is the cause, without what may be a key, and nothing is sent', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
-  const apiKey = () => {
-    throw new Error('vault says s3cret');
-  };
-  const error = await caught(scriptedClient(fetch, { apiKey }).accounts.get('42'));
-  expect(error).toMatchObject({
+  const apiKey = () => Promise.reject(new Error('vault says s3cret'));
+  const [error, end] = [vi.fn(), vi.fn()];
+  const failure = await caught(scriptedClient(fetch, { apiKey, on: { error, end } }).accounts.get('42'));
+  expect(failure).toMatchObject({
     code: 'invalid_input',
     argument: 'apiKey',
-    message: expect.stringContaining('vault says [redacted]'),
     outcome: 'not_sent',
     attempts: 0,
   });
-  expect(String(error)).not.toContain('s3cret');
-  expect((error as Error).cause).toMatchObject({ name: 'Error', message: 'vault says [redacted]' });
+  expect(String(failure)).toContain('vault says [redacted]');
+  expect((failure as Error).cause).toMatchObject({ name: 'Error', message: 'vault says [redacted]' });
+  expect(error).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ error: failure }));
+  expect(end).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ result: 'error' }));
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('a call throws the 401 if the key function throws after it, and the next call uses it again', async () => {
-  const down = () => {
-    throw new Error('vault is down');
-  };
-  const keys: (() => string)[] = [() => 'old', down, () => 'old', () => 'new'];
-  const fetch = serviceFor('new');
-  const client = scriptedClient(fetch, { apiKey: () => keys.shift()?.() ?? 'new' });
-  const rejected = { code: 'unauthenticated', outcome: 'rejected', attempts: 1 };
-  expect(await caught(client.accounts.get('42'))).toMatchObject(rejected);
-  expect(fetch.requests).toHaveLength(1);
+test('a key function that failed once after a 401 is called again after the next', async () => {
+  const client = scriptedClient(serviceFor('new'), { apiKey: keysOf('old', down, 'old', 'new') });
+  expect(await caught(client.accounts.get('42'))).toMatchObject({ code: 'unauthenticated' });
   expect(await client.accounts.get('42')).toEqual({ id: '42' });
 });
 
 test('a key function that never returns ends the call after timeoutMs, is called once, and nothing is sent', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
-  const apiKey = vi.fn(() => new Promise<string>(() => {}));
+  const apiKey = vi.fn(never);
   const unlimited = { deadlineMs: Number.POSITIVE_INFINITY };
   const call = caught(scriptedClient(fetch, { apiKey, timeoutMs: 1_000, ...unlimited }).products.create({}));
   await vi.advanceTimersByTimeAsync(1_000);
@@ -184,19 +165,9 @@ test('a key function that never returns ends the call after timeoutMs, is called
 
 test('a key refresh that never returns does not block later calls, even without timeouts', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-  const none = Number.POSITIVE_INFINITY;
-  const keys: (() => string | Promise<string>)[] = [
-    () => 'old',
-    () => new Promise<string>(() => {}),
-    () => 'old',
-    () => 'new',
-  ];
-  const client = scriptedClient(serviceFor('new'), {
-    apiKey: () => keys.shift()?.() ?? 'new',
-    timeoutMs: none,
-    deadlineMs: none,
-    rateLimiter: false,
-  });
+  const none = { timeoutMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY };
+  const apiKey = keysOf('old', never, 'old', 'new');
+  const client = scriptedClient(serviceFor('new'), { apiKey, ...none, rateLimiter: false });
   const hung = caught(client.accounts.get('42'));
   await settle();
   await vi.advanceTimersByTimeAsync(5_000);
