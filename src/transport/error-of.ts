@@ -111,6 +111,8 @@ function connectionAdvice(
   if (reason === 'too many subrequests') return 'Nothing was sent: send fewer requests in one invocation.';
   if (reason === 'content security policy')
     return 'Nothing was sent: add the service to connect-src of the page.';
+  if (reason === 'no permission' || reason === 'ERR_ACCESS_DENIED')
+    return 'Nothing was sent: let the process use this address, for example with --allow-net.';
   if (fault === 'blocked') return 'Nothing was sent: check the scheme, port and certificate of baseUrl.';
   return /^(?:ENOTFOUND|EAI_)/.test(reason ?? '')
     ? 'Nothing was sent: check the host name in baseUrl and the DNS. If they are right, try again later.'

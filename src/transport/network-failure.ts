@@ -6,15 +6,15 @@ import { copyCause } from './redact.ts';
 /** Codes of Node, Bun and libuv for a connection that was never made, and what TEXTS says of others. */
 const UNSENT =
   /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_MODULE_NOT_FOUND|not connected|not loaded)$/;
-/** Certificates, TLS versions, and what fetch itself rejects. */
+/** Certificates, TLS versions, and what the runtime or fetch itself rejects. */
 const BLOCKED =
-  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|\w*_CERTIFICATE\w*|bad port|unknown scheme|too many subrequests|content security policy)$/;
+  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|ERR_ACCESS_DENIED|\w*_CERTIFICATE\w*|bad port|unknown scheme|too many subrequests|content security policy|no permission)$/;
 /** A TLS connection that broke while it was in use, as one whose records arrive damaged. */
 const BROKEN_TLS = /BAD_RECORD_MAC|DECRYPT|UNEXPECTED_EOF|SHUTDOWN/;
 /** The headers of a response are larger than the runtime reads. */
 const TOO_LARGE = /^(?:UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/;
 
-/** What runtimes say that have no codes, and Node's code for the same: undici, Deno, Workers, browsers. The first one counts. */
+/** What runtimes say that have no codes, or vague ones, and Node's code for the same: undici, Deno, Bun, Workers, browsers. The first one counts. */
 const TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/^bad port$|^Fetch failed: Requests to port \d+ are blocked/, 'bad port'],
   [/^unknown scheme$|^Url scheme '.*' not supported/, 'unknown scheme'],
@@ -24,10 +24,13 @@ const TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/Network is unreachable/, 'ENETUNREACH'],
   [/invalid peer certificate/, 'CERT_INVALID'],
   [/received corrupt message|received fatal alert/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  // With the code EPROTO, which is also that of a connection that breaks later.
+  [/The TLS handshake failed/, 'ERR_SSL_HANDSHAKE_FAILURE'],
   [/\(Connect\)/, 'not connected'],
   [/Connection reset|connection closed before message completed|Network connection lost/, 'ECONNRESET'],
   [/Too many subrequests/i, 'too many subrequests'],
   [/Content Security Policy/i, 'content security policy'],
+  [/^Requires \w+ access to/, 'no permission'],
   [/dynamically imported module|Importing a module script failed/, 'not loaded'],
 ];
 
@@ -109,7 +112,7 @@ function causesOf(error: unknown, depth = 0): Cause[] {
   const constant = typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : undefined;
   const inner = [...(Array.isArray(errors) ? (errors as unknown[]) : []), error.cause];
   return [
-    { code: constant ?? TEXTS.find(([text]) => text.test(message))?.[1], syscall, message },
+    { code: TEXTS.find(([text]) => text.test(message))?.[1] ?? constant, syscall, message },
     ...inner.slice(0, 10).flatMap((cause) => causesOf(cause, depth + 1)),
   ];
 }

@@ -87,6 +87,8 @@ test.each([
 /** What runtimes say that have no codes: collected on Deno 2.9 and workerd, and of browsers. */
 const deno = (text: string) =>
   new TypeError('fetch failed', { cause: new Error(`error sending request ${text}`) });
+const FLAG = 'run again with the --allow-net flag';
+const named = (name: string, message: string) => Object.assign(new Error(message), { name });
 const IN = 'for url (https://books.example.com/x?updatedSince=2026): client error (Connect): ';
 const FROM = 'from 127.0.0.1:37802 for https://books.example.com/x: client error (SendRequest): ';
 test.each([
@@ -104,28 +106,45 @@ test.each([
   [new Error('Too many subrequests by single Worker invocation.'), 'too many subrequests', 'blocked'],
   [new Error('Network connection lost.'), 'ECONNRESET', 'lost'],
   [
+    Object.assign(new TypeError('EPROTO: The TLS handshake failed.'), { code: 'EPROTO' }),
+    'ERR_SSL_HANDSHAKE_FAILURE',
+    'blocked',
+  ],
+  [named('NotCapable', `Requires net access to "b.example:80", ${FLAG}`), 'no permission', 'blocked'],
+  [named('PermissionDenied', `Requires net access to "b.example", ${FLAG}`), 'no permission', 'blocked'],
+  [wrapped(withCode('ERR_ACCESS_DENIED')), 'ERR_ACCESS_DENIED', 'blocked'],
+  [
     new TypeError('Failed to fetch. Violates the Content Security Policy'),
     'content security policy',
     'blocked',
   ],
-] as const)('%s is recognised without a code: %s, %s (%#)', async (error, reason, kind) => {
+] as const)('%s is recognised by its text: %s, %s (%#)', async (error, reason, kind) => {
   expect(await failureOf(error)).toMatchObject({ code: 'connection_failed', reason, ...KINDS[kind] });
 });
 
-test('headers of a response that the runtime cannot read are named, and not requested again', async () => {
-  await using server = await scriptedServer((_, { socket }) => {
-    socket.end(`HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(20_000)}\r\ncontent-length: 2\r\n\r\n{}`);
-  });
-  const client = createClient({ baseUrl: server.url, apiKey: 'k' });
-  expect(await caught(client.products.create({}))).toMatchObject({
-    code: 'connection_failed',
-    reason: 'UND_ERR_HEADERS_OVERFLOW',
-    retryable: false,
-    outcome: 'unknown',
-    message: expect.stringContaining('headers of the response are larger'),
-  });
-  expect(server.requests).toHaveLength(1);
-});
+test.each([
+  ['one long one', `x-big: ${'x'.repeat(20_000)}`],
+  ['several long ones', Array.from({ length: 3 }, (_, n) => `x-${n}: ${'x'.repeat(7_000)}`).join('\r\n')],
+  ['many', Array.from({ length: 900 }, (_, n) => `set-cookie: c${n}=${'x'.repeat(20)}`).join('\r\n')],
+])(
+  'headers of a response that the runtime cannot read are named, and not requested again: %s',
+  async (_, big) => {
+    await using server = await scriptedServer((_request, { socket }) => {
+      socket.end(`HTTP/1.1 200 OK\r\n${big}\r\ncontent-length: 2\r\n\r\n{}`);
+    });
+    const { accounts, products } = createClient({ baseUrl: server.url, apiKey: 'k' });
+    for (const call of [() => products.create({}), () => products.delete('1'), () => accounts.get('1')]) {
+      expect(await caught(call())).toMatchObject({
+        code: 'connection_failed',
+        reason: 'UND_ERR_HEADERS_OVERFLOW',
+        retryable: false,
+        outcome: 'unknown',
+        message: expect.stringContaining('headers of the response are larger'),
+      });
+    }
+    expect(server.requests).toHaveLength(3);
+  },
+);
 
 const KEY = 'key-of-the-company';
 const QUOTED = `request to https://books.example.com/x?updatedSince=2026 with ${KEY} failed`;

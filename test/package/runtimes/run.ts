@@ -37,7 +37,7 @@ async function programOf({ name, source, platform }: Host, project: string): Pro
   const outfile = join(project, `${name}.mjs`);
   await build({
     stdin: {
-      contents: `import { overlappingCall, scenario } from './scenario.ts';\n${source}`,
+      contents: `import { networkFailures, overlappingCall, scenario } from './scenario.ts';\n${source}`,
       resolveDir: here,
     },
     outfile,

@@ -20,6 +20,7 @@ export const SANDBOX_ARGS: readonly string[] = [
   `--options=${JSON.stringify({ records: RECORDS, rateLimit: { limit: 20, windowMs: 1000 } })}`,
   `--fault=${JSON.stringify({ kind: 'lost-response', committed: true, method: 'POST', times: 1 })}`,
   `--fault=${JSON.stringify({ kind: 'stall', collection: 'boms', times: 2 })}`,
+  `--fault=${JSON.stringify({ kind: 'disconnect', reset: true, committed: false, collection: 'budgetLines' })}`,
   `--fault=${JSON.stringify({ kind: 'status', status: 200, body: '<h1>Oops</h1>', collection: 'budgets' })}`,
 ];
 
@@ -89,6 +90,24 @@ async function errors({ baseUrl, apiKey }: Service, client: sdk.Client): Promise
   for (const [call, type, code] of failures) {
     const error = await rejection(call());
     expect(error instanceof type && sdk.isAccountingError(error, code), `${type.name}, not ${String(error)}`);
+  }
+}
+
+/** What a runtime that says why `fetch` failed lets the client know: whether anything was sent, and may be sent again. */
+export async function networkFailures({ baseUrl, apiKey }: Service): Promise<void> {
+  const failures = [
+    ['http://no-such-host.invalid', 'not_sent'],
+    [baseUrl.replace('http:', 'https:'), 'not_sent', false],
+    ['http://127.0.0.1:1', 'not_sent'],
+    ['http://127.0.0.1:2', 'not_sent', true],
+    [baseUrl, 'unknown', true],
+  ] as const;
+  for (const [url, outcome, retryable] of failures) {
+    const client = sdk.createClient({ baseUrl: url, apiKey, allowInsecure: true, retry: ONCE });
+    const error = await rejection(client.budgetLines.get('1'));
+    const isConnection = sdk.isAccountingError(error, 'connection_failed');
+    expect(isConnection && error.reason !== undefined, `a reason of ${url}, not ${String(error)}`);
+    equal([error.outcome, retryable && error.retryable], [outcome, retryable], `what ${error.message} says`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Service } from '../scenario.ts';
 /** A runtime and how to run the scenario on it. */
 export interface Host {
   readonly name: string;
-  /** The program. `scenario` and `overlappingCall` are imported for it. */
+  /** The program. `scenario`, `networkFailures` and `overlappingCall` are imported for it. */
   readonly source: string;
   /** `node`: the program imports the installed package. `browser`: the package is bundled into it. */
   readonly platform: 'node' | 'browser';

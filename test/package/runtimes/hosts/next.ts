@@ -17,6 +17,7 @@ export const nextHost: Host = {
     import { createClient } from 'accounting-data-sdk';
     export async function route(service) {
       const result = await scenario(service);
+      await networkFailures(service);
       const client = createClient(service);
       const names = [];
       for (const name of ['Desk', 'Chair', 'Desk']) {

@@ -13,7 +13,10 @@ const { NODE_NIGHTLY } = process.env;
 function processHost(name: string, command: string, flags: readonly string[] = []): Host {
   return {
     name,
-    source: 'console.log(await scenario({ baseUrl: process.argv[2], apiKey: process.argv[3] }));',
+    source: `
+      const service = { baseUrl: process.argv[2], apiKey: process.argv[3] };
+      await networkFailures(service);
+      console.log(await scenario(service));`,
     platform: 'node',
     executable: command,
     async run(program, { baseUrl, apiKey }) {
