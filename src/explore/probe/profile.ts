@@ -210,6 +210,8 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
   const others = readable.filter(({ collection }) => collection !== 'products');
   const hides = anywhere(({ shortPages }) => shortPages, Boolean);
   const list = readable[0]?.details;
+  // Its id was requested. A replica that shows a record late lists it late too.
+  const shownAfterMs = followed(writes.visibleAfterMs, (ms) => Math.round(ms / 1_000) * 1_000);
   return linesOf('sandbox', {
     // If the service hides records, the first page of a short collection may look full.
     pageSize: hides.value === true ? NOTHING : first(({ pageSize }) => pageSize),
@@ -219,9 +221,8 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       verdict === 'honoured' ? PAGE_SIZE_PARAMETER : verdict === 'ignored' ? '' : undefined,
     ),
     paginated: paginatedOf(readable),
-    'newRecords.listedAfterMs': followed(writes.visibleAfterMs, (ms) =>
-      ms < 1_000 ? undefined : Math.ceil(ms / 1_000) * 1_000,
-    ),
+    'newRecords.listedAfterMs': shownAfterMs,
+    'newRecords.foundAfterMs': shownAfterMs,
     afterLastPage: afterLastPageOf(readable),
     'ids.form': followed(
       first(({ idForm }) => idForm),

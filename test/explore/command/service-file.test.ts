@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
+import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { API_PLATFORM, fillProducts } from '../support/products.ts';
 import { FORMATTER_DEFAULTS, formatted } from '../support/schema-file.ts';
 import { start } from './support/process.ts';
@@ -10,51 +11,29 @@ import { folder, listening, openSandbox, run } from './support/run.ts';
 function serving(options: SandboxOptions) {
   const { sandbox, env } = openSandbox({ ...options, records: { accounts: 100, accountAddresses: 40 } });
   fillProducts(sandbox, 70);
-  return env;
+  return { sandbox, env };
 }
 
 const COLLECTIONS = ['accounts', 'accountAddresses', 'products', '--write', '--yes', '--quiet'];
 
 describe('probe --out and --check', () => {
-  test.each<[SandboxOptions, change: SandboxOptions, line: string]>([
-    [{ ...API_PLATFORM, listBody: 'hydra:member' }, { relations: 'id' }, '+ sandbox.relations: "id"'],
-    [{ ids: { form: 'uuid' } }, { order: 'none' }, '+ sandbox.order: "none"'],
-    [{}, { paginated: false }, '+ sandbox.paginated: false'],
-    [{ paginated: false }, { paginated: true }, '+ sandbox.paginated: true'],
-    [{}, { pageSizeParameter: 'itemsPerPage' }, '+ sandbox.pageSizeParameter: "itemsPerPage"'],
-    [{ pageSizeParameter: 'itemsPerPage' }, { pageSizeParameter: '' }, '+ sandbox.pageSizeParameter: ""'],
-  ])(
-    'find no difference on a sandbox with the options of the file of %o, until one changes to %o',
-    async (service, change, line) => {
-      const file = folder()('service.json');
-      expect((await run(serving(service), ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
-      const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
-      const same = await run(serving(profile.sandbox), ['probe', ...COLLECTIONS, '--check', file]);
-      expect([same.code, same.log]).toEqual([0, '']);
-
-      const other = serving({ ...profile.sandbox, ...change });
-      const changed = await run(other, ['probe', ...COLLECTIONS, '--check', file]);
-      expect([changed.code, changed.log.split('\n')]).toEqual([8, expect.arrayContaining([line])]);
-    },
-  );
-
   test('do not compare what is unknown on one side, and report a client option that only one has', async () => {
     const file = folder()('service.ts');
-    await run(serving({}), ['probe', ...COLLECTIONS, '--out', file]);
-    const { code, log } = await run(serving({}), ['probe', 'accounts', '--check', file]);
+    await run(serving({}).env, ['probe', ...COLLECTIONS, '--out', file]);
+    const { code, log } = await run(serving({}).env, ['probe', 'accounts', '--check', file]);
     expect([code, log]).toEqual([0, expect.stringContaining(`The service behaves as ${file} says.`)]);
-    const moved = serving({ pageParameter: 'page' });
+    const moved = serving({ pageParameter: 'page' }).env;
     const other = await run(moved, ['probe', 'products', '--quiet', '--check', file]);
     expect([other.code, other.log]).toEqual([8, expect.stringContaining('+ client.pageParameter: "page"')]);
 
     const json = folder()('service.json');
     await run(moved, ['probe', 'products', '--quiet', '--out', json]);
-    const back = await run(serving({}), ['probe', 'products', '--quiet', '--check', json]);
+    const back = await run(serving({}).env, ['probe', 'products', '--quiet', '--check', json]);
     expect([back.code, back.log]).toEqual([8, expect.stringContaining('- client.pageParameter: "page"')]);
   });
 
   test('recognise their file after a formatter, and overwrite no other one', async () => {
-    const env = serving({ listBody: 'hydra:member', pageParameter: 'page' });
+    const { env } = serving({ listBody: 'hydra:member', pageParameter: 'page' });
     const file = folder()('service.ts');
     writeFileSync(file, 'export const service = 5;');
     const args = ['probe', 'accounts', '--quiet', '--out', file];
@@ -140,6 +119,50 @@ describe('probe --out and --check', () => {
     const lines = readFileSync(file, 'utf8').split(/[\n\r\u2028\u2029]/);
     const named = lines.filter((line) => line.includes('process.exit'));
     expect(named).toEqual([expect.stringMatching(/^ +\/\/ /)]);
+  });
+});
+
+/** A service that shows a new record so late. */
+const late = (ms: number): SandboxOptions => ({ newRecords: { listedAfterMs: ms, foundAfterMs: ms } });
+
+describe('a sandbox with the options of a file of probe', () => {
+  useVirtualClock();
+
+  test.each<[SandboxOptions, change: SandboxOptions, line: string]>([
+    [{ ...API_PLATFORM, listBody: 'hydra:member' }, { relations: 'id' }, '+ sandbox.relations: "id"'],
+    [{ ids: { form: 'uuid' } }, { order: 'none' }, '+ sandbox.order: "none"'],
+    [{}, { paginated: false }, '+ sandbox.paginated: false'],
+    [{ paginated: false }, { paginated: true }, '+ sandbox.paginated: true'],
+    [{ ids: { form: 'uuid' } }, { paginated: false }, '+ client.pagination: "none"'],
+    [{ ids: { form: 'uuid' }, paginated: false }, { paginated: true }, '- client.pagination: "none"'],
+    [{}, { pageSizeParameter: 'itemsPerPage' }, '+ sandbox.pageSizeParameter: "itemsPerPage"'],
+    [{ pageSizeParameter: 'itemsPerPage' }, { pageSizeParameter: '' }, '+ sandbox.pageSizeParameter: ""'],
+    [{}, { pageSize: 20 }, '+ sandbox.pageSize: 20'],
+    [{}, late(6_000), '+ sandbox.newRecords.listedAfterMs: 8000'],
+    [late(6_000), late(0), '+ sandbox.newRecords.foundAfterMs: 0'],
+    [late(14_000), late(900), '- sandbox.newRecords.foundAfterMs: 16000'],
+  ])('of %o is no other service, until it changes to %o', async (service, change, line) => {
+    const file = folder()('service.json');
+    expect((await run(serving(service).env, ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
+    const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
+    const same = await run(serving(profile.sandbox).env, ['probe', ...COLLECTIONS, '--check', file]);
+    expect([same.code, same.log]).toEqual([0, '']);
+
+    const { env } = serving({ ...profile.sandbox, ...change });
+    const changed = await run(env, ['probe', ...COLLECTIONS, '--check', file]);
+    expect([changed.code, changed.log.split('\n')]).toEqual([8, expect.arrayContaining([line])]);
+  });
+
+  test('is no other service if it shows a new record a little later or earlier', async () => {
+    const file = folder()('service.json');
+    const args = ['probe', 'products', '--write', '--yes', '--quiet'];
+    const waits = [0, 900, 2_000, 3_000, 2_000, 900, 0];
+    await run(openSandbox(late(0)).env, [...args, '--out', file]);
+    for (const ms of waits) {
+      const { env } = openSandbox(late(ms));
+      expect([ms, (await run(env, [...args, '--check', file])).code]).toEqual([ms, 0]);
+      await run(env, [...args, '--out', file]);
+    }
   });
 });
 
