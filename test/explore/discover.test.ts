@@ -141,7 +141,12 @@ describe('the sample of discover', () => {
   });
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
-    for (const options of [{ afterLastPage: 'not_found' }, { pageParameter: 'page' }] as const) {
+    for (const options of [
+      { afterLastPage: 'not_found' },
+      { pageParameter: 'page' },
+      { pageParameter: 'page', ids: { form: 'uuid' } },
+      { pageParameter: 'page', afterLastPage: 'not_found', pageSize: 7 },
+    ] as const) {
       const small = createSandbox({ records: { boms: 95 }, ...options });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
       expect(collections[0]?.records).toBe(95);
