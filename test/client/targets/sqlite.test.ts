@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -20,6 +28,8 @@ import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
 import { clientOf, run } from './set-up.ts';
 import { testTrust } from './trust.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 const syncAccounts = (
   sandbox: Sandbox,
@@ -131,6 +141,80 @@ test.skipIf(process.platform === 'win32')(
     const ends = stdout.trim().split('\n');
     expect({ ends, stderr }).toMatchObject({ ends: { length: 20 } });
     expect(new Set(ends)).toEqual(new Set(['done', 'checkpoint true']));
+  },
+);
+
+/** Replaces a table of a file by that of another. */
+function restoreTable(file: string, table: string, from: string): void {
+  using database = new DatabaseSync(file);
+  database.exec(
+    `ATTACH '${from}' AS other; DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM other.${table}`,
+  );
+}
+
+type Files = Readonly<Record<'file' | 'backup' | 'newest', string>>;
+
+/** What is restored from a backup, and what `verify` names after the next sync: record 3 was changed since, 13 created, 5 deleted. */
+const RESTORED: readonly (readonly [
+  what: string,
+  restore: (files: Files, sandbox: Sandbox) => void,
+  found: object,
+])[] = [
+  ['a copy', ({ file, backup }) => copyFileSync(backup, file), { different: [], missing: [], extra: ['5'] }],
+  [
+    'the rows of a copy',
+    ({ file, backup }) => restoreTable(file, 'accounting_record', backup),
+    { different: ['3'], missing: ['13'], extra: ['5'] },
+  ],
+  [
+    'a copy but its checkpoints',
+    ({ file, backup, newest }) => {
+      copyFileSync(backup, file);
+      restoreTable(file, 'accounting_checkpoint', newest);
+    },
+    { different: ['3'], missing: ['13'], extra: ['5'] },
+  ],
+  [
+    'the service',
+    (_, { clock, store: { accounts } }) => {
+      const now = clock.now();
+      clock.set('2026-01-01T00:00:00Z');
+      accounts.update('3', { name: 'Before' });
+      accounts.insert({ id: '5', name: 'Before' });
+      accounts.delete('13');
+      clock.set(now);
+    },
+    { different: ['3'], missing: ['5'], extra: ['13'] },
+  ],
+];
+
+test.each(RESTORED)(
+  'verify names what is stale after a restore of %s from a backup, and a full sync repairs it',
+  async (_, restore, found) => {
+    const sandbox = createSandbox({ records: { accounts: 12 }, clock: '2026-01-01T00:00:00Z' });
+    const { accounts } = sandbox.store;
+    const files = { file: temporaryFile(), backup: temporaryFile(), newest: temporaryFile() };
+    const options = { tenant: 'acme', target: sqliteTarget(files.file), collections: ['accounts'] as const };
+    const client = clientOf(sandbox);
+    await sync(client, options);
+    copyFileSync(files.file, files.backup);
+
+    sandbox.clock.advance(DAY_MS);
+    accounts.update('3', { name: 'After' });
+    accounts.insert({ id: '13', name: 'After' });
+    accounts.delete('5');
+    sandbox.clock.advance(DAY_MS);
+    await sync(client, { ...options, mode: 'full' });
+    copyFileSync(files.file, files.newest);
+    expect(await verify(client, options)).toMatchObject({ equal: true });
+
+    sandbox.clock.advance(DAY_MS);
+    restore(files, sandbox);
+    await sync(client, options);
+    const { equal, collections } = await verify(client, options);
+    expect({ equal, collections }).toMatchObject({ equal: false, collections: [found] });
+    await sync(client, { ...options, mode: 'full' });
+    expect(await verify(client, options)).toMatchObject({ equal: true });
   },
 );
 
