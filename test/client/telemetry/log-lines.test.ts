@@ -1,15 +1,18 @@
-import { createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { DatabaseSync } from 'node:sqlite';
+import { type Client, createClient, memoryStore, refresh, sync, verify } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
+  type FetchResponse,
   jsonResponse,
   problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
-import { advance, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import { advance, runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
 import { record } from './support/recorder.ts';
 
 beforeEach(() => {
@@ -69,51 +72,90 @@ test('ACCOUNTING_LOG writes lines of its level to stderr and none to stdout, unl
   expect(console.log).not.toHaveBeenCalled();
 });
 
-test('a wait for quota is logged once a second of it has passed, with the time that is expected', async () => {
-  startVirtualClock();
-  try {
-    const logger = quiet();
-    const busy = (retryAfter: string) => problemResponse(429, {}, { 'retry-after': retryAfter });
-    const fetch = scriptedFetch(busy('0'), jsonResponse({ id: '1' }), busy('3'), jsonResponse({ id: '1' }));
-    const client = scriptedClient(fetch, { logger, rateLimiter: false });
-    await runToEnd(client.boms.get('1'));
-    expect(logger.info).not.toHaveBeenCalled();
-    const call = client.boms.get('1');
-    await advance(999);
-    expect(logger.info).not.toHaveBeenCalled();
-    await advance(1);
-    expect(logger.info.mock.calls.flat()).toEqual([
-      expect.stringMatching(/^accounting-data-sdk #\d+ GET \/boms\/1 waits 3\d{3} ms$/),
-    ]);
-    await runToEnd(call);
-    await advance(5_000);
-    expect(logger.info).toHaveBeenCalledTimes(1);
-  } finally {
-    stopVirtualClock();
-  }
+const quota = (remaining: number) => ({ 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': `${remaining}` });
+const account = (remaining?: number) =>
+  jsonResponse({ id: '1' }, 200, remaining === undefined ? {} : quota(remaining));
+const busy = (ms: number) => problemResponse(429, {}, { 'retry-after': `${Math.floor(ms / 1_000)}` });
+const late = (ms: number, response: Response) => async () => {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return response;
+};
+
+/** What calls wait for, how many of them, and a service at which they wait for so long. */
+const WAITS: readonly (readonly [what: string, waiting: number, service: (ms: number) => FetchResponse[]])[] =
+  [
+    ['its own 429', 1, (ms) => [busy(ms), account()]],
+    ['the 429 of another call too', 2, (ms) => [busy(ms), account(), account()]],
+    ['the first response of its key', 1, (ms) => [late(ms, account()), account()]],
+    ['a call with the last of the quota', 1, (ms) => [account(1), late(ms, account(5)), account(5)]],
+    ['a call that looks for new quota', 1, (ms) => [account(0), late(ms, account(5)), account(5)]],
+  ];
+
+describe('a call that waits', () => {
+  useVirtualClock();
+
+  test.each(WAITS)('for %s is logged when a second has passed', async (what, waiting, service) => {
+    const counts = [];
+    for (const ms of [900, 3_000]) {
+      const logger = quiet();
+      const { info } = logger;
+      const client = scriptedClient(scriptedFetch(...service(ms)), { logger });
+      if (what.includes('quota')) await client.boms.get('1');
+      const calls = [client.boms.get('1'), ...(what.startsWith('its') ? [] : [client.boms.get('1')])];
+      await advance(999);
+      counts.push(info.mock.calls.length);
+      await advance(1);
+      counts.push(info.mock.calls.length);
+      for (const [line] of info.mock.calls)
+        expect(line).toMatch(
+          /^accounting-data-sdk #\d+ GET \/boms\/1 waits (?:[3-5]\d{3} ms|for the quota of the key)$/,
+        );
+      await runToEnd(Promise.all(calls));
+      counts.push(info.mock.calls.length);
+    }
+    expect(counts).toEqual([0, 0, 0, 0, waiting, waiting]);
+  });
 });
 
 const missing = () => problemResponse(404, { type: 'not_found' });
 
-test('a record that find does not find, and a confirmed deletion, are no errors of telemetry', async () => {
+/** What gets a 404 that is no failure. */
+const UNFOUND: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  'find of no record': (client) => client.products.find('99'),
+  'find of no record, without a problem document': (client) => client.accounts.find('99'),
+  'a look-up of a full sync': async (client) => {
+    const deleted: string[] = [];
+    await sync(client, {
+      tenant: 't',
+      store: memoryStore(),
+      mode: 'full',
+      collections: ['products'],
+      onBatch: () => {},
+      localIds: () => ['1', '2', '3', '4', '5'],
+      onDelete: (ids) => void deleted.push(...ids),
+    });
+    expect(deleted).toEqual(['4', '5']);
+  },
+  'a look-up of verify, and one of refresh': async (client) => {
+    const options = { tenant: 't', target: sqliteTarget(new DatabaseSync(':memory:')) };
+    await sync(client, { ...options, collections: ['products'] });
+    await client.products.delete('2');
+    const { collections } = await verify(client, { ...options, collections: ['products'] });
+    expect(collections).toMatchObject([{ extra: ['2'] }]);
+    expect(await refresh(client.products, { ...options, ids: ['2'] })).toMatchObject({ deleted: 1 });
+  },
+};
+
+test.each(Object.keys(UNFOUND))('%s is no error of telemetry', async (what) => {
   const logger = quiet();
   const [error, end] = [vi.fn(), vi.fn()];
-  const sandbox = createSandbox({ records: { products: 3 } });
+  const isBare = what.includes('without');
+  const sandbox = createSandbox({ records: { products: 3 }, ...(isBare && { notFoundBody: 'No' }) });
   const recorded = record();
   const on = [{ error, end }, telemetryListeners(recorded.options)];
-  const client = createClient({ ...sandbox.clientOptions, logger, on });
-  expect(await client.products.find('99')).toBeUndefined();
-  const deleted: string[] = [];
-  await sync(client, {
-    tenant: 't',
-    store: memoryStore(),
-    mode: 'full',
-    collections: ['products'],
-    onBatch: () => {},
-    localIds: () => ['1', '2', '3', '4', '5'],
-    onDelete: (ids) => void deleted.push(...ids),
-  });
-  expect(deleted).toEqual(['4', '5']);
+  const bareNotFound = isBare ? 'missing' : 'error';
+  await UNFOUND[what]?.(createClient({ ...sandbox.clientOptions, bareNotFound, logger, on }));
+  expect(sandbox.count(({ status }) => status === 404)).toBeGreaterThan(0);
   expect(logger.warn).not.toHaveBeenCalled();
   expect(error).not.toHaveBeenCalled();
   expect(new Set(end.mock.calls.map(([{ result }]) => result))).toEqual(new Set(['ok']));
