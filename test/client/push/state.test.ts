@@ -1,7 +1,7 @@
 import { memoryStore, type ProductDraft } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
+import { numbered, ONCE, type PushSetUp, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -54,6 +54,54 @@ async function setUpLost() {
   expect(setUp.entries.get(HEAD)).toContain('"sent":{"1001"');
   return setUp;
 }
+
+/** How a push ends before it knows what became of its creates, which the service has not processed. */
+const STOPS: Readonly<Record<string, (setUp: PushSetUp, rows: ProductDraft[]) => Promise<unknown>>> = {
+  'was killed': (setUp, rows) => pushAndDie(setUp, rows, { committed: false, creates: 3 }),
+  async 'was killed before it sent them'({ entries, run, sandbox }, rows) {
+    const stored = new Map<string, string>();
+    const store = storeOver(entries, (key, value) => {
+      if (sandbox.count(({ method }) => method === 'POST') === 0) stored.set(key, value);
+    });
+    await run(rows, { store });
+    for (const id of sandbox.store.products.ids()) sandbox.store.products.delete(id);
+    entries.clear();
+    for (const [key, value] of stored) entries.set(key, value);
+  },
+  'got no response': ({ run, sandbox }, rows) => {
+    sandbox.faults.add({ kind: 'disconnect', reset: true, committed: false }, { method: 'POST' });
+    return run(rows, ONCE);
+  },
+  async 'met an outage'({ run, sandbox }, rows) {
+    sandbox.faults.add({ kind: 'stall', committed: false }, { method: 'POST' });
+    const stop = sandbox.onRequest(({ method }) => {
+      if (method === 'POST') sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'GET' });
+    });
+    await caught(run(rows, ONCE));
+    stop();
+  },
+  'was aborted': ({ run, sandbox }, rows) => {
+    const controller = new AbortController();
+    sandbox.faults.add({ kind: 'stall', committed: false }, { method: 'POST' });
+    setTimeout(() => controller.abort('enough'), 2_000);
+    return caught(run(rows, { signal: controller.signal }));
+  },
+};
+
+test.each(Object.keys(STOPS))(
+  'a push counts the products as created that it creates for one that %s',
+  async (stop) => {
+    const setUp = setUpPush();
+    const rows = numbered(3);
+    await STOPS[stop]?.(setUp, rows);
+    setUp.sandbox.faults.clear();
+    expect([...setUp.entries.values()].join('')).toContain('"P-2":{"idempotencyKey"');
+    expect(setUp.sandbox.store.products.count).toBe(0);
+    expect((await setUp.run(rows)).report.counts).toMatchObject({ created: 3, unchanged: 0, updated: 0 });
+    expect((await setUp.run(rows)).report.counts).toMatchObject({ created: 0, unchanged: 3 });
+    expect(setUp.sandbox.store.products.count).toBe(3);
+  },
+);
 
 test('a push without writes forgets an unknown create whose product it finds', async () => {
   const { run, entries } = await setUpLost();
