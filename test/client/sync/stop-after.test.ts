@@ -123,28 +123,40 @@ describe('a sync with a limit of requests', () => {
     },
   );
 
-  test('looks up no deleted record after the limit, and ends, with UUIDs and localIds', async () => {
-    const books = setUpSync({ records: { accounts: 45 }, ids: { form: 'uuid' } });
-    const gone = Array.from({ length: 40 }, (_, n) => `gone-${n}`);
-    const ends: unknown[] = [];
-    for (let run = 0; run < 2; run++) {
-      books.sandbox.clearLogs();
-      const { collections, paused } = await syncAll(books, {
-        collections: ['accounts'],
-        mode: 'full',
-        localIds: () => [...books.sandbox.store.accounts.ids(), ...gone],
-        onDelete: () => undefined,
-        stopAfter: { requests: 20 },
-      });
-      expect(books.sandbox.count()).toBeLessThanOrEqual(20);
-      ends.push([paused, collections[0]?.status, collections[0]?.deletions?.skipped]);
-    }
-    expect(ends).toEqual([
-      [true, 'paused', 'paused'],
-      [false, 'done', 'resumed'],
-    ]);
-    expect(stateIn(books.states)).not.toHaveProperty('run');
-  });
+  test.each([
+    ['uuid', 20, 40],
+    ['uuid', 40, 138],
+    ['ulid', 20, 40],
+    ['numeric', 20, 40],
+    ['numeric', 40, 138],
+  ] as const)(
+    'looks up no deleted record after the limit, and ends, with localIds: %s, %i requests, %i deleted',
+    async (form, requests, gone) => {
+      const books = setUpSync({ records: { accounts: 45 }, ids: { form } });
+      const deleted = Array.from({ length: gone }, (_, n) =>
+        form === 'numeric' ? `${9_000 + n}` : `gone-${n}`,
+      );
+      const ends: unknown[] = [];
+      for (let run = 0; run < 2; run++) {
+        books.sandbox.clearLogs();
+        const { collections, paused } = await syncAll(books, {
+          collections: ['accounts'],
+          mode: 'full',
+          localIds: () => [...books.sandbox.store.accounts.ids(), ...deleted],
+          onDelete: () => undefined,
+          maxCandidates: Number.POSITIVE_INFINITY,
+          stopAfter: { requests },
+        });
+        expect(books.sandbox.count()).toBeLessThanOrEqual(requests);
+        ends.push([paused, collections[0]?.status, collections[0]?.deletions?.skipped]);
+      }
+      expect(ends).toEqual([
+        [true, 'paused', 'paused'],
+        [false, 'done', 'resumed'],
+      ]);
+      expect(stateIn(books.states)).not.toHaveProperty('run');
+    },
+  );
 
   test('reads every change in an incremental round before one is not paused', async () => {
     const books = setUpSync({ records: { accounts: 100, products: 12, budgets: 5 } });

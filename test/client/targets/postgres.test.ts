@@ -97,6 +97,7 @@ test.each([
 test.each<[string, (rows: readonly object[]) => PostgresResult]>([
   ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
   ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
+  ['a driver that returns its fields too', (rows) => ({ rows: rows.map(Object.values), fields: [] })],
 ])('rows as arrays of %s are rejected before anything is written', async (_, result) => {
   const sandbox = createSandbox({ records: { accounts: 2 } });
   const client = createClient(sandbox.clientOptions);
