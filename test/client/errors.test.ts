@@ -151,10 +151,3 @@ test('an error can be inspected without a stack, and by a runtime that passes no
   const own = error as unknown as Record<symbol, (depth: number, options: object) => string>;
   expect(own[Symbol.for('nodejs.util.inspect.custom')]?.(2, {})).toContain('"code":"checkpoint"');
 });
-
-test('a caller may rename an error, as tools for monitoring do', () => {
-  const error = new sdk.CheckpointError('said');
-  error.name = 'MyError';
-  expect(error.name).toBe('MyError');
-  expect(Reflect.defineProperty(error, 'name', { value: 'Another', enumerable: true })).toBe(true);
-});

@@ -72,7 +72,7 @@ test.each([
   ['PATCH', false, { updated: 0, failed: 1 }, ['Desk']],
   ['DELETE', true, { deleted: 1, failed: 0 }, []],
   ['DELETE', false, { deleted: 0, failed: 1 }, ['Desk']],
-] as const)('a push looks at the product of a %s that got such a 200 again (applied: %s)', async (...row) => {
+] as const)('a push looks again at the product of a %s that got such a 200 (applied: %s)', async (...row) => {
   const [write, isApplied, counts, left] = row;
   for (const name of ['success: false', 'another record']) {
     const { report, names } = await pushed(OTHERS[name], write, isApplied);

@@ -43,7 +43,6 @@ const services: readonly (readonly [string, Respond])[] = [
     'sends one row ten times',
     (query) => rowsOf(inside(ids, query.id).includes(5) ? Array<number>(10).fill(5) : []),
   ],
-  ['has rows without ids', ({ page }) => (page === undefined || page < 4 ? [...rowsOf([1, 2]), {}] : [])],
   [
     'sends anything at all',
     (query, random) => {

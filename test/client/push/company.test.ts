@@ -193,15 +193,3 @@ test('a push with a state that knows no product, or no API key, accepts any key 
   expect((await run(sandbox.keys.otherCompany)).counts.failed).toBe(0);
   expect(await caught(run(sandbox.keys.full))).toMatchObject({ argument: 'tenant' });
 });
-
-test('a push does not remember an API key that may read nothing', async () => {
-  const { sandbox, run } = setUp();
-  await run(sandbox.keys.full);
-  expect(await caught(run(sandbox.keys.revoked))).toMatchObject({
-    code: 'push_failed',
-    cause: { code: 'unauthenticated' },
-  });
-  sandbox.clearLogs();
-  await run(sandbox.keys.full);
-  expect(lookUps(sandbox)).toBe(0);
-});

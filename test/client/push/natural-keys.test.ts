@@ -93,12 +93,3 @@ test('a push does not create the row whose key another row got from the service'
   expect(results).toContainEqual(expect.objectContaining({ key: 'X1', action: 'conflict', reason }));
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
-
-test('a push creates a deleted product again, and none for a row whose key differs only in case', async () => {
-  const { run, sandbox } = setUpPush();
-  const rows = [row('a'), row('A')];
-  expect((await run(rows)).done).toEqual(['A conflict', 'a created']);
-  sandbox.store.products.delete('1');
-  expect((await run(rows)).done).toEqual(['A conflict', 'a created']);
-  expect(sandbox.store.products.all()).toMatchObject([{ productNumber: 'a' }]);
-});

@@ -99,16 +99,6 @@ test.each(REJECTIONS)(
   },
 );
 
-test('a push waits for the writes in flight before it stops because of the first rejection', async () => {
-  const { run, sandbox } = setUpFirewall(
-    [],
-    rejecting('P-0', () => page(405)),
-  );
-  sandbox.faults.add({ kind: 'delay', ms: 1_000 }, { method: 'POST', times: 99 });
-  const { report } = await run(rows(10), { concurrency: 2 });
-  expect(report.counts).toMatchObject({ created: 9, failed: 1 });
-});
-
 test.each([
   { type: 'unauthenticated', status: 401 },
   { code: 401, message: 'Expired JWT Token' },

@@ -162,18 +162,6 @@ test('after a pause, a service without the headers gets one call, then twice as 
   expect(rounds).toEqual([1, 2, 4, 8, 16, 28]);
 });
 
-test('each 429 after a success pauses the key as shortly as the first', async () => {
-  const waits: (number | undefined)[] = [];
-  const responses = Array.from({ length: 16 }, (_, index) =>
-    index % 2 === 0 ? problemResponse(429) : plain(),
-  );
-  const client = scriptedClient(async () => responses.shift() as Response, {
-    on: { wait: ({ waitMs }) => void waits.push(waitMs) },
-  });
-  for (let call = 0; call < 8; call += 1) await runToEnd(client.accounts.get('1'));
-  expect(waits).toEqual(Array.from({ length: 8 }, () => 250));
-});
-
 test.each([
   [
     'without Retry-After for 250 ms, then twice as long each time up to 20 s, with jitter from the third on',

@@ -58,9 +58,5 @@ test('a table by collection does not compile if it names no collection of the cl
   // @ts-expect-error
   createSandbox({ records: { account: 5 } });
   // @ts-expect-error
-  createSandbox({ fixtures: { account: [] } });
-  // @ts-expect-error
-  createSandbox({}).store.load({ account: [] });
-  // @ts-expect-error
   createClient({ schemas: { account: undefined } });
 });

@@ -8,7 +8,7 @@ import { type SeenRequest, scriptedServer } from '../../support/scripted-server.
 type Call = 'LIST' | (typeof METHODS)[number];
 
 /** What follows a cut in the body: the same request again, success, or the error of the status. */
-type Then = 'again' | 'done' | 'unknown_problem' | 'rate_limited';
+type Then = 'sent again' | 'done' | 'unknown_problem' | 'rate_limited';
 
 type Kind = readonly [call: Call, status: number, then: Then, framing: Framing];
 
@@ -23,10 +23,10 @@ const problems: readonly Kind[] = METHODS.flatMap((method) =>
 );
 
 const kinds: readonly Kind[] = [
-  ['LIST', 200, 'again', 'chunked'],
-  ['GET', 200, 'again', 'length'],
-  ['POST', 201, 'again', 'chunked'],
-  ['PATCH', 200, 'again', 'length'],
+  ['LIST', 200, 'sent again', 'chunked'],
+  ['GET', 200, 'sent again', 'length'],
+  ['POST', 201, 'sent again', 'chunked'],
+  ['PATCH', 200, 'sent again', 'length'],
   ['DELETE', 200, 'done', 'length'],
   ['DELETE', 204, 'done', 'length'],
   // The bytes of a problem are the same for every method: a soak tests all of them.
@@ -86,7 +86,7 @@ async function cutEverywhere([call, status, , framing]: Kind, attempts: 1 | 2, s
 
 /** The expected end of a call whose response is cut in its head or in its body. */
 function due(then: Then, inHead: boolean, attempts: 1 | 2): string {
-  const again = inHead || then === 'again';
+  const again = inHead || then === 'sent again';
   if (!again && then === 'done') return 'done, requests 1';
   if (again && attempts === 2) return 'done, requests 2';
   if (inHead) return 'connection_failed, unknown, retryable true, requests 1';
@@ -95,7 +95,7 @@ function due(then: Then, inHead: boolean, attempts: 1 | 2): string {
 }
 
 test.each(kinds)(
-  '%s handles a %i response (cut: %s), framed by %s, that is cut at any byte',
+  'a %s whose %i response is cut at any byte ends as the byte decides: in the body it is %s (framed by %s)',
   async (...kind) => {
     const [call, , then] = kind;
     const before = openResources();
