@@ -19,7 +19,6 @@ const IMPORTS = {
   'accounting-data-sdk': "await import('./dist/index.js');",
   ky: "await import('ky');",
   notion: "await import('@notionhq/client');",
-  'octokit core': "await import('@octokit/core');",
   stripe: "await import('stripe');",
   openai: "await import('openai');",
   zod: "await import('zod');",
@@ -37,9 +36,6 @@ const FIRST_PAGES = {
   notion: `
     const { Client } = await import('@notionhq/client');
     rows = (await new Client({ auth: '${API_KEY}', baseUrl: origin }).users.list({})).results;`,
-  'octokit core': `
-    const { Octokit } = await import('@octokit/core');
-    rows = (await new Octokit({ auth: '${API_KEY}', baseUrl: origin }).request('GET /products')).data;`,
   stripe: `
     const { default: Stripe } = await import('stripe');
     const { hostname: host, port } = new URL(origin);

@@ -10,8 +10,6 @@ import { interleave, median, type Rounds, ratios, shown } from '../support/round
  */
 const PAGES = { 100: 1_000, 30: 1_500 };
 const WARM_UP_PAGES = 50;
-/** A client that takes several times as long reads a part of the list. */
-const SHARE: Partial<Record<ClientName, number>> = { octokit: 1 / 4 };
 
 type Costs = Readonly<Record<ClientName, Rounds<ListCost>>>;
 
@@ -26,14 +24,8 @@ interface Way {
 export function listCosts({ pageSize, pages, warmUpPages }: Way, rounds: number): Promise<Costs> {
   return withServer({ pageSize, records: pages * pageSize }, (origin) =>
     interleave(allClients, rounds, (client) => {
-      const share = SHARE[client];
-      const options: PaginationOptions = {
-        client,
-        origin,
-        pageSize,
-        warmUp: Math.min(warmUpPages, pages) * pageSize,
-        ...(share === undefined ? {} : { most: Math.ceil(pages * share) * pageSize }),
-      };
+      const warmUp = Math.min(warmUpPages, pages) * pageSize;
+      const options: PaginationOptions = { client, origin, pageSize, warmUp };
       return runProgram<ListCost>('list.ts', options);
     }),
   );

@@ -42,52 +42,41 @@ const LAST_ID = String(FIRST_ID + records - 1);
 const wrapped = (head: string, from: number, tail: string) =>
   Buffer.concat([Buffer.from(`{${head}`), rows(from), Buffer.from(`${tail}}`)]);
 
-interface ListResponse {
-  readonly body: Buffer;
-  readonly link?: string;
-}
-
-function listResponse({ pathname, searchParams: query, origin }: URL): ListResponse {
+function listResponse({ pathname, searchParams: query }: URL): Buffer {
   if (pathname.endsWith('/api/public/v1/products')) {
     const from = after(query.get('id[gt]')) + (Number(query.get('_page') ?? 1) - 1) * pageSize;
-    return { body: rows(from, after(query.get('id[lte]') ?? LAST_ID)) };
+    return rows(from, after(query.get('id[lte]') ?? LAST_ID));
   }
 
   if (pathname === '/v1/products') {
     const from = after(query.get('starting_after'));
     const more = from + pageSize < records;
-    return { body: wrapped('"object":"list","data":', from, `,"has_more":${more},"url":"/v1/products"`) };
+    return wrapped('"object":"list","data":', from, `,"has_more":${more},"url":"/v1/products"`);
   }
   if (pathname === '/v1/files') {
     const from = after(query.get('after'));
-    return { body: wrapped('"object":"list","data":', from, `,"has_more":${from + pageSize < records}`) };
+    return wrapped('"object":"list","data":', from, `,"has_more":${from + pageSize < records}`);
   }
   if (pathname === '/v1/users') {
     const from = Number(query.get('start_cursor') ?? 0);
     const next = from + pageSize < records ? `"${from + pageSize}"` : 'null';
     const tail = `,"has_more":${next !== 'null'},"next_cursor":${next},"type":"user"`;
-    return { body: wrapped('"object":"list","results":', from, tail) };
+    return wrapped('"object":"list","results":', from, tail);
   }
-  const page = Number(query.get('page') ?? 1);
-  const more = page * pageSize < records;
-  return {
-    body: rows((page - 1) * pageSize),
-    ...(more ? { link: `<${origin}${pathname}?page=${page + 1}>; rel="next"` } : {}),
-  };
+  throw new Error(`There is no ${pathname}.`);
 }
 
 const LIMIT = 100_000_000;
 let served = 0;
 
 const server = createServer((request, response) => {
-  const { body, link } = listResponse(new URL(request.url ?? '/', `http://${request.headers.host}`));
+  const body = listResponse(new URL(request.url ?? '/', `http://${request.headers.host}`));
   served += 1;
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': body.byteLength,
     'X-RateLimit-Limit': LIMIT,
     'X-RateLimit-Remaining': LIMIT - served,
-    ...(link === undefined ? {} : { Link: link }),
   };
   const send = () => response.writeHead(200, headers).end(body);
   if (latencyMs === 0) send();

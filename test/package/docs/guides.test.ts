@@ -1,20 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { metrics } from '@opentelemetry/api';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { OWN } from '../../../src/opentelemetry/attributes.ts';
 import { createInstruments } from '../../../src/opentelemetry/instruments.ts';
-import { namesIn, root, tableRows } from './code-blocks.ts';
-
-const files = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
-describe('the guides', () => {
-  // The index is the start page of the site alone.
-  test.for(files.filter((file) => file !== 'index.md'))(
-    'contain no syntax that only the site understands: %s',
-    (file) => {
-      expect(readFileSync(`${root}src/guides/${file}`, 'utf8')).not.toMatch(/^(?:<<<|:::|\[\[toc|<script)/m);
-    },
-  );
-});
+import { namesIn, tableRows } from './code-blocks.ts';
 
 /** `accounting.rate_limit.limit` and `.remaining` in one cell stand for two names. */
 function namesOf(guide: string, header: string): string[] {
@@ -24,22 +12,20 @@ function namesOf(guide: string, header: string): string[] {
   });
 }
 
-describe('the tables of the guides', () => {
-  test('name every metric, and every attribute of ours on a span', () => {
-    const named: string[] = [];
-    const meter = metrics.getMeter('names');
-    for (const kind of ['createHistogram', 'createCounter', 'createGauge'] as const) {
-      const make = meter[kind].bind(meter);
-      vi.spyOn(meter, kind).mockImplementation((name: string) => {
-        named.push(name);
-        return make(name) as never;
-      });
-    }
-    createInstruments(meter);
-    expect(namesOf('telemetry.md', 'metric').toSorted()).toEqual(named.toSorted());
+test('the tables of the guides name every metric, and every attribute of ours on a span', () => {
+  const named: string[] = [];
+  const meter = metrics.getMeter('names');
+  for (const kind of ['createHistogram', 'createCounter', 'createGauge'] as const) {
+    const make = meter[kind].bind(meter);
+    vi.spyOn(meter, kind).mockImplementation((name: string) => {
+      named.push(name);
+      return make(name) as never;
+    });
+  }
+  createInstruments(meter);
+  expect(namesOf('telemetry.md', 'metric').toSorted()).toEqual(named.toSorted());
 
-    const elsewhere: string[] = [OWN.waitReason, OWN.waitExpected, OWN.collection];
-    const onSpans = Object.values(OWN).filter((name) => !elsewhere.includes(name));
-    expect(namesOf('telemetry.md', 'attribute').toSorted()).toEqual(onSpans.toSorted());
-  });
+  const elsewhere: string[] = [OWN.waitReason, OWN.waitExpected, OWN.collection];
+  const onSpans = Object.values(OWN).filter((name) => !elsewhere.includes(name));
+  expect(namesOf('telemetry.md', 'attribute').toSorted()).toEqual(onSpans.toSorted());
 });

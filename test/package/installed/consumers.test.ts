@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
@@ -9,6 +9,15 @@ import { isNightly } from '../../support/seeds.ts';
 import { compilers, json, node, tool } from './support/run.ts';
 
 const { project } = inject('installed');
+
+/** A folder with the package, the programs of `types`, and another version of a library. */
+async function projectWith(library: string, version: string): Promise<string> {
+  const folder = await mkdtemp(join(project, `with-${version}-`));
+  for (const path of ['types', 'node_modules/accounting-data-sdk'])
+    await cp(join(project, path), join(folder, path), { recursive: true });
+  await symlink(tool(version), join(folder, 'node_modules', library));
+  return folder;
+}
 
 describe('the installed package runs', () => {
   test('from a module, its msw handlers included', async () => {
@@ -39,19 +48,16 @@ describe('the installed package runs', () => {
   });
 
   test('with Zod 4.3, which would make a member called __proto__ the prototype', async () => {
-    const modules = join(project, 'run-with-zod-4.3/node_modules');
-    const installed = 'accounting-data-sdk';
-    await cp(join(project, 'node_modules', installed), join(modules, installed), { recursive: true });
-    await symlink(tool('zod-4.3'), join(modules, 'zod'));
+    const folder = await projectWith('zod', 'zod-4.3');
     await writeFile(
-      join(project, 'run-with-zod-4.3/read.mjs'),
+      join(folder, 'read.mjs'),
       `import { createClient } from 'accounting-data-sdk';
 const headers = { 'content-type': 'application/json' };
 const fetch = async () => new Response('{"id":"7","name":"Desk","__proto__":{"polluted":true}}', { headers });
 const record = await createClient({ baseUrl: 'https://books.example', apiKey: 'key', fetch }).products.get('7');
 console.log(JSON.stringify([record, 'polluted' in record]));`,
     );
-    expect(await json('run-with-zod-4.3/read.mjs')).toEqual([{ id: '7', name: 'Desk' }, false]);
+    expect(await json(join(folder, 'read.mjs'))).toEqual([{ id: '7', name: 'Desk' }, false]);
   });
 
   test('as a module and as CommonJS at once: either knows the errors of the other', async () => {
@@ -191,13 +197,7 @@ describe('the installed package compiles', () => {
   });
 
   test.runIf(isNightly)('with the newest TypeScript and Zod 4.3', async () => {
-    const folder = join(project, 'with-zod-4.3');
-    const modules = join(folder, 'node_modules');
-    await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
-    await cp(join(project, 'node_modules/accounting-data-sdk'), join(modules, 'accounting-data-sdk'), {
-      recursive: true,
-    });
-    await symlink(tool('zod-4.3'), join(modules, 'zod'));
+    const folder = await projectWith('zod', 'zod-4.3');
     const files = programs.map((file) => `types/${file}`);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: onNode, files }));
     expect(await node(compilers.newest, '--project', folder)).toEqual({ code: 0, output: '' });
@@ -205,12 +205,7 @@ describe('the installed package compiles', () => {
 
   // msw 3 is a module only, so CommonJS has msw 2 alone, whose own libraries fail the checks of the newest compiler.
   test.runIf(isNightly)('with the oldest TypeScript and msw 2, as a module and as CommonJS', async () => {
-    const folder = join(project, 'with-msw-2');
-    const modules = join(folder, 'node_modules');
-    await cp(join(project, 'types'), join(folder, 'types'), { recursive: true });
-    const installed = 'accounting-data-sdk';
-    await cp(join(project, 'node_modules', installed), join(modules, installed), { recursive: true });
-    await symlink(tool('msw-2'), join(modules, 'msw'));
+    const folder = await projectWith('msw', 'msw-2');
     const compilerOptions = { ...onNode, lib: withDom, skipLibCheck: true };
     const files = ['types/msw.mts', 'types/msw-required.cts'];
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

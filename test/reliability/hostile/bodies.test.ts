@@ -19,7 +19,7 @@ test('a record nested up to 500 levels is read, compared and printed', async () 
   expect(JSON.stringify(once)).toBe(row);
 });
 
-test.each([502, 5_000, DEPTH])('a record nested %i levels deep is an unexpected response', async (levels) => {
+test.each([502, DEPTH])('a record nested %i levels deep is an unexpected response', async (levels) => {
   const deep = nested(levels);
   const failed = { code: 'unexpected_response', reason: 'wrong_shape' };
   const cases = [

@@ -155,7 +155,7 @@ test('anything that a caller from JavaScript passes to a method is a value or an
   );
 });
 
-test.each(['GET', 'POST', 'PATCH'] as const)(
+test.each(['GET', 'POST'] as const)(
   'a record with __proto__, constructor and toString in the response to a %s pollutes no prototype',
   async (method) => {
     const record =

@@ -50,9 +50,6 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['pull', 'accounts', '--pagination', 'page', '--max-outage', '0'],
   ['probe', 'accounts', '--json'],
   ['discover', 'accounts', 'products'],
-  ['whoami', '--json'],
-  ['probe', 'accounts'],
-  ['discover', 'accounts'],
 ];
 const failures: Readonly<
   Record<string, readonly [code: number, response: (canary: string) => ScriptedResponse]>
@@ -77,7 +74,7 @@ test.each(each(COMMANDS))('a successful run shows no key: $name, $canary', async
 
 // One for each command: the same error of the same call is printed, whatever its other flags are.
 test.each(
-  each(COMMANDS.slice(0, 5), [ODD_CANARY]).flatMap((one) =>
+  each(COMMANDS, [ODD_CANARY]).flatMap((one) =>
     Object.entries(failures).map(([failure, [code, response]]) => ({ ...one, failure, code, response })),
   ),
 )('$failure shows no key: $name', async ({ canary, args, code, response }) => {
@@ -89,12 +86,9 @@ test.each(
 /** The key where it does not belong. */
 const misplaced = [
   'whoami --api-key KEY',
-  'whoami --api_key KEY',
   'whoami --api_key=KEY',
   'whoami --apikye=KEY',
-  'whoami --auth-token=KEY',
   'whoami -kKEY',
-  'whoami -k=KEY',
   '--key KEY whoami',
 ].map((line) => [line, 2] as const);
 
@@ -102,15 +96,12 @@ const misplaced = [
 const unmarked = [
   ['KEY', 2],
   ['--KEY', 2],
-  ['whoami KEY', 2],
   ['get KEY 1', 2],
   ['get accounts KEY', 5],
   ['pull accounts --pagination KEY', 2],
-  ['pull accounts --since KEY', 2],
   ['probe --draft KEY', 2],
   ['whoami --base-url KEY', 2],
   ['whoami --base-url https://ENCODED@x.example', 2],
-  ['discover --sample KEY', 2],
   ['discover accounts --check /no/such/KEY', 7],
 ] as const;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CollectionName, createClient } from 'accounting-data-sdk';
+import { createClient } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { reader } from './connectors.ts';
@@ -35,11 +35,9 @@ test('cases have a name and a reason', () => {
 test.each([
   [{ expected: { hidden: 'why' } }, 'expected: there is no case "hidden". Did you mean hidden rows?'],
   [{ expected: { 'hidden rows': ' ' } }, 'expected: hidden rows needs a reason.'],
-  [{ expected: { 'hidden rows': true } }, 'expected: hidden rows needs a reason.'],
   [{ only: ['hidden rows'] }, 'only is not an option of connectorTests'],
   [{ collections: ['acounts'] }, 'Did you mean accounts?'],
   [{ collections: [] }, 'connectorTests got no collections to read. Pass the names of at least one.'],
-  [{ collections: undefined }, 'connectorTests needs collections, run and records, or writes, or both.'],
   [{ run: undefined, writes: { run: () => 1 } }, 'needs collections, run and records, or writes, or both.'],
   [{ timeoutMs: '1' }, 'timeoutMs must be a number of milliseconds'],
 ])('connectorTests rejects %j', (options, message) => {
@@ -63,21 +61,22 @@ test('a case fails with its name if a function of the user throws', async () => 
     throw new Error('no such table');
   };
   expect(await messageOf('UUIDs', { ...connector(), reset: broken })).toBe('UUIDs: no such table');
-  const { run, ...others } = connector();
-  let hasRun = false;
-  const options = {
-    ...others,
-    run: async (service: ConnectorRun) => {
+  const { run, records, ...others } = connector();
+  const reading = (first: () => object[], later: () => object[]) => {
+    let read = first;
+    const started = async (service: ConnectorRun) => {
       await run(service);
-      hasRun = true;
-    },
-    records: () => (hasRun ? broken() : []),
+      read = later;
+    };
+    return { ...others, run: started, records: () => read() };
   };
-  expect(await messageOf('UUIDs', options)).toBe("UUIDs: records('accounts') failed: no such table");
+  const message = await messageOf(
+    'UUIDs',
+    reading(() => [], broken),
+  );
+  expect(message).toBe("UUIDs: records('accounts') failed: no such table");
   // The tables of a copy may not exist before the first run.
-  const late = { ...options, records: () => (hasRun ? others.records() : broken()) };
-  hasRun = false;
-  expect(await messageOf('ids beyond 2^53', late)).toBeUndefined();
+  expect(await messageOf('ids beyond 2^53', reading(broken, records))).toBeUndefined();
 });
 
 test('cases that are started at once run one after another, each with its service, which is closed', async () => {
@@ -138,17 +137,16 @@ test('at most five problems are shown, and the others counted', async () => {
   expect([lines.length, lines[4], lines[5]]).toEqual([8, 'There is no product "desk-5".', '… and 7 more.']);
 });
 
-test.each<[CollectionName, string]>([
-  ['accounts', 'name'],
-  ['accountAddresses', 'street'],
-  ['bomLines', 'unit'],
-])('records of %s in which stale ones could not be seen are rejected', async (collection, label) => {
-  const records = [{ id: '1' }];
-  const options = { ...connector(), collections: [collection], records: () => records };
+test('records in which stale ones could not be seen are rejected', async () => {
+  const options = {
+    ...connector(),
+    collections: ['accountAddresses'] as const,
+    records: () => [{ id: '1' }],
+  };
   expect(await messageOf('UUIDs', options)).toContain(
-    `records('${collection}') must return an array of records with the fields of the service, at least id and ${label}: ${label} is missing.`,
+    "records('accountAddresses') must return an array of records with the fields of the service, at least id and street: street is missing.",
   );
-  const anonymous = { ...options, records: () => [{ [label]: 'x' }] };
+  const anonymous = { ...options, records: () => [{ street: 'x' }] };
   expect(await messageOf('UUIDs', anonymous)).toContain(': id is missing.');
 });
 
@@ -159,14 +157,6 @@ test('a copy that is no array, or is not empty before the case, is rejected', as
   const full = { ...connector(), records: () => [{ id: '1', name: 'left over' }] };
   expect(await messageOf('UUIDs', full)).toContain(
     'The copy is not empty before the case. The option reset has to empty it',
-  );
-});
-
-test('a run that does not end is killed, and fails the case', async () => {
-  const run = ({ signal }: ConnectorRun) =>
-    new Promise((_, reject) => signal.addEventListener('abort', reject));
-  expect(await messageOf('UUIDs', { ...connector(), run, timeoutMs: 20 })).toContain(
-    'The run had not ended after timeoutMs (20 ms).\n',
   );
 });
 
@@ -253,13 +243,9 @@ test('the options of the service apply to every case, unless it tests them', asy
   expect(JSON.stringify(bodies[4])).toContain('hydra:member');
 });
 
-test.each<[what: string, names: string[], service: ConnectorTestsOptions['service']]>([
-  ['lack fields that are null', ['odd records'], { nullFields: 'omitted' }],
-  [
-    'lack records that the service hides',
-    ['ids beyond 2^53', 'killed and started again'],
-    { hiddenRecords: 0.3 },
-  ],
-])('a right copy may %s', async (_, names, service) => {
-  for (const name of names) expect(await messageOf(name, { ...reader(), service })).toBeUndefined();
+test.each<[what: string, name: string, service: ConnectorTestsOptions['service']]>([
+  ['fields that are null', 'odd records', { nullFields: 'omitted' }],
+  ['records that the service hides', 'killed and started again', { hiddenRecords: 0.3 }],
+])('a right copy may lack %s', async (_, name, service) => {
+  expect(await messageOf(name, { ...reader(), service })).toBeUndefined();
 });
