@@ -84,16 +84,6 @@ describe('the state of a sync', () => {
     }
   });
 
-  test('is replaced by a full run with others', async () => {
-    const set = books();
-    await readAccounts(set);
-    const full = await readAccounts(listing(set, { parameters }), { mode: 'full' });
-    expect(full).toMatchObject({ mode: 'full', records: 45 });
-    const next = await readAccounts(listing(set, { parameters }));
-    expect(next).toMatchObject({ mode: 'incremental', records: 0 });
-    expect(await caught(readAccounts(set))).toMatchObject({ code: 'checkpoint' });
-  });
-
   test('of a full run with others that was interrupted has nothing that was read before', async () => {
     const set = books();
     await readAccounts(set);

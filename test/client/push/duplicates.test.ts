@@ -2,7 +2,7 @@ import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
+import { numbered, pushAndDie, setUpPush } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -38,30 +38,6 @@ test('a push creates a product with another idempotency key if a crash of the se
   expect(lists.match(/GET(?=.*POST)/g)?.length).toBeGreaterThanOrEqual(3);
   expect(await run([A])).toMatchObject({ done: ['A unchanged'], commits: [] });
 });
-
-test.each(['the signal stopped', 'a kill ended'])(
-  'a push counts a product as created that it creates after %s the one before',
-  async (how) => {
-    const { entries, sandbox, run } = setUpPush([], { sandbox: { timestamps: 'offset' } });
-    const controller = new AbortController();
-    // None of these creates arrives.
-    sandbox.faults.add({ kind: 'disconnect', committed: false }, { method: 'POST' });
-    sandbox.onRequest(({ method }) => {
-      if (method === 'POST' && how === 'the signal stopped') setTimeout(() => controller.abort(), 1);
-    });
-    // A killed process writes nothing more.
-    const killed = new Map<string, string>();
-    const store =
-      how === 'a kill ended' ? storeOver(new Map(), (key, value) => killed.set(key, value)) : entries;
-    await run(numbered(3), { ...ONCE, store, signal: controller.signal }).catch(() => undefined);
-    const left = how === 'a kill ended' ? killed : entries;
-    expect([...left.values()].join('')).toContain('"idempotencyKey"');
-    sandbox.faults.clear();
-    const { done } = await run(numbered(3, { name: 'New' }), { store: left });
-    expect(done).toEqual(['P-0 created', 'P-1 created', 'P-2 created']);
-    expect(sandbox.store.products.all()).toMatchObject([{ name: 'New' }, { name: 'New' }, { name: 'New' }]);
-  },
-);
 
 test('a push updates a product to its row if the product got a key that no row has', async () => {
   const { sandbox, run } = setUpPush();

@@ -20,6 +20,7 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 
+const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
 const retried = () =>
   scriptedFetch(
     problemResponse(503),
@@ -40,8 +41,6 @@ test('the lines of a list differ in the page or the bounds of ids, as the error 
   ]);
   expect(String(error)).toContain('GET /boms?_page=2&id[gte]=1 returned 500');
 });
-
-const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
 
 test('a logger gets invalid records', async () => {
   const logger = quiet();
