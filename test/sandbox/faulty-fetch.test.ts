@@ -25,24 +25,15 @@ test('requests that match no rule reach the service unchanged', async () => {
   await sandbox.close();
 });
 
-test('a response is lost after the real service has processed the request, and the retry creates nothing', async () => {
+test('a committed fault comes after the real service has processed the request, and no other reaches it', async () => {
   const { sandbox, client } = await serve([
     { fault: { kind: 'lost-response', committed: true }, method: 'POST', times: 1 },
-  ]);
-  await client.products.create({ name: 'Desk' });
-  expect(sandbox.count(({ method }) => method === 'POST')).toBe(2);
-  expect(sandbox.store.products.count).toBe(1);
-  await sandbox.close();
-});
-
-test('a fault that is not committed keeps the request from the real service', async () => {
-  const { sandbox, client } = await serve([
     { fault: { kind: 'lost-response', committed: false }, method: 'POST', times: 1 },
     { fault: { kind: 'status', status: 429, retryAfter: 0 }, method: 'POST', times: 1 },
     { fault: { kind: 'status', status: 503 }, method: 'POST', times: 1 },
   ]);
   await client.products.create({ name: 'Desk' });
-  expect(sandbox.count()).toBe(1);
+  expect([sandbox.count(), sandbox.store.products.count]).toEqual([2, 1]);
   await sandbox.close();
 });
 
@@ -50,10 +41,7 @@ test('a body is cut, rewritten or slow after the real service has sent it', asyn
   const { sandbox, client } = await serve([
     { fault: { kind: 'disconnect', in: 'body' }, path: '/api/public/v1/accounts/1', times: 1 },
     { fault: { kind: 'slow-body', bytes: 200, everyMs: 1 }, path: '/api/public/v1/accounts/1' },
-    {
-      fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') },
-      path: /accounts\/2$/,
-    },
+    { fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') }, path: /s\/2$/ },
   ]);
   expect((await client.accounts.get('1')).id).toBe('1');
   expect(sandbox.count()).toBe(2);

@@ -46,7 +46,6 @@ describe('sandbox.fetch', () => {
 
   test.each([
     [302, 'GET', ''],
-    [303, 'GET', ''],
     [307, 'POST', '{"name":"a"}'],
   ])('a POST redirected with %i becomes a %s', async (status, method, body) => {
     const sandbox = createSandbox();

@@ -62,15 +62,6 @@ test.each<[file: string, columns: object, more: string, products: readonly objec
     ],
   ],
   [
-    'excel-german.csv',
-    {},
-    '--decimal ,',
-    [
-      { ...DESK, name: 'Schreibtisch; 140', stockQuantity: 12 },
-      { ...LAMP, name: 'Lampe', stockQuantity: 2.5 },
-    ],
-  ],
-  [
     'excel-eans.csv',
     {},
     '--key ean',
@@ -87,61 +78,10 @@ test.each<[file: string, columns: object, more: string, products: readonly objec
     ],
   ],
   [
-    'sage.csv',
-    {
-      'Product Code': 'productNumber',
-      Description: 'name',
-      'Sales Price': 'salePrice',
-      'Quantity In Stock': 'stockQuantity',
-    },
-    '',
-    [
-      { ...DESK, stockQuantity: 12 },
-      { ...LAMP, name: 'Lamp 5"', stockQuantity: -1 },
-    ],
-  ],
-  [
-    'xero.csv',
-    {
-      '*ItemCode': 'productNumber',
-      ItemName: 'name',
-      SalesUnitPrice: 'salePrice',
-      SalesAccount: 'saleLedgerAccountCode',
-    },
-    '',
-    [{ ...DESK, saleLedgerAccountCode: '200' }, LAMP],
-  ],
-  [
-    'exact.csv',
-    {
-      Artikelcode: 'productNumber',
-      Omschrijving: 'name',
-      Verkoopprijs: 'salePrice',
-      Voorraad: 'stockQuantity',
-    },
-    '--decimal ,',
-    [{ ...LAMP, stockQuantity: 3 }],
-    /^line 2, DESK-140: .*salePrice: "1\.250,00" is not a decimal with a comma, .*without thousands separators/m,
-  ],
-  [
-    'google-merchant.tsv',
-    { id: 'productNumber', title: 'name', price: 'salePrice', gtin: 'ean' },
-    '',
-    [],
-    /^line 2, DESK-140: .*salePrice: "125\.00 EUR" is not a decimal with a point.* Also line 3\.$/m,
-  ],
-  [
     'bigcommerce.csv',
     { 'Product Name': 'name', 'Product Code/SKU': 'productNumber', Price: 'salePrice' },
     '',
     [DESK],
-  ],
-  [
-    'supplier.ndjson',
-    { sku: 'productNumber', title: 'name', price: 'salePrice', stock: 'stockQuantity' },
-    '',
-    [{ ...DESK, stockQuantity: 12, tags: TAGS }],
-    /^line 3, LAMP-2: invalid_input: 9007199254740993 has more digits than a JSON number keeps\.$/m,
   ],
 ])(
   'push reads %s, if the columns that it names are ignored',

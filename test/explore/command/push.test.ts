@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { products, withFile } from './support/products-file.ts';
-import { openSandbox, records, run } from './support/run.ts';
+import { records, run } from './support/run.ts';
 
 test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
   const { sandbox, push } = withFile(
@@ -199,22 +199,6 @@ test.each([
   const { push } = withFile(`productNumber,salePrice\n${rows}`);
   const { code, log } = await push('-y');
   expect([code, log]).toEqual([9, expect.stringContaining(end)]);
-});
-
-test('push says what to do about a state folder of another service', async () => {
-  const { file, push } = withFile('productNumber\nA\n');
-  const state = ['--state', file('state'), '--yes'];
-  expect((await push(...state)).code).toBe(0);
-  const { env } = openSandbox();
-  const args = ['push', file('products.csv'), '--key', 'productNumber', ...state];
-  const { code, log } = await run(env, args);
-  expect([code, log.trim()]).toEqual([
-    7,
-    expect.stringMatching(
-      /belongs to another base URL or tenant\.\nFor another company, pass another tenant\. .* has moved, delete the state/,
-    ),
-  ]);
-  expect((await run(env, [...args, '--tenant', 'other'])).code).toBe(0);
 });
 
 test('push reads standard input, and names all invalid cells of a row', async () => {

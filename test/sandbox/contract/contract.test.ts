@@ -245,7 +245,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     });
   });
 
-  test('every response carries the quota, and every error is JSON with a type', async () => {
+  test('every response carries the quota and the time of the service, and every error is JSON with a type', async () => {
     const created = await client.create({ name: 'Contract check' });
     const id = String(created.record.id);
     const responses = [
@@ -264,6 +264,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     ];
     for (const response of responses) {
       quotaOf(response);
+      expect(Date.parse(response.headers.get('date') ?? '')).toBe(sandbox.clock.now());
       if (response.status < 300) continue;
       // Every error is JSON with a type.
       expect(response.mediaType).toMatch(/^application\/(problem\+|ld\+)?json$/);
