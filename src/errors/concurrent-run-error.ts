@@ -12,7 +12,7 @@ export class ConcurrentRunError extends AccountingError {
   static override readonly brand: string = 'ConcurrentRunError';
   override readonly code = 'concurrent_run';
 
-  constructor(message: string, other: keyof typeof HINTS) {
+  constructor(message: string, other: keyof typeof HINTS = 'both_wrote') {
     super(message, { retryable: true, hint: HINTS[other] });
   }
 }

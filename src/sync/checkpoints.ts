@@ -126,7 +126,6 @@ export class Checkpoints {
     if (isUntouched || state === undefined) throw notKept(this.key);
     throw new ConcurrentRunError(
       `Another run wrote the state under ${this.key} at the same time. Records that both delivered at the same time may be stale in the copy.`,
-      'both_wrote',
     );
   }
 

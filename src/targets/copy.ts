@@ -217,7 +217,6 @@ export class Copy implements OpenTarget {
   #taken(what: string): ConcurrentRunError {
     return new ConcurrentRunError(
       `${what}: another run of ${this.#tenant} wrote to the copy at the same time, or the tenant was forgotten. Records that both runs read may be older in the copy than at the service.`,
-      'both_wrote',
     );
   }
 

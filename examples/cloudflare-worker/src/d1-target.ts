@@ -24,7 +24,8 @@ export function d1Target(db: D1): SyncTarget {
         .prepare(take)
         .bind(tenant, now + LEASE_MS, now)
         .run();
-      if (meta.changes === 0) throw new ConcurrentRunError(`Another run of ${tenant} is under way.`);
+      if (meta.changes === 0)
+        throw new ConcurrentRunError(`Another run of ${tenant} is under way.`, 'running');
 
       // Read together, because each statement counts as a subrequest. The lease keeps other runs from writing them.
       let checkpoints: Map<string, string> | undefined;
