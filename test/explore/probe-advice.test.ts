@@ -27,6 +27,7 @@ describe('the options and the advice for a service', () => {
       updatedSince: { compares: { value: 'local' }, shiftMinutes: { value: -300 } },
     });
     expect(optionsOf(report)).toEqual([
+      "pagination: 'page'",
       "bareNotFound: 'missing'",
       "contentTypes.create: 'application/ld+json'",
       "contentTypes.update: 'application/merge-patch+json'",

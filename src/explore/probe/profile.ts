@@ -96,8 +96,14 @@ const DEFAULT_PAGE = 30;
 
 /** How a collection is listed, if not as by default. */
 function paginationOf(one: Readable, readable: readonly Readable[]): Finding<'page' | 'none'> {
-  if (suitsKeyset(one.details) === true) return NOTHING;
   const { collection, details } = one;
+  const hides = readable.some(({ details: { shortPages } }) => shortPages.value === true);
+  if (hides && !details.order.value?.startsWith('id-'))
+    return known(
+      'page',
+      `pages come short, and ${collection} are not in the order of ids: keyset pagination takes a short page for the end of an interval`,
+    );
+  if (suitsKeyset(details) === true) return NOTHING;
   if (isWhole(one, readable)) {
     return known(
       'none',

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createClient } from 'accounting-data-sdk';
 import type { ServiceProfile } from 'accounting-data-sdk/explore';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -141,17 +142,30 @@ describe('a sandbox with the options of a file of probe', () => {
     [{}, late(6_000), '+ sandbox.newRecords.listedAfterMs: 8000'],
     [late(6_000), late(0), '+ sandbox.newRecords.foundAfterMs: 0'],
     [late(14_000), late(900), '- sandbox.newRecords.foundAfterMs: 16000'],
-  ])('of %o is no other service, until it changes to %o', async (service, change, line) => {
-    const file = folder()('service.json');
-    expect((await run(serving(service).env, ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
-    const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
-    const same = await run(serving(profile.sandbox).env, ['probe', ...COLLECTIONS, '--check', file]);
-    expect([same.code, same.log]).toEqual([0, '']);
+  ])(
+    'of %o is no other service, until it changes to %o, and each list is whole with what probe advises then',
+    async (service, change, line) => {
+      const file = folder()('service.json');
+      expect((await run(serving(service).env, ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
+      const profile = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
+      const same = await run(serving(profile.sandbox).env, ['probe', ...COLLECTIONS, '--check', file]);
+      expect([same.code, same.log]).toEqual([0, '']);
 
-    const { env } = serving({ ...profile.sandbox, ...change });
-    const changed = await run(env, ['probe', ...COLLECTIONS, '--check', file]);
-    expect([changed.code, changed.log.split('\n')]).toEqual([8, expect.arrayContaining([line])]);
-  });
+      const { sandbox, env } = serving({ ...profile.sandbox, ...change });
+      const changed = await run(env, ['probe', ...COLLECTIONS, '--check', file]);
+      expect([changed.code, changed.log.split('\n')]).toEqual([8, expect.arrayContaining([line])]);
+
+      expect((await run(env, ['probe', ...COLLECTIONS, '--out', file])).code).toBe(0);
+      const pagination = change.paginated === false ? 'none' : 'page';
+      for (const name of ['accounts', 'accountAddresses', 'products'] as const) {
+        const shown = await createClient(sandbox.clientOptions)
+          [name].list({}, { pagination })
+          .toArray({ limit: 999 });
+        const { out } = await run(env, ['pull', name, '--quiet', '--service', file]);
+        expect([name, out.trim().split('\n').length]).toEqual([name, shown.length]);
+      }
+    },
+  );
 
   test('is no other service if it shows a new record a little later or earlier', async () => {
     const file = folder()('service.json');
