@@ -18,16 +18,22 @@ const TOO_LARGE = /^(?:UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/;
 const TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/^bad port$|^Fetch failed: Requests to port \d+ are blocked/, 'bad port'],
   [/^unknown scheme$|^Url scheme '.*' not supported/, 'unknown scheme'],
-  [/\bdns error\b|failed to lookup address/, 'ENOTFOUND'],
-  [/Connection refused/, 'ECONNREFUSED'],
+  [
+    /\bdns error\b|failed to lookup address|^A server with the specified hostname could not be found/,
+    'ENOTFOUND',
+  ],
+  [/Connection refused|^Could not connect to the server/, 'ECONNREFUSED'],
   [/No route to host/, 'EHOSTUNREACH'],
-  [/Network is unreachable/, 'ENETUNREACH'],
+  [/Network is unreachable|^The Internet connection appears to be offline/, 'ENETUNREACH'],
   [/invalid peer certificate/, 'CERT_INVALID'],
   [/received corrupt message|received fatal alert/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
-  // With the code EPROTO, which is also that of a connection that breaks later.
-  [/The TLS handshake failed/, 'ERR_SSL_HANDSHAKE_FAILURE'],
+  // Bun gives it the code EPROTO, which is also that of a connection that breaks later.
+  [/The TLS handshake failed|^An SSL error has occurred/, 'ERR_SSL_HANDSHAKE_FAILURE'],
   [/\(Connect\)/, 'not connected'],
-  [/Connection reset|connection closed before message completed|Network connection lost/, 'ECONNRESET'],
+  [
+    /Connection reset|connection closed before message completed|network connection (?:was )?lost/i,
+    'ECONNRESET',
+  ],
   [/Too many subrequests/i, 'too many subrequests'],
   [/Content Security Policy/i, 'content security policy'],
   [/^Requires \w+ access to/, 'no permission'],

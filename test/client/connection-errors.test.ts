@@ -81,7 +81,7 @@ test.each([
   expect(await failureOf(error)).toMatchObject({ reason: undefined, ...KINDS.lost });
 });
 
-/** What runtimes say that have no codes: collected on Deno 2.9 and workerd, and of browsers. */
+/** What runtimes say that have no codes: collected on Deno 2.9, Bun 1.4 and workerd, and of browsers (WebKit: `The network …`). */
 const deno = (text: string) =>
   new TypeError('fetch failed', { cause: new Error(`error sending request ${text}`) });
 const FLAG = 'run again with the --allow-net flag';
@@ -102,6 +102,15 @@ test.each([
   [new TypeError("Url scheme 'foo' not supported"), 'unknown scheme', 'blocked'],
   [new Error('Too many subrequests by single Worker invocation.'), 'too many subrequests', 'blocked'],
   [new Error('Network connection lost.'), 'ECONNRESET', 'lost'],
+  [new TypeError('The network connection was lost.'), 'ECONNRESET', 'lost'],
+  [new TypeError('A server with the specified hostname could not be found.'), 'ENOTFOUND', 'unsent'],
+  [new TypeError('Could not connect to the server.'), 'ECONNREFUSED', 'unsent'],
+  [new TypeError('The Internet connection appears to be offline.'), 'ENETUNREACH', 'unsent'],
+  [
+    new TypeError('An SSL error has occurred and a secure connection to the server cannot be made.'),
+    'ERR_SSL_HANDSHAKE_FAILURE',
+    'blocked',
+  ],
   [
     Object.assign(new TypeError('EPROTO: The TLS handshake failed.'), { code: 'EPROTO' }),
     'ERR_SSL_HANDSHAKE_FAILURE',
