@@ -103,7 +103,7 @@ export function hasUnreadableDate(syntax: ColumnSyntax): string {
 
 /** A day and a time with its offset, or seconds or milliseconds since 1970. That the day exists, the database knows. */
 const MOMENT =
-  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:[Zz]|[+-]\d\d(?::?\d\d)?)$|^\d{9,13}$/;
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:[Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)$|^\d{9,13}$/;
 
 /** The first value of a record's timestamps that is neither null nor a moment. */
 export function unreadableDateIn(record: object, name: string): unknown {
@@ -194,7 +194,8 @@ FROM (SELECT v, CASE cut WHEN 1 THEN 'Z' WHEN 3 THEN substr(v, -3) || ':00' WHEN
   ELSE substr(v, -6) END AS zone, cut
 FROM (SELECT v, CASE WHEN glob('*[Zz]', v) THEN 1 WHEN glob('*[+-][0-1][0-9]:[0-5][0-9]', v) THEN 6
   WHEN glob('*[+-][0-1][0-9][0-5][0-9]', v) THEN 5 WHEN glob('*[+-][0-1][0-9]', v) THEN 3 END AS cut
-FROM (SELECT ${value} AS v)))))`,
+FROM (SELECT CASE WHEN substr(v, -3) IN ('UTC', 'GMT') THEN substr(v, 1, length(v) - 3) || 'Z' ELSE v END AS v
+FROM (SELECT ${value} AS v))))))`,
     },
   },
   text: ({ type, value, json }) =>
@@ -219,7 +220,7 @@ const INTEGER = '^-?[0-9]{1,18}$';
 const DAY =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29';
 const TIME =
-  '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)? ?([Zz]|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
+  '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)? ?([Zz]|UTC|GMT|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
 const TIMESTAMP = `^(?!0000)(${DAY})[Tt ]${TIME}$`;
 
 export const postgresColumns: ColumnSyntax = {

@@ -84,7 +84,7 @@ export class Views {
       if (value === undefined || this.#dated.has(`${collection} ${name}`)) continue;
       this.#dated.add(`${collection} ${name}`);
       this.#warn(
-        `${name} of ${collection} is no moment in some records, such as ${JSON.stringify(value)}: a date and a time need an offset. It is null in the view, and sync_status counts these records in unreadable_dates.`,
+        `${name} of ${collection} is no moment in some records, such as ${JSON.stringify(value)}: the view reads times with an offset, such as 2026-01-31T12:00:00Z. Such a value is null there, and sync_status counts these records in unreadable_dates.`,
       );
     }
   }
