@@ -128,9 +128,18 @@ function whatCame(received: Received, json: unknown, reason: ContentProblem): Pa
   if (names.some((name) => OF_ERRORS.test(name)) && !Object.hasOwn(json, 'id'))
     return { came: beginningOf(received), inWords: true };
   if (reason !== 'wrong_content') return {};
-  const list = names.find((name) => Array.isArray(json[name]));
   const shown = oneLine(redactText(names.slice(0, 8).join(', '), received.sent.apiKey)).slice(0, 200);
-  return { came: `an object with ${shown === '' ? 'no members' : shown}`, list };
+  return { came: `an object with ${shown === '' ? 'no members' : shown}`, list: listIn(json) };
+}
+
+/** The member of an object that is a list, or a member of one of its members, such as `data.items`. */
+function listIn(json: Readonly<Record<string, unknown>>, isInner = false): string | undefined {
+  const names = Object.keys(json);
+  const list = names.find((name) => Array.isArray(json[name]));
+  if (list !== undefined || isInner) return list;
+  const inner = names.map((name) => [name, isObject(json[name]) && listIn(json[name], true)] as const);
+  const [outer, found] = inner.find(([, path]) => path) ?? [];
+  return found ? `${outer}.${found}` : undefined;
 }
 
 /** Whether the JSON of a 2xx is a problem document. A product has `type` and `status` too, but as strings of its own. */

@@ -205,6 +205,12 @@ test.each<[what: string, response: Response, says: string, does: string]>([
   ['a failure', jsonResponse({ success: false, message: 'No' }), '"message":"No"', 'Do what it says'],
   ['a wrapped list', jsonResponse({ data: [{ name: 'Kim' }], total: 1 }), 'with data, total', 'member data'],
   ['an empty list', jsonResponse({ page: 1, items: [] }), 'an object with page, items', 'member items'],
+  [
+    'a list two levels down',
+    jsonResponse({ meta: {}, data: { items: [{ id: '1', name: 'Kim' }] } }),
+    'an object with meta, data',
+    'member data.items',
+  ],
   ['one record', jsonResponse({ id: '1', name: 'Kim' }), 'an object with id, name', 'Check that baseUrl'],
   ['an empty object', jsonResponse({}), 'an object with no members', 'Check that baseUrl'],
   ['null', jsonResponse(null), 'records, a JSON array): null', 'Check that baseUrl'],
