@@ -51,6 +51,10 @@ describe('no response', () => {
     await listening.ready();
     expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
     expect(sandbox.requests).toHaveLength(1);
+
+    await using late = createSandbox();
+    late.faults.next({ kind: 'connection-refused' });
+    expect((await rawCall(await late.listen(), '').response).end).toBe('ECONNREFUSED');
   });
 
   test('connection-refused with forMs opens the port again by itself', async () => {

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { describe, expect, test } from 'vitest';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { products, withFile } from './support/products-file.ts';
@@ -101,13 +102,14 @@ test.each(['\n', '\r\n'])(
 );
 
 test('push prints the first row of each reason why rows failed, with violations, and the lines of the others', async () => {
-  const rows = Array.from({ length: 20 }, (_, n) => `P-${n},${n < 12 ? ['none', 'open'][n % 2] : 5},sold`);
+  // Of more than twenty rows, a random sample is sent first.
+  const rows = Array.from({ length: 40 }, (_, n) => `P-${n},${n < 12 ? ['none', 'open'][n % 2] : 5},sold`);
   const { push } = withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
     problemType: 'api-platform',
     existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
   });
-  const { code, log } = await push('--yes', '--concurrency', '1');
+  const { code, log } = await push('--yes', '--concurrency', '8');
   expect(code).toBe(9);
   const printed = log.split('\n').filter((line) => /^line \d+, |^and /.test(line));
   expect(printed).toEqual([
@@ -116,7 +118,7 @@ test('push prints the first row of each reason why rows failed, with violations,
     ),
     expect.stringMatching(/^line 2, C: conflict: products 1, 2 have this key\.$/),
     expect.stringMatching(
-      /^line 15, P-12: validation_failed: POST \/products returned 422: status: [^;:]+\. Also lines 16, 17, 18, 19, 20, 21, 22\.$/,
+      /^line 15, P-12: validation_failed: POST \/products returned 422: status: [^;:]+\. Also lines 16, 17, 18, 19, 20, 21, 22, 23, 24 and 18 more\.$/,
     ),
   ]);
 });
@@ -128,6 +130,19 @@ test('push prints one of the missing products that could not be deleted, and cou
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
   const { code, log } = await push('--yes', '--missing', 'delete', '--concurrency', '1');
   expect([code, log]).toEqual([9, expect.stringMatching(/^B: forbidden: DELETE .*\. Also 2 more\.$/m)]);
+});
+
+test('push counts the rows of reasons that it does not print', async () => {
+  const fields = Object.keys(productSchema.shape)
+    .filter((name) => /Price$|^is[A-Z]/.test(name))
+    .slice(0, 12);
+  const rows = fields.map((bad, row) => [row, ...fields.map((field) => (field === bad ? 'x' : ''))].join());
+  const { push, file } = withFile(`productNumber,${fields}\n${rows.join('\n')}\n`);
+  expect((await push('--yes')).log).toMatch(
+    /^and 2 rows for other reasons; pass --results <file> to see them$/m,
+  );
+  const { log } = await push('--yes', '--results', file('results'));
+  expect(log).toContain(`and 2 rows for other reasons; see ${file('results')}`);
 });
 
 test('push warns of fields that the service did not store, in the report and the results too', async () => {
