@@ -114,6 +114,11 @@ describe('a part of a response', () => {
     await response;
   });
 
+  test('slow-body sends the same bytes', async () => {
+    const whole = bodyOf((await raw(undefined)).text);
+    expect(bodyOf((await raw({ kind: 'slow-body', bytes: 20, everyMs: 1 })).text)).toBe(whole);
+  });
+
   test('rewrite can remove Date', async () => {
     const { text } = await raw({ kind: 'rewrite', headers: { Date: null } });
     expect([text.slice(9, 12), headerOf(text, 'Date')]).toEqual(['200', undefined]);

@@ -88,6 +88,8 @@ describe('waits follow fake timers', () => {
     const response = await send(sandbox, '/accounts', { signal: controller.signal });
     const reason = new Error('enough');
     const rejected = expect(response.text()).rejects.toBe(reason);
+    // Each piece is waited for.
+    await vi.advanceTimersByTimeAsync(59_999);
     controller.abort(reason);
     await rejected;
     await (await send(sandbox, '/accounts')).body?.cancel();

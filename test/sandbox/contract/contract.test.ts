@@ -197,7 +197,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
   test.each([
     ['no header', null],
     ['an unknown key', 'no-such-key-0123456789'],
-    ['a malformed key', 'two words, and a comma'],
+    ['two keys', `${keys.full}, ${keys.full}`],
     ['a revoked key', keys.revoked],
   ])('a request with %s is 401 unauthenticated, each time', async (_, key) => {
     const first = (await client.list('accounts', {}, { key })).expectUnauthenticated();
@@ -255,6 +255,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
       (await client.list('accounts', {}, { key: null })).expectStatus(401),
       (await client.list('accounts', {}, { key: keys.forbidden })).expectStatus(403),
       await client.update(id, { brand: 'Oak & Co' }),
+      (await client.send('/../v2/accounts')).expectStatus(404),
       await client.create('{'),
       await client.create({ isInactive: 'perhaps' }),
       await client.send('/products', { method: 'POST', body: {} }),
