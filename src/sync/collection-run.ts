@@ -229,7 +229,7 @@ export class CollectionRun<T extends { id: string }> {
           const count = await settled(copy().onDelete?.(ids, collection), signal);
           this.state = removed(this.state, count);
         }),
-      parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.left } : undefined,
+      parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.forPart } : undefined,
     });
     try {
       for await (const { looked, ...repairs } of steps) {

@@ -51,6 +51,11 @@ export class RunLimit {
     return this.left <= 0 || this.leftMs <= 0;
   }
 
+  /** How many requests to plan for. What is retried before the first batch is not paused, so half is kept for that. */
+  get forPart(): number {
+    return this.hasBatch ? this.left : Math.ceil(this.left / 2);
+  }
+
   get leftMs(): number {
     return this.#endsAt - monotonicMs();
   }

@@ -574,32 +574,43 @@ describe('verify of a copy', () => {
 });
 
 test.each([
-  ['numeric', 40, 0],
-  ['uuid', 40, 0],
-  ['numeric', 10, 0],
-  ['uuid', 10, 0],
-  ['numeric', 25, 60],
-  ['uuid', 25, 60],
+  ['numeric', 40, 0, 404],
+  ['uuid', 40, 0, 404],
+  ['numeric', 10, 0, 404],
+  ['uuid', 10, 0, 404],
+  ['numeric', 25, 60, 404],
+  ['uuid', 25, 60, 404],
+  ['numeric', 15, 0, 503],
+  ['numeric', 25, 60, 502],
+  ['uuid', 25, 0, 503],
 ] as const)(
-  'full syncs of a copy with %s ids keep to %i requests as they look up deleted records, %i of them forbidden, and end',
-  async (form, requests, forbidden) => {
+  'full syncs of a copy with %s ids keep to %i requests as they look up deleted records, %i of them forbidden, each third with a %i first, and end',
+  async (form, requests, forbidden, first) => {
     const records = { accounts: 160, products: 1 };
     const { sandbox, copy } = await synced({ records, pageSize: 20, ids: { form } });
     const { accounts } = sandbox.store;
     const deleted = accounts.ids().slice(0, 100);
-    for (const id of deleted) accounts.delete(id);
-    for (const id of deleted.slice(0, forbidden)) {
-      sandbox.faults.add(
-        { kind: 'status', status: 403, type: 'forbidden' },
-        { path: RegExp(`/${id}$`), times: 99 },
-      );
+    for (const [n, id] of deleted.entries()) {
+      accounts.delete(id);
+      const path = RegExp(`/${id}$`);
+      if (n < forbidden) {
+        sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { path, times: 99 });
+      }
+      if (n % 3 === 0 && first !== 404) {
+        sandbox.faults.add({ kind: 'status', status: first }, { path, times: 1 });
+      }
     }
     const sent: number[] = [];
     const options = { mode: 'full', collections: ['accounts'], maxCandidates: 100 };
     let report: SyncReport;
     do {
       sandbox.clearLogs();
-      report = await run(sandbox, copy, { ...options, stopAfter: { requests } });
+      report = await run(
+        sandbox,
+        copy,
+        { ...options, stopAfter: { requests } },
+        { retry: { baseDelayMs: 0 } },
+      );
       sent.push(sandbox.count());
     } while (report.paused && sent.length < 100);
     // By page the list itself cannot be paused.
