@@ -156,32 +156,28 @@ const KEY = 'key-of-the-company';
 const QUOTED = `request to https://books.example.com/x?updatedSince=2026 with ${KEY} failed`;
 const Foreign = runInNewContext('({ Error, TypeError, AggregateError })') as typeof globalThis;
 
-/** Anything else that `fetch` can throw or return, and what the message says of it. */
-const others: readonly (readonly [what: string, fetch: () => unknown, says: string])[] = [
-  ['throws a text', () => Promise.reject('went wrong'), 'threw went wrong'],
+/** Anything else that `fetch` can throw, and what the message says of it. */
+const thrown: readonly (readonly [what: string, error: unknown, says: string])[] = [
+  ['a text', 'went wrong', 'threw went wrong'],
+  ['a TypeError', new TypeError('Failed to fetch'), 'threw TypeError: Failed to fetch'],
+  ['an error with a cause', wrapped(new Error('bad luck')), 'threw Error: bad luck'],
   [
-    'throws a TypeError',
-    () => Promise.reject(new TypeError('Failed to fetch')),
-    'threw TypeError: Failed to fetch',
-  ],
-  [
-    'throws an error with a cause',
-    () => Promise.reject(wrapped(new Error('bad luck'))),
-    'threw Error: bad luck',
-  ],
-  [
-    'quotes the key',
-    () => Promise.reject(new Error(QUOTED)),
+    'an error that quotes the key',
+    new Error(QUOTED),
     'threw Error: request to the URL with [redacted] failed',
   ],
   [
-    'throws an error of another realm',
-    () => Promise.reject(new Foreign.TypeError('no', { cause: new Foreign.Error('luck') })),
-    'threw Error: luck',
+    'an error of another realm',
+    new Foreign.TypeError('no', { cause: new Foreign.Error('luck') }),
+    'Error: luck',
   ],
-  ['throws an error without a message', () => Promise.reject(new TypeError('')), 'threw TypeError; '],
+  ['an error without a message', new TypeError(''), 'threw TypeError; '],
   // As undici does after a 407 of the service.
-  ['gives no cause', () => Promise.reject(wrapped(new Error(''))), 'threw TypeError: fetch failed; '],
+  ['an error without a cause', wrapped(new Error('')), 'threw TypeError: fetch failed; '],
+];
+
+const others: readonly (readonly [what: string, fetch: () => unknown, says: string])[] = [
+  ...thrown.map(([what, error, says]) => [`throws ${what}`, () => Promise.reject(error), says] as const),
   ...Object.entries({
     nothing: undefined,
     'a mock': { ok: true, status: 200, json: async () => ({}), headers: new Headers() },

@@ -1,4 +1,4 @@
-import type { AnyApiError, ClientOptions, ResponseMeta } from 'accounting-data-sdk';
+import type { AnyApiError, ClientOptions, RateLimitedError, ResponseMeta } from 'accounting-data-sdk';
 import { createClient } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -273,6 +273,13 @@ test.each(waitRows)('a call waits %s', async (_, gets, options, each, end) => {
   expect(tookMs).toBeLessThan(waitedMs + 100);
 });
 
+test('a 429 says when the call can be sent again, unless that is no date', async () => {
+  const retryAt = async (gets: string) =>
+    ((await caught(scriptedClient(scriptOf(gets)).accounts.get('1'))) as RateLimitedError).retryAt;
+  expect(await retryAt('429-61')).toEqual(new Date(start + 61_000));
+  expect(await retryAt('429-99999999999999999999')).toBeUndefined();
+});
+
 test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {
   const fetch = scriptedFetch(tooMany('2'), lost, tooMany('90'), good);
   const client = scriptedClient(fetch, { rateLimiter: 'client', retry: { baseDelayMs: 4_000 } });
@@ -387,9 +394,11 @@ test('a call discards a response that arrives after the timeout: emits no event 
 test('a call with limits of Infinity waits as long as it takes, and a response leaves no timer behind', async () => {
   const [timeoutMs, deadlineMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const fetch = scriptedFetch(after(3_600_000, good));
-  const call = scriptedClient(fetch, { timeoutMs, deadlineMs }).accounts.get('42');
+  const response = vi.fn();
+  const call = scriptedClient(fetch, { timeoutMs, deadlineMs, on: { response } }).accounts.get('42');
   await advance(3_600_000);
   await expect(call).resolves.toEqual({ id: '42' });
+  expect(response).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ durationMs: 3_600_000 }));
   expect(vi.getTimerCount()).toBe(0);
 });
 
