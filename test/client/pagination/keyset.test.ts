@@ -40,6 +40,16 @@ describe('a read by keyset', () => {
     ]);
   });
 
+  test('delivers a record once that a response contains twice', async () => {
+    const { accounts } = serviceOf(({ page = 1, id }) => {
+      const rows = inside(range(1, 20), id).flatMap((row) => [row, row]);
+      return rowsOf(rows.slice((page - 1) * 6, page * 6));
+    });
+    const pages = await all(accounts.list({}, keyset).pages());
+    for (const { ids, records } of pages) expect(ids).toEqual(records.map(({ id }) => id));
+    expect(idsIn(pages)).toEqual(range(1, 20));
+  });
+
   test('is resumed from the token of an error, which that of toArray lacks: it delivered no record', async () => {
     const { accounts, sandbox } = accountsOf(range(1, 100));
     sandbox.faults.add({ kind: 'status', status: 403 }, { skip: 4, times: 2 });

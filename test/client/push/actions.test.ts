@@ -292,3 +292,11 @@ test('a push names the fields that the service stored differently, with the firs
     { field: 'name', sent: ' Lamp', returned: 'Lamp', rows: 2, key: 'C', index: 2 },
   ]);
 });
+
+test('a push counts an update as done if the product cannot be read after it', async () => {
+  const { sandbox, run } = setUp([{ productNumber: 'A', name: 'Desk' }], { sandbox: { updateStatus: 204 } });
+  const denied = { kind: 'status', status: 403, type: 'forbidden' } as const;
+  sandbox.faults.add(denied, { path: /products\/\d+$/, method: 'GET', times: 9 });
+  const { done, report } = await run([{ productNumber: 'A', name: 'Table' }]);
+  expect([done, report.notStored]).toEqual([['A updated'], []]);
+});

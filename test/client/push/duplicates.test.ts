@@ -72,6 +72,17 @@ test('a push reports a conflict if the product that its store has for one row ha
   expect((await run(rows)).done).toEqual(['A created', 'B updated']);
 });
 
+test('a push reports a conflict if the product that its store has for one row is one of two with the key of another row', async () => {
+  const { sandbox, run } = setUpPush([{ productNumber: 'B' }]);
+  await run([A]);
+  sandbox.store.products.update('2', { productNumber: 'B' });
+  const { results } = await run([A, { productNumber: 'B' }]);
+  expect(results).toMatchObject([
+    { key: 'A', action: 'conflict', ids: ['2'] },
+    { key: 'B', action: 'conflict', ids: ['1', '2'] },
+  ]);
+});
+
 test('a push writes at most seventeen entries to its store, and rejects those of another tenant or service', async () => {
   const { entries, run } = setUpPush();
   await run(numbered(100));
