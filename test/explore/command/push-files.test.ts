@@ -448,6 +448,7 @@ test.each([
   ['string', cells('true\n""\nfalse\n')],
   ['boolean', cells('true\nfalse\n')],
   ['string', cells('007\n')],
+  ['string', ['a.csv', 'productNumber,size\nA,\n'] as const],
   ['array', cells('"[""S"",""M""]"\n[]\n')],
   ['json', cells('[1]\n{}\n')],
   ['integer', member('5')],

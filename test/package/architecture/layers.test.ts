@@ -141,23 +141,3 @@ test('the command imports what the package exports, and a list of exceptions tha
     .map(({ to }) => to);
   expect([...new Set(outside)].sort()).toEqual(Object.keys(PRIVATE_TO_COMMAND));
 });
-
-describe('the map of the code', () => {
-  const map = readFileSync(`${src}README.md`, 'utf8');
-
-  test('shows the layers', () => {
-    const [, shown = ''] = /^```text\n(.*?)^```/ms.exec(map) ?? [];
-    const rows = shown.trim().split('\n');
-    expect(rows.map((row) => row.split(', ').toSorted())).toEqual(LAYERS.map((row) => [...row].toSorted()));
-  });
-
-  test('names files that exist', () => {
-    const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((file) => `/${file}`);
-    const named = [...map.matchAll(/`([\w./-]+\.ts)`/g)].map(([, file = '']) => file);
-    expect(named.length).toBeGreaterThan(80);
-    const missing = named.filter(
-      (file) => !file.startsWith('test/') && !files.some((path) => path.endsWith(`/${file}`)),
-    );
-    expect(missing).toEqual([]);
-  });
-});

@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { sandboxFaults } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { root } from './code-blocks.ts';
 import { optionRows, sandboxGuide } from './sandbox-options.ts';
 
 test('the guide lists the options and faults of the source; vitest -u writes it', {
@@ -16,14 +14,6 @@ test('every option, fault and field is documented in the editor', () => {
   for (const kind of Object.keys(sandboxFaults))
     expect(guide).toMatch(new RegExp(`^### \`${kind}\`\\n\\n\\S`, 'm'));
   expect(guide).not.toMatch(/default: undefined|: $/m);
-});
-
-test('the guides name only faults that exist', () => {
-  const guides = readdirSync(`${root}src/guides`).filter((file) => file.endsWith('.md'));
-  const text = guides.map((file) => readFileSync(`${root}src/guides/${file}`, 'utf8')).join('\n');
-  const named = [...text.matchAll(/\bfault `([^`]+)`/g)].map(([, name]) => name);
-  expect(named).not.toEqual([]);
-  for (const name of named) expect(Object.keys(sandboxFaults)).toContain(name);
 });
 
 test.each(optionRows().filter((row) => row.values !== 'a plain object' && 'default' in row))(

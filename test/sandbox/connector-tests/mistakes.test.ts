@@ -93,6 +93,7 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
     /^\d of 23 (accounts|products) (has|have) a wrong value/,
     {
       'keeps the second amount of a product as a number': withNumber('saleRrpPrice'),
+      'keeps the amount of an account as a number': withNumber('creditLimit'),
       'cuts the fraction of a quantity': {
         store: (record) => ({ ...record, stockQuantity: Math.trunc(Number(record.stockQuantity)) }),
       },
@@ -103,6 +104,9 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
         }),
       },
       'trims names': named((name) => name.trim()),
+      'joins spaces': named((name) => name.replaceAll(/(?<=\S) +/g, ' ')),
+      'normalizes letters': named((name) => name.normalize('NFC')),
+      'drops quotes': named((name) => name.replaceAll(/['"]/g, '')),
       'has three bytes for a character': named((name) => name.replaceAll(/\p{Emoji_Presentation}/gu, '?')),
       'cuts names at 255 characters': named((name) => name.slice(0, 255)),
     },
@@ -158,6 +162,9 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
     /^\d of 23 (accounts|products) (is|are) stale/,
     {
       'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) },
+      'takes half a body for an empty one': {
+        list: byPage({ read: (response) => (response.ok ? emptyIfUnreadable : rowsOf)(response) }),
+      },
     },
   ],
   'deleted records': [
