@@ -149,6 +149,27 @@ test.each([
   },
 );
 
+test.each<[SandboxOptions, 'page' | undefined]>([
+  [{ order: 'updated-desc', hiddenRecords: 0.02 }, 'page'],
+  [{ order: 'updated-asc', hiddenRecords: 0.05 }, 'page'],
+  [{ order: 'none', hiddenRecords: 0.1 }, 'page'],
+  [{ order: 'updated-desc' }, undefined],
+  [{ order: 'id-asc', hiddenRecords: 0.05 }, undefined],
+  [{ order: 'id-desc', hiddenRecords: 0.1 }, undefined],
+])(
+  'a probe of a service with %j advises the pagination %s, which misses nothing that is shown',
+  async (options, pagination) => {
+    const { client } = productSandbox({ records: { accounts: 300 }, ...options }, 300);
+    const report = await probe(client, { collections: ['accounts', 'products'] });
+    expect(report.client.pagination).toBe(pagination);
+    for (const name of ['accounts', 'products'] as const) {
+      const read = (of: typeof client, how = {}) => of[name].list({}, how).toArray({ limit: Infinity });
+      const shown = await read(client, { pagination: 'page' });
+      expect([name, (await read(client.withOptions(report.client))).length]).toEqual([name, shown.length]);
+    }
+  },
+);
+
 describe('the times that updatedSince is compared with', () => {
   const reportOf = async (options: SandboxOptions) => {
     const sandbox = createSandbox({ clock: '2026-01-31T15:00:00Z', ...options });
