@@ -37,8 +37,6 @@ export async function attempt<T>(
   const { method, body, idempotencyKey } = request;
   const { apiKey } = call;
   listeners.request?.({ ...call.event(), idempotencyKey });
-  // A listener may have aborted it.
-  call.signal?.throwIfAborted();
   const { ms, limit } = call.timeLeft();
   if (ms <= 0) throw new Failure('unsent', { kind: 'time', limit, waitingFor: 'response' });
 
