@@ -19,7 +19,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
-import { type Copy, copied, openedAt, openSqlite } from './engines.ts';
+import { type Copy, copied, openSqlite } from './engines.ts';
 import {
   clientOf,
   collections,
@@ -45,19 +45,6 @@ async function synced(options: SandboxOptions) {
 
 describe('a copy', () => {
   const odd = { name: 'Odd', isSaleItem: 'yes', salePrice: '5', remark: 'private', secret: 'x' };
-
-  test('resumes where an interrupted sync stopped', async () => {
-    const sandbox = createSandbox({ records: { accounts: 100 }, pageSize: 20 });
-    const copy = openSqlite();
-    const stop = new AbortController();
-    const onProgress = ({ pages }: { pages: number }) => pages === 3 && stop.abort(new Error('stop'));
-    await caught(run(sandbox, copy, { signal: stop.signal, onProgress }));
-    const kept = (await copied(copy)).length;
-    expect(kept).toBeGreaterThan(0);
-    expect(kept).toBeLessThan(100);
-    expect(await run(sandbox, copy)).toMatchObject({ records: 100 - kept });
-    expect(await copied(copy)).toEqual(upstream(sandbox));
-  });
 
   test.each<[string, 'accounts' | 'products', z.ZodType<{ id: string }>, RegExp]>([
     ['removes', 'accounts', z.object({ id: z.string(), code: z.string().optional() }), /^(id|code)$/],
@@ -160,22 +147,6 @@ describe('a copy', () => {
     const copy = openSqlite();
     const error = await caught(run(sandbox, copy, {}, { validation: 'throw' }));
     expect(error).toMatchObject({ code: 'sync_failed' });
-  });
-
-  test('finds deletions with stopAfter, over any number of runs', async () => {
-    const { sandbox, copy } = await synced({ records: { accounts: 300, products: 40 }, pageSize: 20 });
-    for (const id of ['3', '150', '299']) sandbox.store.accounts.delete(id);
-    let runs = 0;
-    let deleted = 0;
-    for (let paused = true; paused; runs++) {
-      const report = await run(sandbox, copy, { mode: 'full', stopAfter: { requests: 10 } });
-      deleted += reportOf(report, 'accounts')?.deleted ?? 0;
-      paused = report.paused;
-      expect(runs).toBeLessThan(40);
-    }
-    expect(runs).toBeGreaterThan(2);
-    expect(deleted).toBe(3);
-    expect(await copied(copy)).toEqual(upstream(sandbox));
   });
 
   test('removes deleted records in every full run, even if another candidate is archived', async () => {
@@ -423,12 +394,10 @@ test('a target of the caller gets what the sync returns', async () => {
 describe('verify of a copy', () => {
   test.each<[string, SandboxOptions, object, true | 'likely', 'certain' | 'likely' | undefined]>([
     ['integers', {}, {}, true, 'certain'],
-    ['integers in another order', { order: 'id-desc' }, {}, true, 'certain'],
     ['integers in no order', { order: 'none' }, {}, 'likely', 'likely'],
     ['integers by page', {}, { pagination: 'page' }, 'likely', 'likely'],
     ['integers in one response', { paginated: false }, { pagination: 'none' }, true, 'certain'],
     ['UUIDs', { ids: { form: 'uuid' } }, {}, 'likely', 'likely'],
-    ['ULIDs', { ids: { form: 'ulid' } }, {}, 'likely', 'likely'],
     ['UUIDs on one page', { ids: { form: 'uuid' }, pageSize: 100 }, {}, 'likely', undefined],
     [
       'UUIDs with ties',
@@ -575,13 +544,10 @@ describe('verify of a copy', () => {
 
 test.each([
   ['numeric', 40, 0, 404],
-  ['uuid', 40, 0, 404],
-  ['numeric', 10, 0, 404],
   ['uuid', 10, 0, 404],
   ['numeric', 25, 60, 404],
   ['uuid', 25, 60, 404],
   ['numeric', 15, 0, 503],
-  ['numeric', 25, 60, 502],
   ['uuid', 25, 0, 503],
 ] as const)(
   'full syncs of a copy with %s ids keep to %i requests as they look up deleted records, %i of them forbidden, each third with a %i first, and end',
@@ -779,22 +745,6 @@ describe('the guard of a copy', () => {
     expect(await refresh(products, call)).toMatchObject({ added: 1 });
   });
 
-  test('admits a new key of the same company by a record that is the same', async () => {
-    const { sandbox, copy } = await synced({ records });
-    const rotated = clientOf(sandbox, { apiKey: sandbox.keys.readOnly });
-    sandbox.store.products.update('1', { name: 'Changed since' });
-    const requests = async () => {
-      sandbox.clearLogs();
-      await sync(rotated, options(copy));
-      return sandbox.requests.filter(({ path }) => /products\/\d/.test(path)).length;
-    };
-    expect(await requests()).toBe(5);
-    expect(await requests()).toBe(0);
-    const [row] = await copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
-    expect((JSON.parse(`${row?.value}`) as { keys: string[] }).keys).toHaveLength(2);
-    expect(`${row?.value}`).not.toContain(sandbox.keys.full);
-  });
-
   test('rejects the key of a company whose records have the same ids and were created in the same second', async () => {
     const { sandbox, copy, options, clientWith } = await fromTemplate(openSqlite());
     const { products } = sandbox.otherStore;
@@ -817,7 +767,6 @@ describe('the guard of a copy', () => {
   });
 
   test.each([
-    ['a product was deleted', { delete: ['1'] }],
     ['all known products but one were deleted', { delete: ['1', '10', '11', '12'] }],
     ['every product has another price and number', { update: { salePrice: '9.0000', productNumber: 'new' } }],
     ['the copy has no digest', { forgetKey: true }],
@@ -836,6 +785,9 @@ describe('the guard of a copy', () => {
     sandbox.clearLogs();
     await sync(rotated, options);
     expect(lookUps()).toBe(0);
+    const [row] = await copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key = 'company:acme'`);
+    expect((JSON.parse(`${row?.value}`) as { keys: string[] }).keys).toHaveLength(change.forgetKey ? 1 : 2);
+    expect(`${row?.value}`).not.toContain(sandbox.keys.full);
   });
 
   test('does not accept equal records without a timestamp as proof', async () => {
@@ -861,24 +813,6 @@ interface Aborted {
 }
 
 describe('an outage of a database', () => {
-  test('is waited for when records are deleted and when the status is written', async () => {
-    const { sandbox, copy } = await synced({ records: { accounts: 20, products: 0 } });
-    const failed: string[] = [];
-    const target = copy.through((sql) => {
-      const statement = /^(?:DELETE FROM \S*record|INSERT INTO \S*status)\b/.exec(sql)?.[0];
-      if (statement === undefined || failed.includes(statement)) return;
-      failed.push(statement);
-      throw Object.assign(new Error('The database failed'), { errcode: 5 });
-    });
-    sandbox.store.accounts.delete('7');
-    const options = { tenant: 'acme', target, collections, mode: 'full' } as const;
-    const report = await sync(clientOf(sandbox), options);
-    expect(reportOf(report, 'accounts')).toMatchObject({ status: 'done', deleted: 1 });
-    expect(failed).toHaveLength(2);
-    const [status] = await copy.query(`SELECT finished_at FROM ${copy.views}sync_status LIMIT 1`);
-    expect(utc(status?.finished_at)).toBe(report.endedAt.toISOString());
-  });
-
   const works: Readonly<Record<string, (client: Client, options: Aborted) => Promise<unknown>>> = {
     sync: (client, options) => sync(client, { ...options, collections }),
     verify: (client, options) => verify(client, { ...options, collections }),
@@ -904,24 +838,5 @@ describe('an outage of a database', () => {
     const { signal } = controller;
     const work = works[name]?.(clientOf(sandbox), { tenant: 'acme', target, signal });
     expect(await caught(work as Promise<unknown>)).toBe(reason);
-  });
-
-  test.each([
-    ['a lock that stays', 5, 1_000, true],
-    ['a full disk', 13, 1, true],
-    ['a missing right', 8, 1, false],
-  ])('such as %s ends a batch as retryable or not', async (_, errcode, times, retryable) => {
-    const { sandbox, copy } = await synced({ records: { accounts: 3, products: 0 } });
-    sandbox.store.accounts.update('1', { name: 'Changed' });
-    const { target, fail } = openedAt(copy);
-    sandbox.onRequest(() => fail({ errcode }, times));
-    const error = await caught(
-      sync(clientOf(sandbox), { tenant: 'acme', target, collections: ['accounts'], maxOutageMs: 50 }),
-    );
-    expect(error).toMatchObject({ code: 'sync_failed' });
-    expect((error as { errors: { error: unknown }[] }).errors[0]?.error).toMatchObject({
-      code: 'checkpoint',
-      retryable,
-    });
   });
 });

@@ -78,7 +78,6 @@ test.each([
   [{ name: 'a\0b' }],
   [{ name: 'half \ud83d', deep: [['\udc00']] }],
   [{ deep: [{ 'x\0': 1, 'x ': 2 }] }],
-  [{ 'k\0': 1, 'k ': 2 }],
   [{ 'k\ud83d': 1, 'k\ue000': 2, k: 5 }],
   [{ 'k\0': 1, 'k\ufffd': 2 }],
   [{ id: 'a\0' }],
@@ -158,8 +157,6 @@ test('a copy in PostgreSQL compares ids by their bytes, and holds times with a t
 
 /** What the owner of a view can give it, and a query that finds it. `*` is the schema. */
 const GIVEN = [
-  ['the option security_invoker', 'ALTER VIEW *.accounts SET (security_invoker = true)', options()],
-  ['the option security_barrier', 'ALTER VIEW *.accounts SET (security_barrier)', options()],
   ['the option check_option', `ALTER VIEW *.accounts SET (check_option = 'local')`, options()],
   ['several options', 'ALTER VIEW *.accounts SET (security_barrier = on, security_invoker = off)', options()],
   [
@@ -167,7 +164,6 @@ const GIVEN = [
     'CREATE ROLE "*_Analyst"; GRANT SELECT ON *.accounts TO "*_Analyst" WITH GRANT OPTION',
     rights(),
   ],
-  ['a grant to everyone', 'GRANT SELECT ON *.accounts TO PUBLIC', rights()],
   ['a grant that the owner lost', 'REVOKE DELETE, TRUNCATE ON *.accounts FROM CURRENT_USER', rights()],
   [
     'a grant on a column',
@@ -248,7 +244,11 @@ test.each(
 });
 
 test.each([
-  ['a view of views', 'CREATE VIEW *_mine AS SELECT balance FROM *.accounts', 'CASCADE'],
+  [
+    'a view of views',
+    'CREATE VIEW *_mine AS SELECT balance FROM *.accounts',
+    'DROP VIEW "*"."accounts" CASCADE',
+  ],
   [
     'a type of a parameter',
     `CREATE FUNCTION *_f(*.accounts) RETURNS int LANGUAGE sql AS 'SELECT 1'`,
@@ -269,44 +269,9 @@ test.each([
   const before = await definition();
   const { copy: next, warnings } = await withKinds(schema, { balance: 'money' });
   await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
-  expect(warnings).toEqual([expect.stringContaining(warning)]);
+  expect(warnings).toEqual([expect.stringContaining(inSchema(warning))]);
   expect(await definition()).toEqual(before);
   expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(2);
-});
-
-test('a comment of the user on a view in PostgreSQL stays, and stops no sync', async () => {
-  const { schema, copy } = await opened();
-  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
-  for (const view of ['accounts', 'sync_status']) {
-    await rowsOf(`COMMENT ON VIEW ${schema}.${view} IS 'Mine'`);
-  }
-  const again = (await opened(schema)).copy;
-  await again.store.get('accounting-data-sdk:acme:accounts');
-  await again.onBatch(batch([{ id: '2', iban: 'NL00' }], { checkpoint: '{"n":2}' }));
-  expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
-  const comment = `SELECT obj_description('${schema}.accounts'::regclass) AS comment`;
-  expect(await rowsOf(comment)).toEqual([{ comment: 'Mine' }]);
-});
-
-test('a copy in PostgreSQL writes records even if a view of the user prevents a new type of a column', async () => {
-  const { schema, copy } = await opened();
-  await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
-  await rowsOf(`CREATE VIEW ${schema}_mine AS SELECT balance FROM ${schema}.accounts`);
-  const again = async (checkpoint: string, id: string) => {
-    const { copy: next, warnings } = await withKinds(schema, { balance: 'money' });
-    await next.onBatch(batch([{ id, balance: '7.00' }], { checkpoint }));
-    await next.onBatch(batch([{ id: `${id}0`, balance: '7.00' }], { checkpoint: `${checkpoint} ` }));
-    return warnings;
-  };
-  const warnings = await again('{"n":2}', '2');
-  expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toContain(`DROP VIEW "${schema}"."accounts" CASCADE`);
-  expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(3);
-  await rowsOf(`DROP VIEW ${schema}.accounts CASCADE`);
-  expect(await again('{"n":3}', '3')).toEqual([]);
-  expect(await rowsOf(`SELECT sum(balance)::text AS sum FROM ${schema}.accounts`)).toEqual([
-    { sum: '33.00' },
-  ]);
 });
 
 test('a copy in PostgreSQL needs no right to create anything once the tables and views exist', async () => {

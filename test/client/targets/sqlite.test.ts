@@ -44,12 +44,13 @@ testTrust('SQLite', async () => openSqlite());
 /** What a target throws when a sync opens it. */
 const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => openTarget(target)));
 
-test('a second sync of a tenant to one SQLite file fails with concurrent_run, and one of another tenant does not', async () => {
+test('a second sync or a forget of a tenant in one SQLite file fails with concurrent_run, and a sync of another tenant does not', async () => {
   const { target, file } = openSqlite();
   const first = await openTarget(target);
   const error = await openingFails(sqliteTarget(file));
   expect(isAccountingError(error, 'concurrent_run')).toBe(true);
   expect(error).toMatchObject({ retryable: true });
+  expect(await caught(forget({ tenant: 'acme', target }))).toMatchObject({ code: 'concurrent_run' });
   const other = await openTarget(target, 'bolt');
   await other.onBatch({ ...batch([{ id: '1' }]), key: 'accounting-data-sdk:bolt:accounts' });
   await first.onBatch(batch([{ id: '1' }]));
@@ -60,19 +61,14 @@ test('a second sync of a tenant to one SQLite file fails with concurrent_run, an
   expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
 });
 
-test('the lock file that a killed process left does not lock its tenant', async () => {
-  const { target, file } = openSqlite();
-  writeFileSync(`${file}-lock-acme`, '');
-  const opened = await openTarget(target);
-  await opened.close?.();
-  expect(existsSync(`${file}-lock-acme`)).toBe(false);
-});
-
-test('a process that only tries to lock a tenant keeps no other out', async () => {
-  const { target, file } = openSqlite();
-  using other = new DatabaseSync(`${file}-lock-acme`);
+test.each([
+  ['was killed', (lock: DatabaseSync) => lock.close()],
   // What every attempt does first.
-  other.exec('BEGIN; SELECT * FROM sqlite_master');
+  ['only tries to lock it', (lock: DatabaseSync) => lock.exec('BEGIN; SELECT * FROM sqlite_master')],
+])('the lock file of a process that %s does not lock its tenant', async (_, attempt) => {
+  const { target, file } = openSqlite();
+  using lock = new DatabaseSync(`${file}-lock-acme`);
+  attempt(lock);
   const opened = await openTarget(target);
   await opened.close?.();
   expect(existsSync(`${file}-lock-acme`)).toBe(false);
@@ -228,15 +224,7 @@ test('a database in memory is a target too', async () => {
 test('a copy in SQLite keeps a name with NUL in the body as it is', async () => {
   const copy = openSqlite();
   await write(copy, batch([{ id: '1', 'a\0b': 'x', name: 'with\0NUL' }]));
-  const { query } = copy;
-  expect(Object.keys((await query('SELECT * FROM accounts'))[0] ?? {})).toEqual([
-    'tenant',
-    'id',
-    'synced_at',
-    'a\ufffdb',
-    'name',
-  ]);
-  const [row] = await query('SELECT body FROM accounting_record');
+  const [row] = await copy.query('SELECT body FROM accounting_record');
   expect(JSON.parse(String(row?.body))).toEqual({ id: '1', 'a\0b': 'x', name: 'with\0NUL' });
 });
 
@@ -257,17 +245,12 @@ test.each([
   ['tablePrefix', () => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' })],
   ['viewPrefix', () => sqliteTarget('books.sqlite', { viewPrefix: '1' })],
   ['prefix', () => sqliteTarget('books.sqlite', { prefix: 'a' } as never)],
-])('sqliteTarget rejects an invalid %s (%#)', async (argument, create) => {
-  expect(await caught(Promise.resolve().then(create))).toMatchObject({ code: 'invalid_input', argument });
-});
-
-test('sqliteTarget rejects :memory: and a database with returnArrays by name', () => {
-  expect(thrown(() => sqliteTarget(':memory:'))).toMatchObject({
-    code: 'invalid_input',
-    argument: 'database',
-  });
-  using database = new DatabaseSync(':memory:', { returnArrays: true } as object);
-  expect(`${thrown(() => sqliteTarget(database))}`).toContain('returnArrays');
+  ['database', () => sqliteTarget(':memory:')],
+  ['returnArrays', () => sqliteTarget(new DatabaseSync(':memory:', { returnArrays: true } as object))],
+])('sqliteTarget rejects an invalid %s (%#)', (name, create) => {
+  const error = thrown(create);
+  expect(error).toMatchObject({ code: 'invalid_input' });
+  expect(`${error}`).toContain(name);
 });
 
 test('a sync that may not replace a view of SQLite writes the records, and warns once what to run', async () => {
@@ -304,21 +287,14 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
   ]);
 });
 
-// DuckDB parses a definition, writes it down in its own syntax, and has SQLite run that.
-test('the views of SQLite use nothing that DuckDB would write in another way', async () => {
-  const { target, query } = openSqlite();
-  await sync(clientOf(createSandbox({ records: 1 })), { tenant: 'acme', target });
-  const views = await query(`SELECT sql FROM sqlite_master WHERE type = 'view'`);
-  expect(views).toHaveLength(15);
-  for (const { sql } of views) expect(sql).not.toMatch(/\bGLOB\b|\btrim\(|count\(\*\)|\bdate\(/);
-});
-
-test('a file of SQLite has nothing that the SQLite of 2020 could not open', async () => {
+test('a file of SQLite has nothing that the SQLite of 2020 or DuckDB reads in another way', async () => {
   const { target, query } = openSqlite();
   await sync(clientOf(createSandbox({ records: 30 })), { tenant: 'acme', target });
-  const objects = await query('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL');
-  expect(objects.length).toBeGreaterThan(20);
-  for (const { sql } of objects) {
+  const objects = await query('SELECT sql, type FROM sqlite_master WHERE sql IS NOT NULL');
+  expect(objects.filter(({ type }) => type === 'view')).toHaveLength(15);
+  for (const { sql, type } of objects) {
+    // DuckDB parses a definition, writes it down in its own syntax, and has SQLite run that.
+    if (type === 'view') expect(sql).not.toMatch(/\bGLOB\b|\btrim\(|count\(\*\)|\bdate\(/);
     expect(sql).not.toMatch(
       /->|\bSTRICT\b|\b(?:unixepoch|iif|concat|string_agg|json_error_position|jsonb?_each_text)\(/,
     );
@@ -410,13 +386,6 @@ test('forget leaves nothing of a company in a SQLite file', async () => {
   expect(readFileSync(copy.file).includes('Very secret')).toBe(false);
   await forget({ tenant: 'acme', target: copy.target });
   expect(readFileSync(copy.file).includes('Shorter')).toBe(false);
-});
-
-test('forget fails with concurrent_run while a sync of the tenant has the SQLite file open', async () => {
-  const { target } = openSqlite();
-  const opened = await openTarget(target);
-  expect(await caught(forget({ tenant: 'acme', target }))).toMatchObject({ code: 'concurrent_run' });
-  await opened.close?.();
 });
 
 test.each(['verify', 'forget'])('%s does not create a SQLite file', async (name) => {
