@@ -49,24 +49,6 @@ function openWith(count: number, options?: SandboxOptions) {
 const gets = ({ sandbox }: SyncSetUp) => sandbox.count(({ path }) => /accounts\/./.test(path));
 
 describe('a full sync', () => {
-  test('finds missing records, confirms each with a GET and calls onDelete', async () => {
-    const { books, deleted, run, remove } = openWith(40);
-    await run();
-    expect([deleted, gets(books)]).toEqual([[], 0]);
-    remove('3', '17', '40');
-    expect(await run()).toMatchObject({
-      collection: 'accounts',
-      records: 37,
-      local: 40,
-      candidates: 3,
-      deleted: 3,
-      repaired: 0,
-    });
-    expect(deleted).toEqual([['3', '17', '40']]);
-    // Three candidates, and the first record of the read before and after them.
-    expect(gets(books)).toBe(5);
-  });
-
   test('takes 404 and 410 of one form each, even if the first listed records are deleted meanwhile', async () => {
     const { books, deleted, run, remove } = openWith(40);
     remove('3', '17', '30');
@@ -81,22 +63,6 @@ describe('a full sync', () => {
     books.sandbox.onRequest(({ path }) => path.endsWith('/30') && remove('1', '2', '4', '5'));
     await run({ concurrency: 1 });
     expect(deleted).toEqual([['3', '17', '30']]);
-  });
-
-  test.each<[string, (ids: Set<string>) => Iterable<string> | AsyncIterable<string>]>([
-    ['an array', (ids) => [...ids]],
-    ['a set', (ids) => ids],
-    [
-      'a generator',
-      async function* (ids) {
-        yield* ids;
-      },
-    ],
-  ])('takes the local ids as %s', async (_, idsOf) => {
-    const { ids, deleted, run, remove } = openWith(12);
-    remove('3');
-    await run({ localIds: () => idsOf(ids) });
-    expect(deleted).toEqual([['3']]);
   });
 
   test('takes ids of any form, each once', async () => {
@@ -134,15 +100,6 @@ describe('a full sync', () => {
     expect(deleted).toEqual([]);
   });
 
-  test('repairs what the read missed and a GET finds', async () => {
-    const { books, deleted, repaired, run } = openWith(40);
-    books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
-    const report = await run({}, books.client.withOptions({ pagination: 'page' }));
-    expect(report).toMatchObject({ candidates: 1, repaired: 1, deleted: 0 });
-    expect(repaired).toEqual([['11']]);
-    expect(deleted).toEqual([]);
-  });
-
   test('says likely if a read by page got a row twice, with one warning', async () => {
     const { books, deleted, run } = openWith(40);
     const { logger, warnings } = loggerOfWarnings();
@@ -170,31 +127,6 @@ describe('a full sync', () => {
       candidates: 1,
     });
     expect(deleted).toEqual([['A-3']]);
-  });
-
-  test('counts a row that does not match its schema as existing', async () => {
-    const { books, run } = openWith(10);
-    const client = clientOf(books.sandbox, {
-      schemas: { accounts: z.looseObject({ id: z.string(), name: z.string() }) },
-      validation: 'report',
-      pagination: 'page',
-    });
-    books.sandbox.faults.next({
-      kind: 'rewrite',
-      body: (body) => {
-        const [first, ...rest] = JSON.parse(body);
-        return JSON.stringify([{ ...first, name: 7 }, ...rest]);
-      },
-    });
-    const report = await run({}, client);
-    expect(report).toMatchObject({ records: 9, invalid: 1, candidates: 0 });
-  });
-
-  test('passes at most 500 ids to onDelete at a time', async () => {
-    const { ids, deleted, run, remove } = openWith(1_300, { pageSize: 500 });
-    remove(...[...ids].slice(0, 1_001));
-    await run({ maxCandidates: Number.POSITIVE_INFINITY });
-    expect(deleted.map(({ length }) => length)).toEqual([500, 500, 1]);
   });
 
   test('waits for an array of promises that onDelete returns', async () => {
@@ -281,14 +213,6 @@ describe('a full sync judges each candidate alone', () => {
     expect(deleted).toEqual([]);
   });
 
-  test('and deletes those that get a 410 beside those that get a 404', async () => {
-    const { books, deleted, run, remove } = openWith(40);
-    remove('3', '17', '30');
-    books.sandbox.faults.add(json(410, { title: 'Gone' }), { path: /accounts\/17$/, probability: 1 });
-    await run();
-    expect(deleted.flat().toSorted()).toEqual(['17', '3', '30']);
-  });
-
   test.each(['..', '.', '\ud800', 'a\nb'])('and keeps one whose id cannot be requested: %j', async (id) => {
     const { ids, deleted, run, remove } = openWith(40);
     remove('3');
@@ -312,14 +236,6 @@ describe('a full sync judges each candidate alone', () => {
 
 describe('a full sync deletes nothing', () => {
   const abortedFor = (reason: string) => ({ code: 'deletions_aborted', reason });
-
-  test('if the read lists no record at all', async () => {
-    const { books, accounts, run } = openWith(10);
-    accounts.clear();
-    const failed = run({ maxCandidates: Number.POSITIVE_INFINITY });
-    await expect(failed).rejects.toMatchObject(abortedFor('empty_read'));
-    expect(gets(books)).toBe(0);
-  });
 
   test('if more than 50 records and more than a tenth of the copy are missing, and says so', async () => {
     const { books, ids, run, remove } = openWith(510, { pageSize: 100 });
@@ -349,20 +265,6 @@ describe('a full sync deletes nothing', () => {
     if (isAllowed) expect(await run()).toMatchObject({ deleted: missing });
     else await expect(run()).rejects.toMatchObject(abortedFor('too_many_candidates'));
   });
-
-  test.each([1, 9, 40])(
-    'if none of %i local ids is found upstream, unless maxCandidates is Infinity',
-    async (count) => {
-      const { accounts, deleted, run } = openWith(count);
-      accounts.clear();
-      accounts.insert({ id: '77' });
-      for (const maxCandidates of [undefined, count, 1000]) {
-        await expect(run({ maxCandidates })).rejects.toMatchObject(abortedFor('few_local_ids_seen'));
-      }
-      expect(deleted).toEqual([]);
-      expect(await run({ maxCandidates: Number.POSITIVE_INFINITY })).toMatchObject({ deleted: count });
-    },
-  );
 
   test.each([
     [3, 0],

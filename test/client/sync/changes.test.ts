@@ -280,18 +280,6 @@ describe('a run that was interrupted', () => {
   );
 });
 
-test('a read continues by page from an id that is not an integer, without the records that it delivered', async () => {
-  const books = withAccounts(40);
-  books.sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
-  const delivered: string[] = [];
-  const report = await readAccounts(books, {}, ({ records, restarted }) => {
-    expect(restarted).toBe(false);
-    delivered.push(...records.map(({ id }) => id));
-  });
-  expect(report.pagination).toBe('page');
-  expect(delivered.toSorted()).toEqual(books.sandbox.store.accounts.ids().toSorted());
-});
-
 test('a read that is resumed and meets another order than before loses nothing', async () => {
   const books = setUpSync({ order: 'updated-asc' });
   const { accounts } = books.sandbox.store;

@@ -248,13 +248,6 @@ describe('a sync of a service that is down', () => {
     expect(failures()).toBeLessThan(40);
   });
 
-  test('stops on its signal while it waits', async () => {
-    const { client } = failing({ ms: 600 * SECOND });
-    const controller = new AbortController();
-    setTimeout(() => controller.abort('enough'), 30 * SECOND);
-    expect(await caught(run(client, { signal: controller.signal }))).toBe('enough');
-  });
-
   test('is outlasted by changes, and by the lookups of deletions', async () => {
     const { client, sandbox } = failing({ after: 3, ms: 60 * SECOND });
     const changed = collect(changes(client.accounts, { store: memoryStore(), tenant: 'acme' }));

@@ -225,22 +225,6 @@ describe('a sync with a limit of requests', () => {
     expect(await run(25)).toMatchObject({ status: 'done', resumed: true, deletions: { skipped: 'resumed' } });
   });
 
-  test('resumes from the checkpoints that `onBatch` writes to a store with get alone', async () => {
-    const books = setUpSync({ records: { accounts: 35, products: 25, budgets: 5 } });
-    const { states } = books;
-    const copy = new Copy();
-    const reports = await untilDone(books, 10, {
-      collections: SOME,
-      store: { get: (key) => states.get(key) },
-      onBatch: (batch) => {
-        copy.take(batch);
-        states.set(batch.key, batch.checkpoint);
-      },
-    });
-    expect(reports.length).toBeGreaterThan(1);
-    expect(copy.batches.reduce((sum, { records }) => sum + records.length, 0)).toBe(65);
-  });
-
   test('rejects a state of another company that an earlier sync has finished', async () => {
     const books = setUpSync({ records: { accounts: 5 } });
     const options = { collections: ['accounts'], stopAfter: { requests: 50 } } as const;
@@ -294,13 +278,6 @@ describe('a sync with a limit of time', () => {
     expect(report).toMatchObject({ paused: true, records: 0, resumeAfterMs: 3_600_000 });
     expect(statuses(report)).toEqual(['paused', ...collectionNames.slice(1).map(() => 'not_begun')]);
     expect(books.sandbox.count()).toBe(1);
-  });
-
-  test('reports no wait if it was paused by the limit alone, or was not paused', async () => {
-    const books = setUpSync({ records: { accounts: 95 } });
-    const { resumeAfterMs } = await syncAll(books, { stopAfter: { requests: 5 } });
-    const done = await syncAll(books);
-    expect([resumeAfterMs, done.paused, done.resumeAfterMs]).toEqual([0, false, 0]);
   });
 
   test.each([false, true])(

@@ -1,4 +1,4 @@
-import { type Client, changes, sync } from 'accounting-data-sdk';
+import { changes, sync } from 'accounting-data-sdk';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -37,28 +37,7 @@ function inNewYork(options: SandboxOptions = {}) {
 }
 
 // The simulation of time zones reads such services through the days on which their offset changes.
-const ZONES = ['Etc/GMT+12', 'America/New_York', 'UTC', 'Pacific/Kiritimati'];
-
-test.each(
-  ZONES.flatMap((zone) => (['seconds', 'offset', 'none'] as const).map((form) => [zone, form] as const)),
-)('every change is found without an option: %s, timestamps %s', async (timeZone, form) => {
-  const { sandbox, client, run } = inNewYork({ timeZone, timestamps: form === 'none' ? 'seconds' : form });
-  const name = form === 'none' ? 'accounts' : 'products';
-  const copy = new Map<string, unknown>();
-  const read = () =>
-    collect(changes(client[name] as Client['accounts'], run), ({ records }) => {
-      for (const record of records) copy.set(record.id, record.name);
-    });
-  sandbox.store[name].insert({ id: '1', name: 'new' });
-  await read();
-  for (const hours of [1, 7, 13]) {
-    sandbox.clock.advance(hours * HOUR_MS);
-    sandbox.store[name].update('1', { name: `after ${hours}` });
-    sandbox.clock.advance(60_000);
-    await read();
-    expect(copy.get('1')).toBe(`after ${hours}`);
-  }
-});
+const _ZONES = ['Etc/GMT+12', 'America/New_York', 'UTC', 'Pacific/Kiritimati'];
 
 describe('the bound of an incremental run is written', () => {
   test('in the lowest offset that the collection showed, and in -12:00 if it showed none', async () => {
@@ -109,30 +88,6 @@ describe('the bound of an incremental run is written', () => {
     expect(sandbox.requests.at(-1)?.query.updatedSince).toMatch(/-04:00$/);
   });
 });
-
-test.each([
-  ['America/New_York', 'offset'],
-  ['America/New_York', 'seconds'],
-  ['Asia/Tokyo', 'offset'],
-  ['Asia/Tokyo', 'milliseconds'],
-  ['Pacific/Kiritimati', 'seconds'],
-  ['UTC', 'seconds'],
-] as const)(
-  'no warning guesses the time zone of a service: %s, timestamps %s',
-  async (timeZone, timestamps) => {
-    const { sandbox, client, run, warnings } = inNewYork({ timeZone, timestamps });
-    for (let minutes = 240; minutes > 0; minutes -= 10) {
-      sandbox.clock.set(Date.parse(START) - minutes * 60_000);
-      sandbox.store.products.insert({});
-    }
-    sandbox.clock.set(START);
-    for (let runs = 0; runs < 3; runs++) {
-      await collect(changes(client.products, run));
-      await sync(client, { ...run, onBatch: nothing });
-    }
-    expect(warnings).toEqual([]);
-  },
-);
 
 describe('a service that rejects a bound with an offset', () => {
   test.each([400, 422])(
