@@ -41,5 +41,5 @@ export function expectNoFindings(
   return eachSeed(seeds, async (seed) => expect(await play(seed)).toEqual([]));
 }
 
-/** For tests that play histories: longer than any soak, on any machine. */
-export const NO_HURRY = { timeout: 24 * 3_600_000 };
+/** For tests that play histories: longer than any soak, on any machine. Frozen: `test.concurrent` writes into its options. */
+export const NO_HURRY = Object.freeze({ timeout: 24 * 3_600_000 });

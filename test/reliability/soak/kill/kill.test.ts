@@ -28,9 +28,9 @@ function newFolder({ onTestFinished }: TestContext): string {
 }
 
 // Concurrent, because most of the time is spent waiting for processes.
-test.concurrent(
+test(
   'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows',
-  NO_HURRY,
+  { ...NO_HURRY, concurrent: true },
   async (context) => {
     const to = join(newFolder(context), 'books.sqlite');
     const records = isSoak ? 300 : 100;
@@ -69,9 +69,9 @@ test.runIf(DATABASE_URL)(
   },
 );
 
-test.concurrent(
+test(
   'a push that is killed at random moments and started again at once creates each product once',
-  NO_HURRY,
+  { ...NO_HURRY, concurrent: true },
   async () => {
     await expectIntact(killPushes);
   },
