@@ -28,15 +28,14 @@ function newFolder({ onTestFinished }: TestContext): string {
 }
 
 // Concurrent, because most of the time is spent waiting for processes.
-test(
-  'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows',
-  { ...NO_HURRY, concurrent: true },
-  async (context) => {
-    const to = join(newFolder(context), 'books.sqlite');
-    const records = isSoak ? 300 : 100;
-    await expectIntact((run) => killOften({ to, read: readSqlite(to) }, { ...run, records }));
-  },
-);
+test('a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows', {
+  ...NO_HURRY,
+  concurrent: true,
+}, async (context) => {
+  const to = join(newFolder(context), 'books.sqlite');
+  const records = isSoak ? 300 : 100;
+  await expectIntact((run) => killOften({ to, read: readSqlite(to) }, { ...run, records }));
+});
 
 interface Pool {
   query(text: string): Promise<{ rows: object[] }>;
@@ -69,10 +68,9 @@ test.runIf(DATABASE_URL)(
   },
 );
 
-test(
-  'a push that is killed at random moments and started again at once creates each product once',
-  { ...NO_HURRY, concurrent: true },
-  async () => {
-    await expectIntact(killPushes);
-  },
-);
+test('a push that is killed at random moments and started again at once creates each product once', {
+  ...NO_HURRY,
+  concurrent: true,
+}, async () => {
+  await expectIntact(killPushes);
+});
