@@ -181,9 +181,14 @@ async function ofTheGuide(text: string, lane: number) {
   return cases;
 }
 
-// One after another, because the database blocks this process, and a run has to end in time on a slow machine too.
+type Played = [connector: string, ...how: Parameters<typeof failuresOf>];
+
+const passes = async (_: string, ...how: Parameters<typeof failuresOf>) =>
+  expect(await failuresOf(...how)).toEqual(new Map());
+
 describe('every case is passed by', NO_HURRY, () => {
-  test.each<[string, Parameters<typeof failuresOf>[0], Parameters<typeof failuresOf>[1]?]>([
+  // One after another, because the database blocks this process, and a run has to end in time on a slow machine too.
+  test.each<Played>([
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane)],
     // What differs from collection to collection: records that come, change and go.
     [
@@ -193,20 +198,20 @@ describe('every case is passed by', NO_HURRY, () => {
     ],
     ['a full sync with onBatch', () => connectorTests(toMap()), { names: STORING }],
     ['changes(), apart from deletions', () => connectorTests(byChanges()), { names: STORING }],
-    // More lanes, because they mostly wait.
+  ])('%s', passes);
+
+  // At the same time and in more lanes, because they mostly wait.
+  test.concurrent.each<Played>([
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane), { lanes: 9 }],
     [
       'a push with every default, in time',
       () => connectorTests(pushing()),
       { lanes: 9, names: STORING && ['changed rows', 'products deleted by others'] },
     ],
-  ])('%s', async (_, make, how) => {
-    expect(await failuresOf(make, how)).toEqual(new Map());
-  });
+  ])('%s', passes);
 
-  test.runIf(isSoak)('a full sync to PostgreSQL', async () => {
-    // One lane, because each starts a database, which takes longer than ten cases.
-    const make = async () => connectorTests(await toPostgres());
-    expect(await failuresOf(make, { lanes: 1 })).toEqual(new Map());
-  });
+  // One lane, because each starts a database, which takes longer than ten cases.
+  test.runIf(isSoak)('a full sync to PostgreSQL', () =>
+    passes('', async () => connectorTests(await toPostgres()), { lanes: 1 }),
+  );
 });
