@@ -61,18 +61,6 @@ describe('what changes delivers', () => {
     expect(stateIn(books.states)).toMatchObject({ watermark: '2026-01-05T09:00:00Z', full: START });
   });
 
-  test('begins at the lookback before the watermark', async () => {
-    const books = withAccounts(25);
-    await readAccounts(books);
-    books.sandbox.clock.advance(HOUR_MS / 2);
-    books.sandbox.store.accounts.update('3', { name: 'changed' });
-    await readAccounts(books);
-    const copy = new Copy();
-    await readAccounts(books, { lookbackMs: HOUR_MS / 4 }, copy.take);
-    expect(copy.ids).toEqual(['3']);
-    expect(books.sandbox.requests.at(-1)?.query).toMatchObject({ updatedSince: '2026-01-04T20:15:00-12:00' });
-  });
-
   describe('once an hour begins an hour and two minutes before the last run that did so', () => {
     const minutes = (count: number) => count * (HOUR_MS / 60);
     /** The bounds of a run at each of these minutes after the first one, in minutes. */

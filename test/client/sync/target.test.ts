@@ -186,13 +186,6 @@ test.each<[string, keyof OpenTarget, (client: Client, target: SyncTarget) => Pro
   },
 );
 
-test('a target needs neither ids nor deletions for a sync that is not full', async () => {
-  const { client } = setUpSync({ records: { products: 3 } });
-  const { target, copies } = memoryTarget({ localIds: undefined, onDelete: undefined } as object);
-  for (let run = 0; run < 2; run++) await sync(client, { tenant: 'acme', target, collections: ['products'] });
-  expect(copies.get('acme')?.size).toBe(3);
-});
-
 test('a target is closed after an abort, and the sync rejects with the reason of the signal', async () => {
   const { client } = setUpSync({ records: { accounts: 25 } });
   const controller = new AbortController();

@@ -64,21 +64,6 @@ describe('the watermark', () => {
       records: 1,
     });
   });
-
-  test('finds a change of the very second in which the last run began', async () => {
-    const books = setUpSync();
-    await readAccounts(books, { lookbackMs: 0 });
-    books.sandbox.store.accounts.insert({ id: '7' });
-    expect(await readAccounts(books, { lookbackMs: 0 })).toMatchObject({ records: 1 });
-  });
-
-  test('finds a change that becomes visible within the lookback', async () => {
-    const books = setUpSync();
-    books.sandbox.store.accounts.insert({ id: '7' }, { visibleAfterMs: 100_000 });
-    await readAccounts(books);
-    books.sandbox.clock.advance(HOUR_MS);
-    expect(await readAccounts(books)).toMatchObject({ mode: 'incremental', records: 1 });
-  });
 });
 
 describe('after the clock of the service went back', () => {

@@ -449,7 +449,6 @@ describe('verify of a copy', () => {
 
   test.each([
     [403, 'likely', [], ['7']],
-    [423, 'likely', [], ['7']],
     [500, 'likely', [], ['7']],
     [undefined, false, ['7'], []],
   ])('asks for an unlisted record by its id: %s', async (status, equal, extra, unconfirmed) => {
