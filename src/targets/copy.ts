@@ -174,11 +174,10 @@ export class Copy implements OpenTarget {
     const statuses = known.map(({ report, endedAt, error }) => {
       const { collection, status, watermark, lastFullRead, complete, deletions } = report;
       const finishedAt = status === 'done' ? endedAt : undefined;
-      const isChecked = deletions !== undefined && deletions.skipped === undefined;
       // A run that did not reach the collection says nothing about it.
       const noError = status === 'not_begun' ? undefined : '';
       const lastError = error === undefined ? noError : causeText(error) || 'unknown';
-      const times = [watermark, finishedAt, lastFullRead, isChecked ? finishedAt : undefined];
+      const times = [watermark, finishedAt, lastFullRead, deletions && finishedAt];
       return [collection, ...times, finishedAt && complete, lastError];
     });
     // Dates become text, and what is undefined null.
