@@ -1,6 +1,6 @@
 import { AccountingError } from './accounting-error.ts';
 
-/** What to do, by what the other run can have done. */
+/** What to do, by what is known of the other run. */
 const HINTS = {
   running: 'Run one of each tenant at a time.',
   both_wrote: "Run once in mode: 'full', and one of each tenant at a time.",
@@ -12,6 +12,7 @@ export class ConcurrentRunError extends AccountingError {
   static override readonly brand: string = 'ConcurrentRunError';
   override readonly code = 'concurrent_run';
 
+  /** `other`: what is known of the other run, which decides the hint. */
   constructor(message: string, other: keyof typeof HINTS = 'both_wrote') {
     super(message, { retryable: true, hint: HINTS[other] });
   }

@@ -81,13 +81,14 @@ test.each([
   expect(await failureOf(error)).toMatchObject({ reason: undefined, ...KINDS.lost });
 });
 
-/** What runtimes say that have no codes: collected on Deno 2.9, Bun 1.4 and workerd, and of browsers (WebKit: `The network …`). */
 const deno = (text: string) =>
   new TypeError('fetch failed', { cause: new Error(`error sending request ${text}`) });
 const FLAG = 'run again with the --allow-net flag';
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
 const IN = 'for url (https://books.example.com/x?updatedSince=2026): client error (Connect): ';
 const FROM = 'from 127.0.0.1:37802 for https://books.example.com/x: client error (SendRequest): ';
+
+// What runtimes say that have no codes: Deno 2.9, Bun 1.4, workerd and browsers.
 test.each([
   [deno(`${IN}dns error: failed to lookup address information`), 'ENOTFOUND', 'unsent'],
   [deno(`${IN}tcp connect error: Connection refused (os error 111)`), 'ECONNREFUSED', 'unsent'],
@@ -221,8 +222,8 @@ test.each(others)(
 );
 
 test('an error of another realm keeps its reason and outcome', async () => {
-  const refused = Object.assign(new Foreign.Error('no'), { code: 'ECONNREFUSED' });
-  for (const cause of [refused, new Foreign.AggregateError([refused])]) {
+  const unsent = Object.assign(new Foreign.Error('no'), { code: 'ECONNREFUSED' });
+  for (const cause of [unsent, new Foreign.AggregateError([unsent])]) {
     const failure = await failureOf(new Foreign.TypeError('fetch failed', { cause }));
     expect(failure).toMatchObject({ reason: 'ECONNREFUSED', ...KINDS.unsent });
     expect((failure as Error).cause).toMatchObject({ name: 'TypeError', message: 'fetch failed' });

@@ -215,9 +215,9 @@ describe('sandbox', () => {
     expect(written).toContain('from seed 8,');
     for (const text of ['ACCOUNTING_API_KEY=of-a-real-service\n', `${written}PAYMENT_SECRET=1\n`]) {
       writeFileSync(file, text);
-      const refused = start(...sandboxArgs, '--write', file);
-      expect(await refused.code).toBe(7);
-      expect(refused.log.join('\n')).toMatch(/does not overwrite .*\.env.*\n.*--force/);
+      const rejected = start(...sandboxArgs, '--write', file);
+      expect(await rejected.code).toBe(7);
+      expect(rejected.log.join('\n')).toMatch(/does not overwrite .*\.env.*\n.*--force/);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
   });

@@ -38,8 +38,8 @@ describe('probe --out and --check', () => {
     const file = folder()('service.ts');
     writeFileSync(file, 'export const service = 5;');
     const args = ['probe', 'accounts', '--quiet', '--out', file];
-    const refused = await run(env, args);
-    expect([refused.code, refused.log]).toEqual([7, expect.stringContaining('--force')]);
+    const rejected = await run(env, args);
+    expect([rejected.code, rejected.log]).toEqual([7, expect.stringContaining('--force')]);
     expect((await run(env, [...args, '--force'])).code).toBe(0);
     const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
     expect(text).not.toBe(readFileSync(file, 'utf8'));

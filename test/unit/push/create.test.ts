@@ -179,7 +179,7 @@ test.each<[string, unknown, CreateEnd]>([
     new RateLimitedError('', facts('rejected'), response(429)),
     rejected({ isUnseen: true }),
   ],
-  ['a refused connection did not either', new ConnectionError('', facts('not_sent')), unsent],
+  ['a connection that was not made did not either', new ConnectionError('', facts('not_sent')), unsent],
   ['a 500 may come after the commit', failed(500), { end: 'broken' }],
   ['a 507 too', failed(507), { end: 'broken' }],
   ['a 504 is of a gateway', failed(504), { end: 'unknown' }],
