@@ -30,13 +30,6 @@ test.each(['member', 'hydra:member'] as const)(
   },
 );
 
-test('a 406 says what the client understands', async () => {
-  const { client } = service({ formats: 'jsonld' });
-  const error = await caught(client.accounts.get('1', { headers: { accept: 'text/csv' } }));
-  expect(error).toMatchObject({ code: 'unknown_problem', status: 406 });
-  expect((error as Error).message).toMatch(/This client understands JSON and JSON-LD\.$/);
-});
-
 test.each([423, 500])(
   'the type not_found under status %i says neither that a record is missing nor that a list has ended',
   async (status) => {

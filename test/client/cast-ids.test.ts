@@ -42,13 +42,6 @@ test('checkIds: false accepts a stub that returns one fixed record for every id'
   expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
-test('integers are written without a request before', async () => {
-  const { sandbox, products } = castingService();
-  await products.update('2', { name: 'Desk' });
-  await products.delete('3');
-  expect(sandbox.requests.map(({ method }) => method)).toEqual(['PATCH', 'DELETE']);
-});
-
 test('a client checks only the first id of a collection, also for clients of withOptions', async () => {
   const fetch = scriptedFetch(({ url }) => jsonResponse({ id: url.pathname.split('/').at(-1) }));
   const client = scriptedClient(fetch);
@@ -58,20 +51,6 @@ test('a client checks only the first id of a collection, also for clients of wit
   await client.products.delete('5f-c');
   expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'PATCH', 'PATCH', 'DELETE']);
   expect(onResponse).toHaveBeenCalledTimes(1);
-});
-
-test('an id that the service returned for a create or a get is a match', async () => {
-  const id = '01jb5-x';
-  for (const first of ['create', 'get'] as const) {
-    const fetch = scriptedFetch(jsonResponse({ id }));
-    const { products } = scriptedClient(fetch);
-    await (first === 'create' ? products.create({ name: 'Desk' }) : products.get(id));
-    await products.update(id, { name: 'Table' });
-    expect(fetch.requests.map(({ init }) => init.method)).toEqual([
-      first === 'create' ? 'POST' : 'GET',
-      'PATCH',
-    ]);
-  }
 });
 
 test.each([' 2', '+2'])('a write by the id %j is not sent if the service returns record 2', async (id) => {

@@ -1,4 +1,3 @@
-import { type Client, memoryStore, sync } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import {
@@ -38,23 +37,3 @@ test('a call waits as long as Retry-After says, even if the clock is set forward
   await advance(200);
   await expect(call).resolves.toEqual({ id: '1' });
 });
-
-test.each([-HOUR_MS, HOUR_MS])(
-  'the rate of a sync is right, even if the clock is set by %i ms',
-  async (byMs) => {
-    const fetch = scriptedFetch(jsonResponse([{ id: '1' }, { id: '2' }]), jsonResponse([]));
-    const client = scriptedClient(fetch, { pagination: 'page' }) as unknown as Client;
-    const rates: number[] = [];
-    await sync(client, {
-      tenant: 'acme',
-      store: memoryStore(),
-      collections: ['accounts'],
-      onBatch: async () => {
-        vi.setSystemTime(Date.now() + byMs);
-        await vi.advanceTimersByTimeAsync(1_000);
-      },
-      onProgress: ({ records, recordsPerSecond }) => void (records > 0 && rates.push(recordsPerSecond)),
-    });
-    expect(rates[0]).toBeCloseTo(2, 1);
-  },
-);

@@ -71,16 +71,6 @@ test('what the system call was decides, and each address that was tried counts',
   expect(await failureOf(wrapped(tried))).toMatchObject(KINDS.unsent);
 });
 
-test.each([
-  ['a bare TypeError', new TypeError('Failed to fetch')],
-  ['a string', 'went wrong'],
-  ['undefined', undefined],
-  ['a code that is a sentence', withCode('header s3cret is invalid')],
-  ['a code that is a number', withCode(7)],
-])('%s is lost, without a reason', async (_, error) => {
-  expect(await failureOf(error)).toMatchObject({ reason: undefined, ...KINDS.lost });
-});
-
 const deno = (text: string) =>
   new TypeError('fetch failed', { cause: new Error(`error sending request ${text}`) });
 const FLAG = 'run again with the --allow-net flag';
@@ -141,29 +131,22 @@ test.each([
   expect(message).toContain(`Nothing was sent: ${advice}`);
 });
 
-test.each([
-  ['one long one', `x-big: ${'x'.repeat(20_000)}`],
-  ['several long ones', Array.from({ length: 3 }, (_, n) => `x-${n}: ${'x'.repeat(7_000)}`).join('\r\n')],
-  ['many', Array.from({ length: 900 }, (_, n) => `set-cookie: c${n}=${'x'.repeat(20)}`).join('\r\n')],
-])(
-  'headers of a response that the runtime cannot read are named, and not requested again: %s',
-  async (_, big) => {
-    await using server = await scriptedServer((_request, { socket }) => {
-      socket.end(`HTTP/1.1 200 OK\r\n${big}\r\ncontent-length: 2\r\n\r\n{}`);
+test('headers of a response that are larger than the runtime reads are named, and not requested again', async () => {
+  await using server = await scriptedServer((_request, { socket }) => {
+    socket.end(`HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(20_000)}\r\ncontent-length: 2\r\n\r\n{}`);
+  });
+  const { accounts, products } = createClient({ baseUrl: server.url, apiKey: 'k' });
+  for (const call of [() => products.create({}), () => products.delete('1'), () => accounts.get('1')]) {
+    expect(await caught(call())).toMatchObject({
+      code: 'connection_failed',
+      reason: 'UND_ERR_HEADERS_OVERFLOW',
+      retryable: false,
+      outcome: 'unknown',
+      message: expect.stringContaining('headers of the response are larger'),
     });
-    const { accounts, products } = createClient({ baseUrl: server.url, apiKey: 'k' });
-    for (const call of [() => products.create({}), () => products.delete('1'), () => accounts.get('1')]) {
-      expect(await caught(call())).toMatchObject({
-        code: 'connection_failed',
-        reason: 'UND_ERR_HEADERS_OVERFLOW',
-        retryable: false,
-        outcome: 'unknown',
-        message: expect.stringContaining('headers of the response are larger'),
-      });
-    }
-    expect(server.requests).toHaveLength(3);
-  },
-);
+  }
+  expect(server.requests).toHaveLength(3);
+});
 
 const KEY = 'key-of-the-company';
 const QUOTED = `request to https://books.example.com/x?updatedSince=2026 with ${KEY} failed`;
@@ -171,9 +154,7 @@ const Foreign = runInNewContext('({ Error, TypeError, AggregateError })') as typ
 
 /** Anything else that `fetch` can throw, and what the message says of it. */
 const thrown: readonly (readonly [what: string, error: unknown, says: string])[] = [
-  ['a text', 'went wrong', 'threw went wrong'],
   ['a TypeError', new TypeError('Failed to fetch'), 'threw TypeError: Failed to fetch'],
-  ['an error with a cause', wrapped(new Error('bad luck')), 'threw Error: bad luck'],
   [
     'an error that quotes the key',
     new Error(QUOTED),
@@ -184,7 +165,6 @@ const thrown: readonly (readonly [what: string, error: unknown, says: string])[]
     new Foreign.TypeError('no', { cause: new Foreign.Error('luck') }),
     'Error: luck',
   ],
-  ['an error without a message', new TypeError(''), 'threw TypeError; '],
   // As undici does after a 407 of the service.
   ['an error without a cause', wrapped(new Error('')), 'threw TypeError: fetch failed; '],
 ];
@@ -194,12 +174,8 @@ const others: readonly (readonly [what: string, fetch: () => unknown, says: stri
   ...Object.entries({
     nothing: undefined,
     'a mock': { ok: true, status: 200, json: async () => ({}), headers: new Headers() },
-    'a string': '{"id":"42"}',
     'a body that is no web stream': { status: 200, ok: true, headers: new Headers(), body: { pipe() {} } },
     'a network error as a Response': Response.error(),
-    'a response without ok': { status: 201, headers: new Headers(), body: null },
-    'a status that is no number': { status: Number.NaN, ok: false, headers: new Headers(), body: null },
-    'a Map as headers': { status: 200, ok: true, headers: new Map([['content-type', 5]]), body: null },
   }).map(([what, value]) => [`returns ${what}`, async () => value, 'did not return a Response'] as const),
 ];
 
@@ -228,13 +204,6 @@ test('an error of another realm keeps its reason and outcome', async () => {
     expect(failure).toMatchObject({ reason: 'ECONNREFUSED', ...KINDS.unsent });
     expect((failure as Error).cause).toMatchObject({ name: 'TypeError', message: 'fetch failed' });
   }
-});
-
-test('a cause is found five levels down, and no further', async () => {
-  let error: unknown = withCode('ENOTFOUND');
-  for (let level = 0; level < 5; level += 1) error = wrapped(error);
-  expect(await failureOf(error)).toMatchObject(KINDS.unsent);
-  expect(await failureOf(wrapped(error))).toMatchObject(KINDS.lost);
 });
 
 test('a chain of causes that is a circle ends', async () => {

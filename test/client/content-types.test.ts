@@ -29,16 +29,6 @@ test('the client sends an update that gets a 415 once more as merge-patch, and e
   expect(service.types).toEqual(['application/json', MERGE, MERGE]);
 });
 
-test('a 415 to both content types is the error, and is not remembered', async () => {
-  const service = patching([]);
-  const client = service.client();
-  for (let n = 0; n < 2; n++) {
-    const update = client.products.update('7', { name: 'Desk' });
-    expect(await caught(update)).toMatchObject({ status: 415, attempts: 1 });
-  }
-  expect(service.types).toEqual(['application/json', MERGE, 'application/json', MERGE]);
-});
-
 test('the client sends no merge-patch if a value is an object, or if contentTypes or contentType decide', async () => {
   const service = patching([MERGE]);
   const patch = (client: ReturnType<typeof service.client>, body: object, contentType?: string) =>

@@ -76,17 +76,14 @@ const violation = { propertyPath: 'name', message: 'is too long' };
 test.each([
   [400, 'malformed_request', {}],
   [401, 'unauthenticated', {}],
-  [402, 'unknown_problem', {}],
   [403, 'forbidden', {}],
   [404, 'not_found', {}],
-  [409, 'unknown_problem', {}],
   [409, 'unknown_problem', { violations: [violation] }],
   [410, 'not_found', {}],
   [422, 'unknown_problem', {}],
   [422, 'validation_failed', { violations: [violation] }],
   [429, 'rate_limited', {}],
   [500, 'unknown_problem', {}],
-  [503, 'unknown_problem', {}],
 ])('the status decides if the type says no more: %i is %s, with %j', async (status, code, members) => {
   for (const type of generic(status)) {
     expect(await errorOf(problemResponse(status, { type, ...members }))).toMatchObject({ code, status });
@@ -95,11 +92,9 @@ test.each([
 
 test.each([
   [401, 'token_expired', 'unauthenticated'],
-  [401, 'scope_required', 'scope_required'],
   [429, 'https://vendor.example/quota-exceeded', 'rate_limited'],
   [404, 'https://example.com/errors/teapot', 'unknown_problem'],
   [400, 'https://example.com/rfc91100', 'unknown_problem'],
-  [404, 'see https://www.rfc-editor.org/rfc/rfc9110', 'unknown_problem'],
   [404, 'NOT_FOUND', 'unknown_problem'],
   [400, 'constructor', 'unknown_problem'],
 ])('%i with the type %s is %s: new types are not breaking changes', async (status, type, code) => {
@@ -112,21 +107,12 @@ const JSON_TYPE = 'application/json';
 test.each([
   [403, 'a page of a firewall', HTML, '<h1>Forbidden</h1>', 'unknown_problem'],
   [403, 'no body', JSON_TYPE, '', 'unknown_problem'],
-  [403, 'a JSON value that is no object', JSON_TYPE, '7', 'unknown_problem'],
   [404, 'a page', HTML, '<h1>no</h1>', 'not_found'],
   [404, 'a JSON list', JSON_TYPE, '[{"type":"forbidden"}]', 'not_found'],
-  [404, 'half a document', JSON_TYPE, '{"type":"forb', 'not_found'],
-  [404, 'bytes that are not UTF-8', JSON_TYPE, new Uint8Array([0xff, 0xfe]), 'not_found'],
   [404, 'more than a megabyte', JSON_TYPE, `{"type":"forbidden","x":"${'x'.repeat(2 ** 20)}"}`, 'not_found'],
 ])('%i with %s has no type, so that the status decides', async (status, _, contentType, body, code) => {
   const error = await errorOf(new Response(body, { status, headers: { 'content-type': contentType } }));
   expect(error).toMatchObject({ code, status, type: undefined, violations: [], extensions: {} });
-});
-
-test('no more than maxBodyBytes is read of an error response', async () => {
-  const long = problemResponse(400, { detail: 'x', padding: 'y'.repeat(1_000) });
-  expect(await errorOf(long)).toMatchObject({ detail: 'x' });
-  expect(await errorOf(long, { maxBodyBytes: 500 })).toMatchObject({ detail: undefined });
 });
 
 type Form = readonly [
@@ -156,20 +142,6 @@ const frameworks: readonly Form[] = [
     [{ propertyPath: 'name', message: 'Blank.', code: UUID }, { propertyPath: 'ean' }],
   ],
   [
-    'a service whose title says no more than the status',
-    401,
-    { type: 'https://tools.ietf.org/html/rfc7235#section-3.1', title: 'Unauthorized', status: 401 },
-    'unauthenticated',
-    'section-3.1). ',
-  ],
-  [
-    'a service with an empty detail',
-    409,
-    { title: 'It is closed', detail: '' },
-    'unknown_problem',
-    '409: It is closed. ',
-  ],
-  [
     'API Platform 3 with a title alone',
     409,
     { 'hydra:title': 'It is closed' },
@@ -197,14 +169,6 @@ const frameworks: readonly Form[] = [
     'validation_failed',
     '[name: Blank.]',
     [{ propertyPath: 'name', message: 'Blank.' }],
-  ],
-  [
-    'a service whose violations are partly invalid',
-    422,
-    { violations: [{ propertyPath: 7, message: 'is odd', code: 7 }, 'x', {}] },
-    'validation_failed',
-    '[is odd]',
-    [{ propertyPath: '', message: 'is odd' }],
   ],
 ];
 
@@ -268,41 +232,28 @@ test('a message names five violations and counts the others', async () => {
   expect(message).toContain('[f0: m0; f1: m1; f2: m2; f3: m3; f4: m4; 2 more]');
 });
 
-test('a detail that repeats the violations is printed once, and one that is too long gives way to them', async () => {
+test('a detail that repeats the violations is printed once', async () => {
   const blank = { propertyPath: 'name', message: 'is blank' };
   const short = { type: 'validation_failed', detail: 'name: is blank', violations: [blank] };
-  const once = (await errorOf(problemResponse(422, short))).message;
-  expect(once).toContain('422 (validation_failed): name: is blank. ');
-  expect(once.split('is blank')).toHaveLength(2);
-  const violations = Array.from({ length: 7 }, (_, n) => ({
-    propertyPath: `f${n}`,
-    message: `${n}`.repeat(90),
-  }));
-  const detail = violations.map(({ propertyPath, message }) => `${propertyPath}: ${message}`).join('\n');
-  const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', detail, violations }));
-  expect(message.split('f0: ')).toHaveLength(2);
+  const { message } = await errorOf(problemResponse(422, short));
+  expect(message).toContain('422 (validation_failed): name: is blank. ');
+  expect(message.split('is blank')).toHaveLength(2);
 });
 
-test.each([
-  [400, 'malformed_request'],
-  [404, 'not_found'],
-  [429, 'rate_limited'],
-])('the status %i decides if the body of an error is cut: %s', async (status, code) => {
+test('half an error document does not prove that a record is missing', async () => {
   const body = new ReadableStream({
     start(stream) {
       stream.enqueue(new TextEncoder().encode('{"type":"validation_failed","violations":[{"mess'));
     },
     pull: (stream) => stream.error(new TypeError('terminated')),
   });
-  const fetch = async () => new Response(body, { status, headers: { 'content-type': JSON_TYPE } });
-  const client = scriptedClient(fetch, { maxWaitMs: 0 });
-  const error = await caught(client.products.create({}));
-  expect(error).toMatchObject({ code, status, violations: [], ...(status === 404 && { missing: false }) });
+  const fetch = async () => new Response(body, { status: 404, headers: { 'content-type': JSON_TYPE } });
+  const error = await caught(scriptedClient(fetch).products.get('1'));
+  expect(error).toMatchObject({ code: 'not_found', status: 404, violations: [], missing: false });
 });
 
 test.each([
   [404, { type: 'product_not_found', title: 'No such product' }],
-  [410, { type: '/errors/archived', detail: 'Archived' }],
   [404, { message: 'Not Found' }],
   [404, '<h1>Not Found</h1>'],
   [404, ''],

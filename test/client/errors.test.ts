@@ -143,11 +143,3 @@ test('instanceof a subclass of the caller matches its own instances only', () =>
   expect(mine).not.toBeInstanceOf(Unrelated);
   expect(new sdk.CheckpointError('said')).not.toBeInstanceOf(MyCheckpoint);
 });
-
-test('an error can be inspected without a stack, and by a runtime that passes no inspect function', () => {
-  const error = new sdk.CheckpointError('said');
-  Object.defineProperty(error, 'stack', { value: undefined });
-  expect(inspect(error)).toMatch(/^CheckpointError: said \{/);
-  const own = error as unknown as Record<symbol, (depth: number, options: object) => string>;
-  expect(own[Symbol.for('nodejs.util.inspect.custom')]?.(2, {})).toContain('"code":"checkpoint"');
-});

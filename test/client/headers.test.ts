@@ -49,12 +49,8 @@ test.each<[object, string]>([
   [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
   [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
   [{ 'bad name': 's3cret' }, 'headers'],
-  [{ '': 's3cret' }, 'headers'],
   [{ 'x-trace': 's3cret\r\nx-evil: 1' }, 'headers.x-trace'],
-  [{ 'x-trace': 's3cret\u0000' }, 'headers.x-trace'],
   [{ 'x-trace': 's3crét' }, 'headers.x-trace'],
-  [{ 'x-trace': ' s3cret' }, 'headers.x-trace'],
-  [{ 'x-trace': 's3cret ' }, 'headers.x-trace'],
   [{ 'x-trace': 5 }, 'headers.x-trace'],
   // A call with one of these would fail or hang.
   ...OF_THE_CONNECTION.map((name): [object, string] => [{ [name]: '5' }, `headers.${name.toLowerCase()}`]),
@@ -62,30 +58,6 @@ test.each<[object, string]>([
   const error = await rejectionOf(headers);
   expect(error).toMatchObject({ code: 'invalid_input', argument });
   expect(String(error)).not.toContain('s3cr');
-});
-
-test('a name may be any token of RFC 9110, a value any printable ASCII', async () => {
-  const headers = { "x!#$%&'*+.^_`|~-09AZaz": '1', 'X-Empty': '', 'x-trace': 'a\tb ~!' };
-  expect(await sentBy((client) => client.accounts.get('1', { headers }))).toMatchObject({
-    "x!#$%&'*+.^_`|~-09azaz": '1',
-    'x-empty': '',
-    'x-trace': 'a\tb ~!',
-  });
-});
-
-test.each([
-  ['null', null],
-  ['a text', 'x-trace: 1'],
-  ['an instance of Headers', new Headers({ 'x-trace': '1' })],
-  ['a list of pairs', [['x-trace', '1']]],
-])('%s is rejected as headers', async (_, headers) => {
-  expect(await rejectionOf(headers)).toMatchObject({ code: 'invalid_input', argument: 'headers' });
-});
-
-test('an invalid header stops a list at once', () => {
-  const headers = { 'X-Auth-Token': 'other' };
-  const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
-  expect(() => accounts.list({}, { headers })).toThrow(expect.objectContaining({ outcome: 'not_sent' }));
 });
 
 test('the User-Agent names the package and the app', async () => {
@@ -101,7 +73,6 @@ test('the User-Agent names the package and the app', async () => {
 });
 
 test.each([
-  ['Deno', { process: undefined, Deno: {} }, true],
   ['Bun', { process: undefined, Bun: {} }, true],
   ['Cloudflare', { process: undefined, navigator: { userAgent: 'Cloudflare-Workers' } }, true],
   ['a browser', { process: undefined, navigator: { userAgent: 'Mozilla/5.0' } }, false],
@@ -113,21 +84,16 @@ test.each([
   expect(fetch.requests[0]?.headers.has('user-agent')).toBe(isSent);
 });
 
-test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'])(
-  'an error shows the request id that is sent in %s',
-  async (name) => {
-    const fetch = scriptedFetch(problemResponse(404, {}, { [name]: 'r1' }));
-    expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({ requestId: 'r1' });
-  },
-);
+test.each(['x-request-id', 'cf-ray'])('an error shows the request id that is sent in %s', async (name) => {
+  const fetch = scriptedFetch(problemResponse(404, {}, { [name]: 'r1' }));
+  expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({ requestId: 'r1' });
+});
 
 test.each([
   ['100', '7', { limit: 100, remaining: 7 }],
   ['100, 100', '42,42', { limit: 100, remaining: 42 }],
   ['100', '42, 41', undefined],
-  ['100', '', undefined],
   ['many', '7', undefined],
-  ['1.5', '1', undefined],
 ])('X-RateLimit-Limit: %s and -Remaining: %s report %j', async (limit, remaining, expected) => {
   const quota = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining };
   const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' }, 200, quota)));

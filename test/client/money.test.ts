@@ -6,28 +6,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { caught, thrown } from '../support/caught.ts';
 
-const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
-
 function books() {
   const sandbox = createSandbox({ moneyDigits: 'as-sent', rateLimit: false });
   return { sandbox, ...createClient(sandbox.clientOptions) };
 }
-
-test('an amount of up to 18 + 8 digits comes back as it was written', async () => {
-  const { products } = books();
-  await fc.assert(
-    fc.asyncProperty(amount, amount, async (salePrice, later) => {
-      const made = await products.create({ salePrice });
-      expect(made.salePrice).toBe(salePrice);
-      expect((await products.get(made.id)).salePrice).toBe(salePrice);
-
-      expect((await products.update(made.id, { salePrice: later })).salePrice).toBe(later);
-      const listed = await products.list({ id: { gte: made.id } }).toArray({ limit: 1 });
-      expect(listed[0]?.salePrice).toBe(later);
-    }),
-    { seed: 20260131, numRuns: 40 },
-  );
-});
 
 const NUMBERS: readonly unknown[] = [129, 129.5, 0, -0, 1e21, Number.NaN, Number.POSITIVE_INFINITY, 129n];
 const OTHER_STRINGS = [
@@ -79,7 +61,7 @@ test('drafts, toDecimal, moneySchema and responses accept the same strings as am
   );
 });
 
-test.each(['129', '12345678901234567.89', '1e3', '-0'])(
+test.each(['129', '12345678901234567.89', '1e3'])(
   'money as the number %s in a response is an error, because it may have lost digits already',
   async (number) => {
     const { products, sandbox } = books();

@@ -71,16 +71,13 @@ test.each<[string, object]>([
     (path): [string, object] => ['path', { path }],
   ),
   ['path', { path: '/invoices/../../admin' }],
-  ['path', { path: '/invoices?admin=1' }],
   ['method', { path: '/x', method: 'PUT' }],
-  ['method', { path: '/x', method: 'get' }],
   ['schema', { path: '/x', schema: {} }],
   ...rejectedQueries.map((query): [string, object] => [
     typeof query === 'object' && 'q' in query ? 'query.q' : 'query',
     { path: '/x', query },
   ]),
   ['body', { path: '/x', body: {} }],
-  ['body', { path: '/x', method: 'GET', body: null }],
   ['idempotencyKey', { path: '/x', method: 'POST', idempotencyKey: 'a b' }],
   ['idempotencyKey', { path: '/x', method: 'PATCH', idempotencyKey: 'k' }],
 ])('%s: %j is rejected before anything is sent (%#)', async (argument, request) => {
@@ -95,16 +92,10 @@ cycle.self = cycle;
 
 test.each<[string, () => unknown]>([
   ['NaN', () => Number.NaN],
-  ['-Infinity', () => Number.NEGATIVE_INFINITY],
-  ['a BigInt', () => 1n],
   ['a cycle', () => cycle],
   ['a function', () => () => 1],
-  ['a symbol', () => Symbol('x')],
-  ['an invalid date', () => new Date(Number.NaN)],
-  ['an object whose toJSON returns undefined', () => ({ toJSON: () => undefined })],
   ['a promise', () => Promise.resolve({ name: 'Desk' })],
   ['a Map', () => new Map([['name', 'Desk']])],
-  ['URLSearchParams', () => new URLSearchParams('name=Desk')],
   ['undefined in a list', () => [undefined]],
 ])('%s is rejected before anything is sent, because JSON would replace or drop it', async (_, make) => {
   const fetch = done();

@@ -1,11 +1,10 @@
 import { type ApiError, type ClientOptions, createClient } from 'accounting-data-sdk';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const KEY = 's3cret/key';
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 const clientOf = (response: Response, options: ClientOptions = {}) =>
   createClient({
@@ -23,9 +22,6 @@ const failureOf = (response: Response, options?: ClientOptions) =>
 
 /** A `fetch` that returns this very response. */
 const exactly = (response: Response) => ({ fetch: async () => response });
-
-const stream = (start: (controller: ReadableStreamDefaultController) => void) =>
-  new ReadableStream({ start });
 
 /** What happened if no record could be read from a 2xx. */
 const OUTCOME = {
@@ -58,9 +54,6 @@ const rows: readonly Row[] = [
     'text/html',
     'text/json',
     'application/jsonp',
-    'application/jsonseq+x',
-    'application/!+json',
-    'application/+json',
     'xapplication/json',
     'text/plain; application/json',
   ),
@@ -75,8 +68,6 @@ const rows: readonly Row[] = [
   ['UTF-16', 'not_utf8', Buffer.from(`\ufeff${RECORD}`, 'utf16le')],
   ['exactly maxBodyBytes', 'read', RECORD.padEnd(1_000)],
   ['more than maxBodyBytes', 'too_large', RECORD.padEnd(1_001)],
-  ['a stream that breaks off', 'truncated', stream((body) => body.error(new TypeError('terminated')))],
-  ['a stream of strings', 'truncated', stream((body) => body.enqueue(RECORD))],
 ];
 
 test.for(rows)('a 2xx of %s is %s', async ([, is, body, type = 'application/json']) => {
@@ -97,30 +88,6 @@ test.for(rows)('a 2xx of %s is %s', async ([, is, body, type = 'application/json
   });
 });
 
-test('reading stops at maxBodyBytes, even if the stream never confirms its cancellation', async () => {
-  const pull = vi.fn((body: ReadableStreamDefaultController) => body.enqueue(new Uint8Array(400).fill(0x20)));
-  const cancel = vi.fn(() => new Promise<void>(() => {}));
-  const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  const response = new Response(body, { headers: JSON_TYPE });
-  expect(await failureOf(response, exactly(response))).toMatchObject({ reason: 'too_large' });
-  expect([pull, cancel].map(({ mock }) => mock.calls.length)).toEqual([3, 1]);
-});
-
-test.each([
-  ['stalls', 200, 'timeout'],
-  ['belongs to a redirect', 302, 'redirected'],
-])('a body that %s and throws when it is cancelled is a typed error', async (_, status, code) => {
-  const cancel = () => {
-    throw new Error('cannot be cancelled');
-  };
-  const body = { getReader: () => ({ read: () => new Promise(() => {}), cancel }), cancel };
-  const response = Object.defineProperty(new Response(null, { status, headers: JSON_TYPE }), 'body', {
-    value: body,
-  });
-  const timeoutMs = code === 'timeout' ? 20 : 30_000;
-  expect(await failureOf(response, { ...exactly(response), timeoutMs })).toMatchObject({ code });
-});
-
 test('the issues of an invalid record do not show the key', async () => {
   const schema = z.strictObject({ id: z.string(), name: z.string() });
   const response = jsonResponse({ id: `id-${KEY}`, [KEY]: 1 }, 201);
@@ -132,15 +99,6 @@ test('the issues of an invalid record do not show the key', async () => {
     issues: [expect.stringContaining('name: '), expect.stringContaining('[redacted]')],
   });
   expect(JSON.stringify(error)).not.toContain(KEY);
-});
-
-test.each([300, 399])('the body of a redirect with %i is not read', async (status) => {
-  const cancel = vi.fn();
-  const headers = { location: 'https://Other.example/path?token=1' };
-  const response = new Response(new ReadableStream({ cancel }), { status, headers });
-  const redirected = { code: 'redirected', status, locationOrigin: 'https://other.example' };
-  expect(await failureOf(response, exactly(response))).toMatchObject(redirected);
-  expect(cancel).toHaveBeenCalledTimes(1);
 });
 
 test.each([
@@ -158,10 +116,7 @@ test.each([
 test.each([
   ['/elsewhere', undefined],
   ['ftp://other.example/', undefined],
-  ['https://', undefined],
   ['javascript:alert(1)', undefined],
-  ['http://[', undefined],
-  ['', undefined],
   ['HTTP://other.example:81/x', 'http://other.example:81'],
   [`https://${encodeURIComponent(KEY)}.example/`, undefined],
 ])('a redirect to %s shows the origin %s', async (location, locationOrigin) => {
@@ -202,7 +157,6 @@ const suspended = { error: { code: 5, message: `Key ${KEY} is suspended` } };
 
 test.each<[what: string, response: Response, says: string, does: string]>([
   ['an error', jsonResponse(suspended), '"message":"Key [redacted] is suspended"', 'Do what it says'],
-  ['a failure', jsonResponse({ success: false, message: 'No' }), '"message":"No"', 'Do what it says'],
   ['a wrapped list', jsonResponse({ data: [{ name: 'Kim' }], total: 1 }), 'with data, total', 'member data'],
   ['an empty list', jsonResponse({ page: 1, items: [] }), 'an object with page, items', 'member items'],
   [
@@ -211,9 +165,7 @@ test.each<[what: string, response: Response, says: string, does: string]>([
     'an object with meta, data',
     'member data.items',
   ],
-  ['one record', jsonResponse({ id: '1', name: 'Kim' }), 'an object with id, name', 'Check that baseUrl'],
   ['an empty object', jsonResponse({}), 'an object with no members', 'Check that baseUrl'],
-  ['null', jsonResponse(null), 'records, a JSON array): null', 'Check that baseUrl'],
   ['a page', typed('<h1>No</h1>', 'text/html'), 'text/html: <h1>No</h1>', 'Check that baseUrl'],
   ['a text', typed('Offline', 'text/plain'), 'text/plain: Offline', 'Check that baseUrl'],
 ])('a list that is %s is an error that says what came and what to do', async (_, response, says, does) => {
@@ -227,21 +179,12 @@ test.each<[what: string, response: Response, says: string, does: string]>([
 
 test.each([
   ['get', { error: 'Subscription expired' }, true],
-  ['get', { success: false, msg: 'Subscription expired' }, true],
   ['get', { _id: '1', name: 'Subscription expired' }, false],
-  ['get', { id: 7, message: 'Subscription expired' }, false],
   ['create', { success: false, message: 'Subscription expired' }, true],
-  ['update', { errors: ['Subscription expired'] }, true],
-  ['delete', { success: false, message: 'Subscription expired' }, true],
 ] as const)('a %s that gets %j in a 200 shows the words of an error: %s', async (method, body, isShown) => {
   const { products } = clientOf(jsonResponse(body));
-  const calls = {
-    get: () => products.get('1'),
-    create: () => products.create({ name: 'Desk' }),
-    update: () => products.update('1', { name: 'Desk' }),
-    delete: () => products.delete('1'),
-  };
-  const { message } = (await caught(calls[method]())) as Error;
+  const call = method === 'get' ? products.get('1') : products.create({ name: 'Desk' });
+  const { message } = (await caught(call)) as Error;
   expect(message.includes('Subscription expired')).toBe(isShown);
 });
 

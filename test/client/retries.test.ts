@@ -72,11 +72,9 @@ const named: Readonly<Record<string, FetchResponse>> = {
   '409-running': of(409, 'idempotency_in_progress'),
   // A 404 that is no problem document of the service: no proof that an earlier delete was applied.
   '404-page': page(404),
-  '410-page': page(410),
   '404-of-a-route': jsonResponse({ type: 'route_not_found', status: 404 }, 404),
   '404-that-names-502': jsonResponse({ title: 'Bad Gateway', status: 502 }, 404),
   '404-as-text': problemResponse(404, { type: 'not_found' }, { 'content-type': 'text/plain' }),
-  '404-of-a-gateway': jsonResponse({ message: 'no Route matched' }, 404),
 };
 
 function responseOf(name: string): FetchResponse {
@@ -98,7 +96,13 @@ async function endOf(call: Promise<unknown>): Promise<string> {
 }
 
 /** The last response is repeated. */
-type Sequence = readonly [method: FourMethods, gets: string, requests: number, end: string, retry?: object];
+type Sequence = readonly [
+  method: FourMethods,
+  gets: string,
+  requests: number,
+  end: string,
+  retry?: ClientOptions['retry'],
+];
 
 const once = { maxAttempts: 1 };
 const twice = { maxAttempts: 2 };
@@ -122,9 +126,8 @@ const sequences: readonly Sequence[] = [
     (method): Sequence => [method, 'stalled-page', 1, 'timeout, unknown, attempts 1, retryable'],
   ),
   ['POST', 'stalled-page', 2, 'timeout, unknown, attempts 2, retryable'],
-  ...[400, 403, 409, 500, 503].map(
-    (status): Sequence => ['POST', `${status}-limited ${status}-limited good`, 3, 'ok', once],
-  ),
+  ['POST', '403-limited 500-limited good', 3, 'ok', once],
+  ['GET', '429-1 503', 2, 'unknown_problem, unknown, attempts 1, retryable', false],
   ['POST', 'lost 401', 2, 'unauthenticated, unknown, attempts 2'],
   ['POST', 'lost 422', 2, 'unknown_problem, unknown, attempts 2'],
   ['POST', 'lost 429-3600', 2, 'rate_limited, unknown, attempts 2, retryable after 3600000'],
@@ -137,18 +140,15 @@ const sequences: readonly Sequence[] = [
   ['POST', '409-running', 1, 'unknown_problem, unknown, attempts 1', noCreates],
   ['POST', 'empty', 1, 'unexpected_response, applied, attempts 1', noCreates],
   ['POST', '425 429-1 good', 3, 'ok', noCreates],
-  ['POST', 'lost good', 2, 'ok', noUpdates],
-  ['PATCH', 'lost good', 2, 'ok', noCreates],
   ['PATCH', 'lost', 1, 'connection_failed, unknown, attempts 1, retryable', noUpdates],
   ['PATCH', 'lost 404', 2, 'not_found, unknown, attempts 2'],
   ['PATCH', 'empty 404', 2, 'unexpected_response, applied, attempts 1'],
   ['DELETE', 'lost good', 2, 'ok', { ...noCreates, ...noUpdates }],
   ['DELETE', 'lost 404', 2, 'ok'],
-  ['DELETE', 'lost 410', 2, 'ok'],
   ['DELETE', '425 404', 2, 'not_found, rejected, attempts 2'],
   ['DELETE', 'lost 403', 2, 'forbidden, unknown, attempts 2'],
   ['DELETE', 'lost 404-of-a-route', 2, 'unknown_problem, unknown, attempts 2'],
-  ...['404-page', '410-page', '404-that-names-502', '404-as-text', '404-of-a-gateway'].map(
+  ...['404-page', '404-that-names-502', '404-as-text'].map(
     (missing): Sequence => ['DELETE', `lost ${missing}`, 2, 'not_found, unknown, attempts 2'],
   ),
 ];
@@ -166,18 +166,6 @@ test.for(sequences)(
   },
 );
 
-test.each([
-  ['of the client', { retry: false }, {}],
-  ['of a call', { retry: { maxAttempts: 5 } }, { retry: false }],
-] as const)('retry: false %s is one attempt, but waits for a 429', async (_, options, ofCall) => {
-  const fetch = scriptOf('429-1 503');
-  const client = scriptedClient(fetch, { rateLimiter: false, ...options });
-  expect(await endOf(client.accounts.get('42', ofCall))).toBe(
-    'unknown_problem, unknown, attempts 1, retryable',
-  );
-  expect(fetch.requests).toHaveLength(2);
-});
-
 /** `each` is in ms: `wait` is a wait for the quota, anything else the reason of a retry. */
 type Waits = readonly [what: string, gets: string, options: ClientOptions, each: string, end: string];
 
@@ -188,7 +176,6 @@ const byAnyLimiter: readonly Waits[] = [
   ['as long as Retry-After says', '429-30 good', {}, 'wait 30000', 'ok'],
   ['until the date of Retry-After, measured against Date', '429-date good', {}, 'wait 30000', 'ok'],
   ['maxWaitMs at most for a Retry-After', '429-61', {}, '', `${LIMITED} after 61000`],
-  ['no time after a 429 if maxWaitMs is shorter than the shortest', '429', { maxWaitMs: 50 }, '', LIMITED],
   ['a minute at most for a page of a proxy', '429-page good', {}, 'wait 60000', 'ok'],
   [
     'for the 429, and then before a retry',
@@ -207,23 +194,8 @@ const waitRows: readonly Waits[] = [
   ['longer after a second 429', '429-2 429-2 good', { retry }, 'wait 2000, wait 2200', 'ok'],
   ['at most maxWaitMs', '429-2 429-2 good', { retry, maxWaitMs: 2_100 }, 'wait 2000, wait 2100', 'ok'],
   ['longer each time without Retry-After', '429 429 good', { retry }, 'wait 600, wait 1200', 'ok'],
-  ['at least 100 ms', '429 429-0 good', { retry: { baseDelayMs: 0 } }, 'wait 100, wait 100', 'ok'],
   ['as long as maxWaitMs', '429-2 good', { maxWaitMs: 2_000 }, 'wait 2000', 'ok'],
-  [
-    'no time for centuries',
-    '429-99999999999999999999',
-    {},
-    '',
-    `${LIMITED} after ${Number.MAX_SAFE_INTEGER}`,
-  ],
   ['no time for a day of the service', '429-page-with-quota', {}, '', `${LIMITED} after 86400000`],
-  [
-    'no time if the deadline ends first',
-    '429',
-    { retry: { baseDelayMs: 10_000 }, deadlineMs: 4_000 },
-    '',
-    LIMITED,
-  ],
   [
     'until the deadline if every response is a 429',
     '429-10',
@@ -293,14 +265,6 @@ test('a call that is throttled long after its own 429 names the wait that it was
   expect(fetch.requests).toHaveLength(3);
 });
 
-const drip: FetchResponse = () => {
-  const pull = async (controller: ReadableStreamDefaultController) => {
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    controller.enqueue(new Uint8Array([0x20]));
-  };
-  return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'application/json' } });
-};
-
 type TimeLimit = readonly [
   what: string,
   response: FetchResponse,
@@ -313,27 +277,11 @@ type TimeLimit = readonly [
 const timeLimits: readonly TimeLimit[] = [
   ['timeoutMs ends an attempt, 30 s by default', unresponsive, { retry: once }, 30_000, 'attempt', 1],
   [
-    'timeoutMs ends an attempt however steadily its body arrives',
-    drip,
-    { retry: once },
-    30_000,
-    'attempt',
-    1,
-  ],
-  [
     'timeoutMs is one for headers and body',
     after(400, new Response(new ReadableStream())),
     { retry: once, timeoutMs: 500 },
     500,
     'attempt',
-    1,
-  ],
-  [
-    'deadlineMs ends a call in the middle of an attempt',
-    unresponsive,
-    { timeoutMs: 60_000, deadlineMs: 2_000 },
-    2_000,
-    'deadline',
     1,
   ],
   [
@@ -445,15 +393,6 @@ test('an update that gets 204 returns the updated record, and onResponse is call
   const updated = await products.update(id, { name: 'Standing desk', brand: null }, { onResponse });
   expect(responses).toEqual([[204, 1]]);
   expect(updated).toMatchObject({ id, name: 'Standing desk', brand: null });
-});
-
-test('a delete that gets 404 after a lost response succeeds, and its listeners see a success', async () => {
-  const [end, error, onResponse] = [vi.fn(), vi.fn(), vi.fn()];
-  const client = scriptedClient(scriptedFetch(lost, of(404)), { on: { end, error } });
-  await expect(runToEnd(client.products.delete('1', { onResponse }))).resolves.toBeUndefined();
-  expect(end).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ result: 'ok' }));
-  expect(error).not.toHaveBeenCalled();
-  expect(onResponse).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ status: 404 }));
 });
 
 test('a delete that has happened returns what the schema of the caller makes of an empty body', async () => {

@@ -15,16 +15,13 @@ const product = { id: '1', productNumber: 'P-0', name: 'Desk' };
 const OTHERS: Readonly<Record<string, unknown>> = {
   'success: false': { success: false, error: 'The period is locked' },
   'the id of a job': { jobId: 'a1' },
-  'a product without an id': { productNumber: 'P-0', name: 'Table', type: 'physical', status: 'active' },
   'an id that is null': { ...product, id: null },
-  'an id that is a number': { ...product, id: 1 },
   'another record': { ...product, id: '999' },
 };
 
 const PROBLEMS: Readonly<Record<string, readonly [body: unknown, code: string, type?: string]>> = {
   'its type and status': [{ type: '/errors/validation_failed', status: 422 }, 'validation_failed'],
   'its type alone': [{ type: 'forbidden', title: 'Locked' }, 'forbidden'],
-  'a status alone': [{ title: 'Unprocessable', status: 422, detail: 'Locked.' }, 'unknown_problem'],
   violations: [
     {
       type: '/validation_errors/x',
@@ -35,7 +32,6 @@ const PROBLEMS: Readonly<Record<string, readonly [body: unknown, code: string, t
   ],
   'a media type': [{ title: 'Locked' }, 'unknown_problem', 'application/problem+json'],
   'a type of API Platform': [{ '@type': 'hydra:Error', 'hydra:description': 'Locked' }, 'unknown_problem'],
-  'an id of its own': [{ id: 'e-17', type: '/errors/scope_required', status: 403 }, 'scope_required'],
 };
 
 const scripted = (body: unknown, write: string, type = 'application/json') =>

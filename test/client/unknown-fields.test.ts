@@ -1,8 +1,6 @@
 import { createClient, memoryStore, type ProductDraft, push } from 'accounting-data-sdk';
-import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
-import * as z from 'zod';
 import { loggerOfWarnings } from '../support/warnings.ts';
 
 /** What untyped code passes. */
@@ -31,15 +29,6 @@ test('without a logger, the warning of an unknown field goes to stderr', async (
   ]);
 });
 
-test('nothing is warned of that is not sent', async () => {
-  const { warnings, logger } = loggerOfWarnings();
-  const client = createClient({ ...createSandbox().clientOptions, logger });
-  for (const draft of [{ ...misspelt, id: '5' }, { ...misspelt, salePrice: 5 }, Promise.resolve(misspelt)])
-    await client.products.create(draft as never).catch(() => undefined);
-  await client.products.create({ name: 'Desk', nmae: undefined } as ProductDraft);
-  expect(warnings.filter((text) => text.includes('documented'))).toEqual([]);
-});
-
 test('a push warns of an unknown field once in each run, of a dry run too', async () => {
   const { warnings, logger } = loggerOfWarnings();
   const sandbox = createSandbox({ unknownFields: 'store' });
@@ -53,12 +42,4 @@ test('a push warns of an unknown field once in each run, of a dry run too', asyn
       expect.stringContaining('products has no documented field stock'),
     ]);
   }
-});
-
-test('a field of the caller’s schema is no reason to warn, another one is', async () => {
-  const { warnings, logger } = loggerOfWarnings();
-  const schemas = { products: productSchema.extend({ colourCode: z.number().optional() }) };
-  const client = createClient({ ...createSandbox().clientOptions, logger, schemas });
-  await client.products.create({ ...misspelt, colourCode: 7 });
-  expect(warnings).toEqual([expect.stringContaining('nmae')]);
 });

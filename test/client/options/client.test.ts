@@ -44,10 +44,6 @@ test('nothing is sent before the first call', () => {
   expect(fetch.requests).toHaveLength(0);
 });
 
-test('a client cannot be changed', () => {
-  expect(Object.isFrozen(createClient(needed))).toBe(true);
-});
-
 test('withOptions keeps what it does not name and shares transport and schemas', async () => {
   const fetch = scriptedFetch(
     problemResponse(503),
@@ -62,13 +58,4 @@ test('withOptions keeps what it does not name and shares transport and schemas',
   expect(await patient.accounts.get('1')).toEqual({ id: '1', n: 1 });
   expect(client.rateLimit).toMatchObject({ remaining: 8 });
   expect(patient.rateLimit).toBe(client.rateLimit);
-});
-
-test('withOptions changes how lists are paginated and records validated', async () => {
-  const pages = [[{ id: '1', name: 7 }], []].map((rows) => jsonResponse(rows));
-  const client = scriptedClient(scriptedFetch(...pages), { pagination: 'page' });
-  const reporting = client.withOptions({ validation: 'report' });
-  expect(await reporting.products.list().toArray({ limit: 9 })).toEqual([]);
-  const keyset = client.withOptions({ pagination: 'keyset' });
-  expect(() => keyset.accounts.list({ page: 2 })).toThrow(expect.objectContaining({ argument: 'page' }));
 });

@@ -1,10 +1,4 @@
-import type {
-  ClientOptions,
-  FetchFunction,
-  RateLimitedError,
-  RequestOptions,
-  ResponseMeta,
-} from 'accounting-data-sdk';
+import type { ClientOptions, FetchFunction, RequestOptions } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
@@ -120,15 +114,6 @@ describe('while the limits are unknown', () => {
     expect(sent).toEqual(ids(4));
   });
 
-  test('few calls follow the first at a time, because another process may send as many', async () => {
-    const { sent, respond, call } = heldService();
-    await call(ids(40));
-    await respond('1', ok(999, 1_000));
-    expect(sent).toHaveLength(6);
-    for (const id of sent.slice(1)) await respond(id, ok(998, 1_000));
-    expect(sent.length).toBeGreaterThan(20);
-  });
-
   test('a call whose deadline ends is a timeout that was not sent', async () => {
     const { client, sent, call } = heldService();
     await call(['1']);
@@ -183,21 +168,6 @@ test.each([
   expect(sent.slice(1).map((at, index) => Math.round(at - (sent[index] ?? 0)))).toEqual(pauses);
 });
 
-test('waitedMs is the backoff and the wait for the quota together', async () => {
-  const responses = [problemResponse(503, {}, headers(50)), tooMany(2), ok(49), ok(48)];
-  const client = scriptedClient(async () => responses.shift() as Response, { retry: { baseDelayMs: 400 } });
-  let waitedMs = 0;
-  const onResponse = (meta: ResponseMeta) => {
-    ({ waitedMs } = meta);
-  };
-  const call = client.accounts.get('1', { onResponse });
-  await advance(100);
-  // The 429 of another call pauses the key while the first waits for its backoff.
-  const other = client.accounts.get('2');
-  await runToEnd(Promise.all([call, other]));
-  expect(waitedMs).toBeGreaterThanOrEqual(2_000);
-});
-
 test('a service that always reports 0 remaining does not get slower, and no call fails', async () => {
   const { fetch, sent } = slowService(50, () => 0);
   const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });
@@ -228,13 +198,6 @@ describe('a quota that is used up', () => {
     expect(sent).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  test('the headers of a response let the next call go before its body is read', async () => {
-    const { sent, respond, call } = heldService();
-    await call(['1', '2']);
-    await respond('1', new Response(new ReadableStream(), { headers: headers(99) }));
-    expect(sent).toEqual(['1', '2']);
-  });
-
   test('a pause holds every call of the key, until the longest Retry-After', async () => {
     const { sent, respond, call } = heldService();
     await call(['0']);
@@ -262,18 +225,6 @@ describe('a quota that is used up', () => {
       attempts: 0,
       status: undefined,
     });
-  });
-
-  test('a call that cannot wait fails with retryAfterMs in whole milliseconds', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0.123456789);
-    const client = scriptedClient(async () => problemResponse(429), { maxWaitMs: 0 });
-    for (let time = 0; time < 3; time += 1) {
-      await advance(60_000);
-      await caught(client.accounts.get('1'));
-    }
-    const error = (await caught(client.accounts.get('1'))) as RateLimitedError;
-    expect(error.outcome).toBe('not_sent');
-    expect(error.retryAfterMs).toSatisfy(Number.isInteger);
   });
 
   test('a call that got a 429 and cannot outlast the longer pause of another call fails for its own', async () => {

@@ -1,36 +1,8 @@
 import { createClient, type Listeners, memoryStore, sync } from 'accounting-data-sdk';
-import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
-import { record } from './support/recorder.ts';
 
 const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
-
-test('every listener object of an array is called, in order', async () => {
-  const sandbox = createSandbox({ records: { products: 1 } });
-  const recorded = record();
-  const called: string[] = [];
-  const client = createClient({
-    ...sandbox.clientOptions,
-    on: [
-      { request: () => void called.push('first') },
-      telemetryListeners(recorded.options),
-      { request: () => void called.push('last'), error: undefined },
-    ],
-  });
-  await client.products.get('1');
-  expect(called).toEqual(['first', 'last']);
-  expect(await recorded.spans()).toHaveLength(1);
-});
-
-test('a misspelt listener in an array is rejected with its place', () => {
-  const options = {
-    baseUrl: 'https://books.example',
-    apiKey: 'k',
-    on: [{}, { reqest: () => {} }] as Listeners[],
-  };
-  expect(() => createClient(options)).toThrow(/^on\[1\]\.reqest.*Did you mean request\?/);
-});
 
 const runOf = async (on: Listeners[], logger = quiet()) => {
   const sandbox = createSandbox({ records: { accounts: 3 } });
@@ -86,24 +58,4 @@ test.for<[how: string, run: NonNullable<Listeners['run']>]>([
   expect(onBatch).toHaveBeenCalledTimes(plain.onBatch.mock.calls.length);
   expect(requests).toBe(plain.requests);
   expect(last).toHaveBeenCalledTimes(1);
-});
-
-test('listeners around a run get its error, which is no failure of theirs', async () => {
-  const logger = quiet();
-  const errors: unknown[] = [];
-  const client = createClient({
-    ...createSandbox().clientOptions,
-    logger,
-    on: { run: async (_, work) => void errors.push((await work()).error) },
-  });
-  const reason = new Error('enough');
-  const run = sync(client, {
-    store: memoryStore(),
-    tenant: 'acme',
-    onBatch: () => {},
-    signal: AbortSignal.abort(reason),
-  });
-  await expect(run).rejects.toBe(reason);
-  expect(errors).toEqual([reason]);
-  expect(logger.warn).not.toHaveBeenCalled();
 });

@@ -42,14 +42,6 @@ test('the lines of a list differ in the page or the bounds of ids, as the error 
   expect(String(error)).toContain('GET /boms?_page=2&id[gte]=1 returned 500');
 });
 
-test('a logger gets invalid records', async () => {
-  const logger = quiet();
-  const fetch = scriptedFetch(jsonResponse([{ name: 'Desk' }]), jsonResponse([]));
-  const client = scriptedClient(fetch, { logger, validation: 'report' });
-  await client.boms.list({}, { pagination: 'page' }).toArray({ limit: 9 });
-  expect(logger.warn.mock.calls).toEqual([[expect.stringMatching(/^accounting-data-sdk boms \?: id: /)]]);
-});
-
 test('ACCOUNTING_LOG writes lines of its level to stderr and none to stdout, unless the caller has a logger', async () => {
   for (const [level, count] of [
     ['debug', 5],
@@ -85,9 +77,7 @@ const WAITS: readonly (readonly [what: string, waiting: number, service: (ms: nu
   [
     ['its own 429', 1, (ms) => [busy(ms), account()]],
     ['the 429 of another call too', 2, (ms) => [busy(ms), account(), account()]],
-    ['the first response of its key', 1, (ms) => [late(ms, account()), account()]],
     ['a call with the last of the quota', 1, (ms) => [account(1), late(ms, account(5)), account(5)]],
-    ['a call that looks for new quota', 1, (ms) => [account(0), late(ms, account(5)), account(5)]],
   ];
 
 describe('a call that waits', () => {

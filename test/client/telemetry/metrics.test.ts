@@ -1,9 +1,9 @@
 import { type ClientOptions, memoryStore, sync } from 'accounting-data-sdk';
-import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { checkpointCounter } from 'accounting-data-sdk/opentelemetry';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
-import { record, recordedClient } from './support/recorder.ts';
+import { recordedClient } from './support/recorder.ts';
 
 const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
   recordedClient(sandboxOptions, options, { tenant: '42' });
@@ -53,39 +53,6 @@ test('telemetryListeners measures a call once, whatever number of requests it to
   expect(retries).toMatchObject([{ attributes: { 'error.type': '503', tenant: '42' }, value: 2 }]);
   const waits = await recorded.points('accounting.client.wait.duration');
   expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
-});
-
-test('telemetryListeners measures waits as long as they really were, not as they were announced', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  const recorded = record();
-  const { request, wait, end } = telemetryListeners(recorded.options);
-  const call = {
-    call: 1,
-    method: 'GET',
-    origin: 'https://books.example.com',
-    basePath: '/api/public/v1',
-    path: '/products',
-    template: '/products',
-    query: undefined,
-    attempt: 0,
-  };
-  wait?.({ ...call, waitMs: undefined });
-  vi.advanceTimersByTime(2_000);
-  wait?.({ ...call, waitMs: 9_000 });
-  vi.advanceTimersByTime(3_000);
-  request?.({ ...call, attempt: 1, idempotencyKey: undefined });
-  end?.({ ...call, attempt: 1, result: 'ok', durationMs: 5_000, waitedMs: 5_000 });
-  vi.useRealTimers();
-
-  const waits = await recorded.points('accounting.client.wait.duration');
-  expect(waits).toMatchObject([
-    { attributes: { 'accounting.wait.reason': 'rate_limit' }, value: { count: 2, sum: 5, min: 2, max: 3 } },
-  ]);
-  const [callSpan] = await recorded.spans();
-  expect(callSpan?.events.map(({ attributes }) => attributes?.['accounting.wait.expected'])).toEqual([
-    undefined,
-    9,
-  ]);
 });
 
 test('telemetryListeners counts invalid rows', async () => {

@@ -93,12 +93,3 @@ test.each([
     expect(issues).toMatchObject([{ path: [name] }]);
   }
 });
-
-test('the quick check judges each record, whatever fields the one before had', () => {
-  expect(fits({ id: '1', name: 'Desk', isInactive: false, stockQuantity: 3 })).toBe(true);
-  expect(fits({ id: '2', name: 'Desk', stockQuantity: false, isInactive: 3 })).toBe(false);
-  expect(fits({ id: '3', name: 'Desk', stockQuantity: 3, isInactive: false })).toBe(true);
-  expect(fits({ id: '4', name: 'Desk' })).toBe(true);
-  expect(fits({ id: '5', colour: 4, name: 7 })).toBe(false);
-  expect(fits({ id: '6', colour: 4, name: 'Desk' })).toBe(true);
-});

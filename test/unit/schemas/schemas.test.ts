@@ -78,15 +78,6 @@ test('productDraftSchema and productPatchSchema reject a whole product: the serv
   expect(productPatchSchema.safeParse({ updatedAt: null }).success).toBe(false);
 });
 
-test('productDraftSchema and productPatchSchema become JSON Schema without the fields that the service fills', () => {
-  for (const schema of [productDraftSchema, productPatchSchema]) {
-    const { properties, required } = z.toJSONSchema(schema);
-    expect(required).toBeUndefined();
-    for (const name of ['id', 'createdAt', 'updatedAt']) expect(properties?.[name]).toEqual({ not: {} });
-    expect(properties?.salePrice).toMatchObject({ anyOf: [{ type: 'string' }, { type: 'null' }] });
-  }
-});
-
 test('recordSchema accepts the records of every collection as they are, and can be extended', () => {
   const { store } = createSandbox({ records: 140 });
   const accounts = store.accounts.all();
@@ -94,10 +85,6 @@ test('recordSchema accepts the records of every collection as they are, and can 
   const numbered = recordSchema.extend({ number: z.number() });
   expect(numbered.safeParse({ id: '1', number: 'x' }).error?.issues).toMatchObject([{ path: ['number'] }]);
   expect(accounts.length).toBeGreaterThan(5);
-});
-
-test.each([[{}], [{ id: 7 }], [{ id: '' }], [[]], [null]])('recordSchema rejects %j', (record) => {
-  expect(recordSchema.safeParse(record).success).toBe(false);
 });
 
 const forms: SandboxOptions['problemType'][] = ['bare', 'path', 'absent', 'api-platform', 'api-platform-3.1'];

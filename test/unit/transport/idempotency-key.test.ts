@@ -38,21 +38,12 @@ test('the same parts give the same key, other parts another one, always in visib
   );
 });
 
-test.each([
-  [[]],
-  [['']],
-  [['order', '']],
-  [[Number.NaN]],
-  [[Number.POSITIVE_INFINITY]],
-  [['\ud800']],
-  [[undefined]],
-  [[null]],
-  [[{}]],
-  [[{ toString: 1, valueOf: 1 }]],
-  [[true]],
-])('the parts %o are rejected', (parts) => {
-  expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });
-});
+test.each([[[]], [['']], [['order', '']], [[Number.NaN]], [['\ud800']], [[null]], [[{}]]])(
+  'the parts %o are rejected',
+  (parts) => {
+    expect(thrown(() => idempotencyKeyFor(...(parts as string[])))).toMatchObject({ argument: 'parts' });
+  },
+);
 
 test('a key is never truncated: more than 200 characters are rejected', () => {
   expect(idempotencyKeyFor('x'.repeat(200))).toHaveLength(200);
@@ -73,16 +64,3 @@ test.each(['', ' ', 'a b', 'a\n', 'ü', 'x'.repeat(201), 5, null])(
     expect(fetch.requests).toHaveLength(0);
   },
 );
-
-test('the request event has the key of a create before anything is sent', async () => {
-  const keys: (string | undefined)[] = [];
-  const fetch = scriptedFetch(({ headers }) => {
-    expect(keys).toEqual([headers.get('idempotency-key')]);
-    return jsonResponse({ id: '1' });
-  });
-  const on = {
-    request: ({ idempotencyKey }: { idempotencyKey: string | undefined }) => void keys.push(idempotencyKey),
-  };
-  await scriptedClient(fetch, { on }).products.create({});
-  expect(keys).toHaveLength(1);
-});
