@@ -63,15 +63,6 @@ test('a list by page reports an invalid row once that two pages contain, and del
   expect(invalidRecord).toHaveBeenCalledTimes(2);
 });
 
-test('a list by page writes one warning to the logger if rows come again', async () => {
-  const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn() };
-  const pages = [[1, 2], [2, 3], [3, 4], []];
-  const { accounts } = serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []), { logger });
-  expect(await idsOf(accounts.list())).toEqual(strings(1, 4));
-  expect(logger.warn).toHaveBeenCalledTimes(1);
-  expect(logger.warn).toHaveBeenCalledWith(expect.stringMatching(/accounts: rows came on two pages/));
-});
-
 const repeating: readonly (readonly [string, (count: number) => Rows])[] = [
   ['the same page again', () => rowsOf([1, 2])],
   ['fifty pages alternately', (count) => rowsOf(range((count % 50) * 10, (count % 50) * 10 + 9))],
@@ -107,7 +98,6 @@ test('a list by page reads on if an import in front of it makes a page come twic
 
 test.each([
   [1, 10],
-  [3, 4],
   [9, 2],
 ])(
   'a list by page reads on if a page of %d rows, in an order without a tie-break, comes %d times by chance',
@@ -165,12 +155,6 @@ test('a list by page requests the first page alone, and then as many ahead as al
   await settle();
   expect(queries).toHaveLength(5);
   await read.return?.();
-});
-
-test('a list by page requests nothing after a page that it knows to be the last', async () => {
-  const { pages, queries } = listing(range(1, 9), 3);
-  for await (const _ of pages({}, { prefetch: 2 })) await settle();
-  expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
 });
 
 test('a list by page keeps pages in order that arrive out of order', async () => {

@@ -1,4 +1,4 @@
-import { type ListOptions, sync } from 'accounting-data-sdk';
+import type { ListOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
@@ -7,7 +7,6 @@ import {
   scriptedClient,
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
-import { clientOf, HOUR_MS, setUpSync } from '../sync/set-up.ts';
 import { byId, everything } from './service.ts';
 
 const noRecords = { message: 'No records found' };
@@ -44,26 +43,4 @@ test.each(KINDS)('a page of a proxy does not show that a list (%j) is empty', as
   expect(error).toMatchObject({ code: 'not_found', missing: false });
   // The option is set.
   expect(error.message).not.toContain('afterLastPage');
-});
-
-test('a sync goes on night after night if the service sends a 404 for every list without records', async () => {
-  const { sandbox, run } = setUpSync({ records: { accounts: 25, boms: 0 }, paginated: true });
-  const fetch: typeof sandbox.fetch = async (url, init) => {
-    const response = await sandbox.fetch(url, init);
-    const isEmpty = (await response.clone().text()) === '[]';
-    return isEmpty ? jsonResponse(noRecords, 404, Object.fromEntries(response.headers)) : response;
-  };
-  const client = clientOf(sandbox, { fetch, afterLastPage: 'not_found' });
-  for (const records of [25, 0, 0]) {
-    const { collections } = await sync(client, {
-      ...run,
-      collections: ['accounts', 'boms'],
-      onBatch: () => {},
-    });
-    expect(collections).toMatchObject([
-      { status: 'done', records },
-      { status: 'done', records: 0 },
-    ]);
-    sandbox.clock.advance(HOUR_MS);
-  }
 });

@@ -1,58 +1,19 @@
 import { isAccountingError, type ListOptions } from 'accounting-data-sdk';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { eachSeed, seedsToRun } from '../../support/seeds.ts';
-import { inside, type Query, range, rowsOf, serviceOf } from './service.ts';
+import { inside, type Query, range, serviceOf } from './service.ts';
 
 type Rows = readonly { readonly id?: unknown }[];
 type Respond = (query: Query, random: SeededRandom) => Rows;
-
-/** The page of these ids that was requested. */
-const paged = (ids: readonly (string | number)[], { page = 1 }: Pick<Query, 'page'>, pageSize = 10) =>
-  rowsOf(ids.slice((page - 1) * pageSize, page * pageSize));
 
 const shuffled = <T>(random: SeededRandom, values: readonly T[]) =>
   values
     .map((value) => ({ value, at: random.next() }))
     .sort((a, b) => a.at - b.at)
     .map(({ value }) => value);
-
-/** Compares as text does: 10 comes before 9. */
-const insideAsText = ({ id: { gt, lte } }: Query) =>
-  range(1, 145)
-    .map(String)
-    .toSorted()
-    .filter((id) => !(gt !== undefined && id <= String(gt)) && !(lte !== undefined && id > String(lte)));
-
-const ids = range(1, 45);
-
-/** Services with which no read may request pages for ever, whatever it delivers. */
-const services: readonly (readonly [string, Respond])[] = [
-  ['compares ids as text', (query) => paged(insideAsText(query), query)],
-  [
-    'shows other rows at each request',
-    (query, random) => paged(shuffled(random, inside(range(1, 60), query.id)), { page: 1 }),
-  ],
-  [
-    'sends ever shorter pages',
-    (query) => paged(inside(range(1, 200), query.id), query, Math.max(1, 40 - query.count)),
-  ],
-  [
-    'sends one row ten times',
-    (query) => rowsOf(inside(ids, query.id).includes(5) ? Array<number>(10).fill(5) : []),
-  ],
-  [
-    'sends anything at all',
-    (query, random) => {
-      const odd = ['', '0', '00', '-1', '1e3', 'x', ' 5', '9'.repeat(60), ...range(1, 60)];
-      const some = random.chance(0.8) ? inside(range(1, 60), query.id) : odd;
-      const rows = rowsOf(shuffled<string | number>(random, some).slice(0, random.int(0, 12)));
-      return random.chance(0.1) ? [...rows, { id: 3 }, {}] : rows;
-    },
-  ],
-];
 
 /** A response that proves nothing is requested again in another way at most so often. */
 const MOST_FRUITLESS = 1_000;
@@ -78,15 +39,6 @@ async function expectEnd(respond: Respond, options: ListOptions, seed: number): 
   }
   expect(fruitless).toBeLessThanOrEqual(MOST_FRUITLESS + 8);
 }
-
-describe.each(services)('a read ends if the service %s', (_, respond) => {
-  test.each<ListOptions>([{ pagination: 'keyset', prefetch: 0 }, { prefetch: 4 }, { pagination: 'page' }])(
-    'and the list has the options %j',
-    async (options) => {
-      for (const seed of [0, 1]) await expectEnd(respond, options, seed);
-    },
-  );
-});
 
 const kindsOfIds: readonly ((n: number, random: SeededRandom) => string)[] = [
   (n) => String(n),

@@ -83,15 +83,14 @@ test('pagination by collection holds for the lists and the syncs of those collec
   expect(await kindOf(client.withOptions({ prefetch: 0 }).budgetLines.list())).toBe('none');
 });
 
-test.each([
-  [{ budgetLine: 'none' }, 'pagination.budgetLine', 'Did you mean budgetLines?'],
-  [{ budgetLines: { first: {} } }, 'pagination.budgetLines', 'a cursor { first, next }'],
-  [['none'], 'pagination', "'keyset', 'page', 'none'"],
-])('createClient rejects the pagination %j by its name', (pagination, argument, words) => {
-  const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
-  const message = expect.stringContaining(words);
-  expect(() => createClient(options)).toThrow(expect.objectContaining({ argument, message }));
-});
+test.each([[{ budgetLine: 'none' }, 'pagination.budgetLine', 'Did you mean budgetLines?']])(
+  'createClient rejects the pagination %j by its name',
+  (pagination, argument, words) => {
+    const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
+    const message = expect.stringContaining(words);
+    expect(() => createClient(options)).toThrow(expect.objectContaining({ argument, message }));
+  },
+);
 
 test('a sync reads a service without pagination', async () => {
   const books = listing(setUpSync(uuids), none);

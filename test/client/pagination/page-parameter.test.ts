@@ -20,7 +20,6 @@ function service(options: SandboxOptions = {}) {
 test.each<[string, ListOptions, SandboxOptions]>([
   ['page', { pagination: 'page' }, {}],
   ['keyset, in another order', { pagination: 'keyset' }, { order: 'updated-desc' }],
-  ['keyset, with ids that are not integers', { pagination: 'keyset' }, { ids: { form: 'uuid' } }],
 ])('a list is read with the option pageParameter: %s', async (_, how, options) => {
   const { sandbox, client, names } = service(options);
   const accounts = await client.accounts.list({}, how).toArray(all);

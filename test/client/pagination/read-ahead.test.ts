@@ -2,7 +2,7 @@ import type { ListQuery } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { caught } from '../../support/caught.ts';
-import { jsonResponse, noResponse, problemResponse } from '../../support/scripted-fetch.ts';
+import { jsonResponse, problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { type AccountPage, all, inside, type Query, range, rowsOf, serviceOf } from './service.ts';
 
@@ -55,24 +55,6 @@ describe('a keyset read with prefetch: 4', () => {
     ]);
   });
 
-  test('aborts every interval in flight if the caller leaves the loop', async () => {
-    let [inFlight, most] = [0, 0];
-    const { pages } = serviceOf(({ count, ...query }, signal) => {
-      if (count <= 7) return rowsOf(pageOf(range(1, 200), query));
-      inFlight += 1;
-      most = Math.max(most, inFlight);
-      return noResponse(signal, () => {
-        inFlight -= 1;
-      });
-    });
-    for await (const page of pages({}, ahead)) {
-      await settle();
-      if (page.ids.includes('40')) break;
-    }
-    await settle();
-    expect([most, inFlight]).toEqual([4, 0]);
-  });
-
   test('throws the error of an interval after the pages before it, with the token behind them', async () => {
     const failing = (query: Query) =>
       query.id.gt === '54' ? problemResponse(403, {}) : rowsOf(pageOf(range(1, 200), query));
@@ -96,24 +78,6 @@ const sparse: number[] = [];
 for (const n of range(1, 300)) sparse.push((sparse.at(-1) ?? 0) + 1 + ((n * 7919) % 20));
 
 describe('a keyset read with prefetch: 4 of ids with gaps', () => {
-  test('requests what two responses left out up to the first row behind it, and ends although that row is deleted', async () => {
-    // After row 100 a gap of 300 ids: the intervals behind it have rows, and the one that covers it has none.
-    let rows = [...range(1, 100), ...range(400, 700)];
-    let deleted: number | undefined;
-    const { accounts } = serviceOf((query) => {
-      const end = Number(query.id.lte);
-      if (Number(query.id.gt) >= 100 && rows.includes(end) && end > 399) {
-        deleted ??= end;
-        rows = rows.filter((row) => row !== deleted);
-      }
-      return rowsOf(pageOf(rows, query));
-    });
-    const pages = await all(accounts.list({}, { ...ahead, prefetch: 60 }).pages());
-    expect(deleted).toBeDefined();
-    expect(new Set(idsIn(pages)).size).toBe(idsIn(pages).length);
-    expect(idsIn(pages).filter((id) => id !== deleted)).toEqual(rows);
-  });
-
   test('reports each invalid row once, although it is in two responses', async () => {
     const named = z.looseObject({ id: z.string(), name: z.string() });
     const { accounts } = serviceOf(

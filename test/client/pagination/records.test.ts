@@ -1,12 +1,6 @@
 import type { PageResponse } from 'accounting-data-sdk';
-import { expect, test, vi } from 'vitest';
-import { caught } from '../../support/caught.ts';
-import {
-  jsonResponse,
-  problemResponse,
-  scriptedClient,
-  scriptedFetch,
-} from '../../support/scripted-fetch.ts';
+import { expect, test } from 'vitest';
+import { problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { accountsOf, all, idsOf, listing, range, rowsOf, serviceOf } from './service.ts';
 
@@ -62,15 +56,6 @@ test.each(['page', 'a cursor'])(
   },
 );
 
-test('toArray rejects other limits than whole numbers', async () => {
-  const { accounts, queries } = listing([], 2);
-  for (const options of [undefined, { limit: undefined }, { limit: -1 }, { limit: 1.5 }, { limit: '5' }]) {
-    const error = await caught(accounts.list().toArray(options as { limit: number }));
-    expect(error).toMatchObject({ code: 'invalid_input', argument: 'limit' });
-  }
-  expect(queries).toHaveLength(0);
-});
-
 test('calls of next that come at the same time get each record once, in order', async () => {
   const { accounts } = listing(range(1, 6), 2);
   const records = accounts.list()[Symbol.asyncIterator]();
@@ -107,16 +92,3 @@ test.each([
     }
   },
 );
-
-test('listeners get the invalid rows of a page together with the page', async () => {
-  const pages = [[{ id: '1' }, { id: 2 }], [{ id: '3' }, { id: 4 }], []].map((rows) => jsonResponse(rows));
-  const invalidRecord = vi.fn();
-  const options = { validation: 'report', on: { invalidRecord }, pagination: 'page' } as const;
-  const { accounts } = scriptedClient(scriptedFetch(...pages), options);
-  let count = 0;
-  for await (const { invalid } of accounts.list().pages()) {
-    expect(invalid).toHaveLength(1);
-    expect(invalidRecord).toHaveBeenCalledTimes(++count);
-  }
-  expect(invalidRecord).toHaveBeenLastCalledWith(expect.objectContaining({ collection: 'accounts' }));
-});

@@ -94,15 +94,3 @@ describe.each(kinds)('a read by %s', (name, options) => {
     expect(listenersOn(signal)).toBe(0);
   });
 });
-
-test('a read by page that fails aborts the pages ahead', async () => {
-  let aborted = 0;
-  const { pages } = serviceOf(({ page = 1 }, signal) => {
-    if (page === 1) return rowsOf([1]);
-    if (page === 2) return new Response('{}', { status: 403 });
-    return noResponse(signal, () => aborted++);
-  });
-  expect(await caught(all(pages({}, { prefetch: 3 })))).toMatchObject({ status: 403 });
-  await settle();
-  expect(aborted).toBe(2);
-});

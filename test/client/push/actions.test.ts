@@ -1,7 +1,6 @@
 import { isAccountingError, type ProductDraft } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
-import type { Fault } from 'accounting-data-sdk/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { setUpPush as setUp } from '../../support/push.ts';
@@ -43,20 +42,14 @@ const compared: readonly (readonly [row: object, product: object, differs: boole
   [{ salePrice: '-0.00' }, { salePrice: '0.0000' }, false],
   [{ salePrice: `${LONG}8` }, { salePrice: `${LONG}9` }, true],
   [{ salePrice: '0' }, { salePrice: null }, true],
-  [{ salePrice: '-5' }, { salePrice: '5.0000' }, true],
   [{ brand: '' }, { brand: null }, true],
-  [{ isWebShop: false }, { isWebShop: null }, true],
-  [{ stockQuantity: 0 }, { stockQuantity: null }, true],
-  [{ tags: [] }, { tags: null }, true],
   [{ tags: [null] }, { tags: [] }, true],
-  [{ tags: [1] }, { tags: ['1'] }, true],
   [{ tags: ['b', 'a'] }, { tags: ['a', 'b'] }, true],
   [{ tags: ['a', { x: 1, y: [2] }] }, { tags: ['a', { y: [2], x: 1 }] }, false],
   [{ custom: '1' }, { custom: 1 }, true],
   [{ brand: null }, {}, false],
   [{ brand: null }, { brand: 'Oak' }, true],
   [{ brand: undefined }, { brand: 'Oak' }, false],
-  [{ ean: '0012' }, { ean: '12' }, true],
   [{ stockQuantity: 0.3 }, { stockQuantity: 0.1 + 0.2 }, true],
 ];
 
@@ -158,17 +151,6 @@ test('a push with dryRun reports what it would do with each row, and writes noth
   expect(await run(rows)).toMatchObject({ done: planned, commits: ['create', 'update'] });
 });
 
-test('a push with dryRun, and confirm, report a product as created that was deleted since it was pushed', async () => {
-  const { run, sandbox } = setUp();
-  const row = [{ productNumber: 'A' }];
-  await run(row);
-  sandbox.store.products.delete('1');
-  expect((await run(row, { dryRun: true })).done).toEqual(['A created']);
-  const confirm = vi.fn(() => false);
-  expect((await run(row, { confirm })).done).toEqual(['A created']);
-  expect(confirm).toHaveBeenCalledWith(expect.objectContaining({ created: 1 }));
-});
-
 test('a push writes nothing if its rows end with an error', async () => {
   const { run, sandbox } = setUp();
   const failure = new Error('line 3 is cut off');
@@ -196,17 +178,6 @@ test('a push accepts an AsyncIterable and the name of a field as the key, and re
   const byIndex = results.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   expect(byIndex.map(({ action }) => action)).toEqual(['created', 'failed', 'duplicate']);
   expect(byIndex.every(({ row }, index) => row === rows[index])).toBe(true);
-});
-
-test('a push creates and updates objects within a field, whatever the order of their members', async () => {
-  const { run, sandbox } = setUp([], { sandbox: { unknownFields: 'store' } });
-  const push = async (size: object) =>
-    (await run([{ productNumber: 'A', parts: [{ size }] } as ProductDraft])).done[0];
-  expect(await push({ width: 1, depth: { cm: '2' } })).toBe('A created');
-  expect(await push({ depth: { cm: '2' }, width: 1 })).toBe('A unchanged');
-  expect(await push({ width: 1, depth: { cm: 2, mm: null } })).toBe('A updated');
-  const parts = [{ size: { width: 1, depth: { cm: 2, mm: null } } }];
-  expect(sandbox.store.products.all()).toMatchObject([{ parts }]);
 });
 
 test('a push sends every digit of an amount', async () => {
@@ -257,39 +228,29 @@ test('a push keeps an invalid product that no row has', async () => {
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-/** Names without the white space around them, in every response. */
-const TRIMMED: Fault = {
-  kind: 'rewrite',
-  body: (sent) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"'),
-};
-
 test('a push names the fields that the service stored differently, with the first row and how many there are, and sends no second write', async () => {
   const { run, sandbox } = setUp([{ productNumber: 'A', name: 'Desk', salePrice: '1' }], {
     sandbox: { moneyDigits: 2 },
   });
-  sandbox.faults.add(TRIMMED);
+  const body = (sent: string) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"');
+  sandbox.faults.add({ kind: 'rewrite', body });
   const rows = [
     { productNumber: 'A', name: ' Desk ', salePrice: '1.0' },
     { productNumber: 'B', name: 'Chair', salePrice: '2.50' },
     { productNumber: 'C', name: ' Lamp', colour: 'red' },
-    { productNumber: 'D', name: 'Sofa', colour: 'blue' },
   ];
   const { report, results, commits } = await run(rows, { concurrency: 1 });
-  expect(report.counts).toMatchObject({ created: 3, updated: 1 });
-  expect(commits).toEqual(['create', 'create', 'create', 'update']);
-  const [c, d, a] = ['C', 'D', 'A'].map((key) => results.find((result) => result.key === key));
-  expect(c?.notStored).toEqual([
-    { field: 'colour', sent: 'red', returned: null },
-    { field: 'name', sent: ' Lamp', returned: 'Lamp' },
+  expect(commits).toEqual(['create', 'create', 'update']);
+  const colour = { field: 'colour', sent: 'red', returned: null };
+  const name = { field: 'name', sent: ' Lamp', returned: 'Lamp' };
+  expect(results).toMatchObject([
+    { key: 'B', action: 'created', notStored: [] },
+    { key: 'C', action: 'created', notStored: [colour, name] },
+    { key: 'A', action: 'updated', notStored: [{ field: 'name', sent: ' Desk ', returned: 'Desk' }] },
   ]);
-  expect(d?.notStored).toEqual([{ field: 'colour', sent: 'blue', returned: null }]);
-  expect(a).toMatchObject({
-    action: 'updated',
-    notStored: [{ field: 'name', sent: ' Desk ', returned: 'Desk' }],
-  });
   expect(report.notStored).toEqual([
-    { field: 'colour', sent: 'red', returned: null, rows: 2, key: 'C', index: 2 },
-    { field: 'name', sent: ' Lamp', returned: 'Lamp', rows: 2, key: 'C', index: 2 },
+    { ...colour, rows: 1, key: 'C', index: 2 },
+    { ...name, rows: 2, key: 'C', index: 2 },
   ]);
 });
 

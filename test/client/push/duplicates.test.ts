@@ -1,6 +1,6 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, pushAndDie, setUpPush } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
@@ -13,18 +13,6 @@ const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
 const posts = ({ requests }: Sandbox) => requests.filter(({ method }) => method === 'POST');
 const numbersOf = ({ store }: Sandbox) => store.products.all().map(({ productNumber }) => productNumber);
 const keysOf = (sandbox: Sandbox) => new Set(posts(sandbox).map(({ idempotencyKey }) => idempotencyKey));
-
-test('a push creates a product again that was deleted since, however soon and however often', async () => {
-  const { sandbox, run } = setUpPush();
-  for (let time = 0; time < 3; time++) {
-    const { done } = await run([A]);
-    expect(done).toEqual(['A created']);
-    const [product, ...others] = sandbox.store.products.all();
-    expect([product?.productNumber, others]).toEqual(['A', []]);
-    sandbox.store.products.delete(product?.id ?? '');
-    if (time === 1) sandbox.clock.advance(5_000);
-  }
-});
 
 test('a push creates a product with another idempotency key if a crash of the service left the first in progress', async () => {
   const { sandbox, run } = setUpPush();
@@ -49,14 +37,6 @@ test('a push updates a product to its row if the product got a key that no row h
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
-test('a push prefers the product that has the key to the one in its store', async () => {
-  const { sandbox, run } = setUpPush([{ productNumber: 'other' }]);
-  await run([A]);
-  sandbox.store.products.update('2', { productNumber: 'A-old' });
-  sandbox.store.products.update('1', { productNumber: 'A' });
-  expect((await run([A])).results).toMatchObject([{ action: 'updated', id: '1' }]);
-});
-
 test('a push reports a conflict if the product that its store has for one row has the key of another row', async () => {
   const { sandbox, run } = setUpPush();
   await run([A]);
@@ -70,17 +50,6 @@ test('a push reports a conflict if the product that its store has for one row ha
   // Once the rows agree with the service, the old key means nothing any more.
   expect((await run([{ productNumber: 'B', name: 'Desk' }])).done).toEqual(['B unchanged']);
   expect((await run(rows)).done).toEqual(['A created', 'B updated']);
-});
-
-test('a push reports a conflict if the product that its store has for one row is one of two with the key of another row', async () => {
-  const { sandbox, run } = setUpPush([{ productNumber: 'B' }]);
-  await run([A]);
-  sandbox.store.products.update('2', { productNumber: 'B' });
-  const { results } = await run([A, { productNumber: 'B' }]);
-  expect(results).toMatchObject([
-    { key: 'A', action: 'conflict', ids: ['2'] },
-    { key: 'B', action: 'conflict', ids: ['1', '2'] },
-  ]);
 });
 
 test('a push writes at most seventeen entries to its store, and rejects those of another tenant or service', async () => {
@@ -149,16 +118,4 @@ test('a push does not create a deleted product again if the list has one with it
   sandbox.store.products.insert({ ...A });
   expect((await run([A])).done).toEqual(['A failed']);
   expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
-test('a push reads each part of its store once to find out where many renumbered products belong', async () => {
-  const { entries, sandbox, run } = setUpPush();
-  const reads = vi.spyOn(entries, 'get');
-  const rows = numbered(40);
-  await run(rows);
-  for (const id of sandbox.store.products.ids())
-    sandbox.store.products.update(id, { productNumber: `Q-${id}` });
-  reads.mockClear();
-  expect((await run(rows)).report.counts).toMatchObject({ updated: 40 });
-  expect(reads.mock.calls.length).toBeLessThan(40);
 });

@@ -1,4 +1,3 @@
-import type { Product } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, pushAndDie, setUpPush } from '../../support/push.ts';
@@ -34,21 +33,6 @@ test("a push with missing: 'delete' deletes missing products, but none without a
   expect(sandbox.store.products.ids()).toEqual(['1', '4', '5']);
 });
 
-test('a push with dryRun reports what it would do about missing products', async () => {
-  const { run, ids } = setUpPush(products(2));
-  const planned = async (missing: 'delete' | (() => object)) =>
-    await run(products(1), { missing, dryRun: true });
-  const deleted = await planned('delete');
-  expect(deleted.results[1]).toMatchObject({ key: 'P-1', action: 'deleted', id: ids[1], fields: [] });
-  const updated = await planned(deactivate);
-  expect(updated.results[1]).toMatchObject({ action: 'updated', id: ids[1], fields: ['isInactive'] });
-  expect([deleted.report.counts, updated.report.counts]).toMatchObject([
-    { unchanged: 1, deleted: 1, updated: 0 },
-    { unchanged: 1, deleted: 0, updated: 1 },
-  ]);
-  expect([...deleted.commits, ...updated.commits]).toEqual([]);
-});
-
 test.each([
   ['DELETE', 'delete' as const],
   ['PATCH', deactivate],
@@ -66,19 +50,6 @@ test('a push does not delete a product that got the key of a row since it was re
   const { done } = await run([...products(1), { productNumber: 'NEW' }], { missing: 'delete' });
   expect(done).toEqual(['NEW created', 'P-0 unchanged']);
   expect(sandbox.store.products.get(ids[1] ?? '')).toBeDefined();
-});
-
-test('a push calls the missing function once for each product, although a later round reads the list again', async () => {
-  const { run, sandbox } = setUpPush(products(3));
-  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
-  const asked: unknown[] = [];
-  const missing = ({ productNumber }: Product) => {
-    asked.push(productNumber);
-    return undefined;
-  };
-  const { done } = await run([...products(1), { productNumber: 'NEW' }], { missing, ...ONCE });
-  expect(done).toEqual(['NEW created', 'P-0 unchanged']);
-  expect(asked).toEqual(['P-1', 'P-2']);
 });
 
 test('a push does not treat a product as missing that an earlier push created under a changed key', async () => {

@@ -13,10 +13,7 @@ const lowerCased = (key: string) => key.toLowerCase();
 
 test.each([
   ['trims', trimmed, 'A '],
-  ['normalises', (key: string) => key.normalize('NFC'), 'Cafe\u0301'],
   ['lower-cases', lowerCased, 'Desk'],
-  ['upper-cases with another letter', (key: string) => key.toUpperCase(), 'Straße'],
-  ['collapses white space in', (key: string) => key.replaceAll(/\s+/g, ' '), 'A  1'],
   ['strips invisible characters from', (key: string) => key.replaceAll(/\p{Cf}/gu, ''), 'A\u200b1\u00ad'],
 ])(
   'a push creates one product for a key that the service %s, even if its store is lost',
@@ -60,11 +57,7 @@ test('a push tells keys apart that differ only in case if a product has each of 
   expect((await mixed.run([row('ab'), row('AB')])).done).toEqual(['AB conflict', 'ab updated']);
 });
 
-test.each([
-  ['with a prefix', (key: string) => `SKU-${key}`, '"a 2 " became "SKU-a 2 "'],
-  ['with an invisible mark', (key: string) => `\u200e${key}`, '"a 2 " became "\\u200ea 2 "'],
-  ['empty', () => '', '"a 2 " became ""'],
-])(
+test.each([['with a prefix', (key: string) => `SKU-${key}`, '"a 2 " became "SKU-a 2 "']])(
   'a push stops creating products after three in a row whose key came back %s',
   async (_, stored, change) => {
     const { run, sandbox } = setUpStoring(stored);

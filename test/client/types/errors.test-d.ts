@@ -1,14 +1,12 @@
 import {
   type AnyAccountingError,
   type AnyApiError,
-  type CallOutcome,
   type ConnectionError,
   isAccountingError,
   isApiError,
   NotFoundError,
   type RateLimitedError,
   type TimeoutError,
-  type Violation,
 } from 'accounting-data-sdk';
 import { expectTypeOf, test } from 'vitest';
 
@@ -86,17 +84,4 @@ test('the guards narrow what was caught', () => {
     expectTypeOf(caught.status).toEqualTypeOf<number | undefined>();
   }
   if (caught instanceof NotFoundError) caught.code satisfies 'not_found';
-});
-
-test('the members of every error have their types', () => {
-  const error = new Error() as AnyAccountingError;
-  expectTypeOf(error.outcome).toEqualTypeOf<CallOutcome>();
-  expectTypeOf<CallOutcome>().toEqualTypeOf<'not_sent' | 'rejected' | 'applied' | 'unknown'>();
-  expectTypeOf(error.retryable).toEqualTypeOf<boolean>();
-  expectTypeOf(error.attempts).toEqualTypeOf<number>();
-  expectTypeOf(error.idempotencyKey).toEqualTypeOf<string | undefined>();
-  expectTypeOf(error.method).toEqualTypeOf<string | undefined>();
-  const api = new Error() as AnyApiError;
-  expectTypeOf(api.violations).toEqualTypeOf<readonly Violation[]>();
-  expectTypeOf(api.extensions).toEqualTypeOf<Readonly<Record<string, unknown>>>();
 });

@@ -37,10 +37,3 @@ test('a product has the fields that a caller can write and those that the servic
   expectTypeOf<{ createdAt: string | null }>().not.toExtend<Filled>();
   expectTypeOf<{ updatedAt: string }>().not.toExtend<Filled>();
 });
-
-test('the fields can be assigned', () => {
-  expectTypeOf<ProductFields>().toEqualTypeOf<{
-    -readonly [Name in keyof ProductFields]: ProductFields[Name];
-  }>();
-  expectTypeOf<Product>().toEqualTypeOf<{ -readonly [Name in keyof Product]: Product[Name] }>();
-});

@@ -2,7 +2,7 @@ import type { ClientOptions, EndEvent } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { empty, json, misbehave, problem } from '../../support/responses.ts';
+import { empty, misbehave, problem } from '../../support/responses.ts';
 import {
   type ScriptedResponse,
   type ScriptedServer,
@@ -122,20 +122,6 @@ test('an update that is aborted while its record is read ends as aborted', async
     ['GET', 'aborted'],
     ['PATCH', 'aborted'],
   ]);
-});
-
-test('a signal stops a pagination and its prefetched page', async () => {
-  await using server = await scriptedServer(json([{ id: '1' }]), misbehave.stall);
-  const controller = new AbortController();
-  const options = { pagination: 'page', signal: controller.signal } as const;
-  const pages = quickClient(server.url).accounts.list({}, options).pages();
-  expect((await pages.next()).value?.records).toEqual([{ id: '1' }]);
-  await server.received(2);
-  controller.abort();
-  // The reason of a bare abort, as it is.
-  expect(await caught(pages.next())).toBe(controller.signal.reason);
-  await advance(600_000);
-  expect(server.requests).toHaveLength(2);
 });
 
 test('an apiKey function that rejects after the signal has fired is not an unhandled rejection', async () => {

@@ -62,13 +62,8 @@ test('a resume token of another version is rejected as such', () => {
 test.each<[string, unknown]>([
   ['nothing', ''],
   ['JSON that is not an object', encoded('42')],
-  ['null', encoded('null')],
   ['an invalid position', encoded('{"v":4,"of":"x","at":[],"ok":"y"}')],
   ['a position with depth', encoded('{"v":4,"of":"x","at":{"a":{}},"ok":"y"}')],
-  [
-    'a scope that no text can be made of',
-    encoded('{"v":4,"of":{"toString":1,"valueOf":1},"at":{},"ok":"y"}'),
-  ],
   ['bytes that are not text', Buffer.from([0xff, 0xfe, 0]).toString('base64url')],
   ['far too much', 'A'.repeat(1_000_000)],
   ...[undefined, null, 7, {}, []].map((value): [string, unknown] => [`${JSON.stringify(value)}`, value]),

@@ -70,15 +70,3 @@ test.each([
     expect(ahead.requests).toBeLessThanOrEqual(requests);
   },
 );
-
-test.each([
-  [1, 0],
-  [2, 3],
-])(
-  'keyset with prefetch: 4 sends at most a few requests more for a list of %d page(s): %d',
-  async (pages, more) => {
-    const collection = { ids: 'dense', deleted: 0, pages } as const;
-    const [alone, ahead] = [await read(collection, 0), await read(collection, 4)];
-    expect((ahead.requests - alone.requests) * (pages + 1)).toBeLessThanOrEqual(more);
-  },
-);
