@@ -1,4 +1,4 @@
-// A row whose id cannot be read can be in no copy. Copies in a database are in targets/unreadable-ids.test.ts.
+// A row whose id cannot be read can be in no copy.
 
 import { isAccountingError, type SyncOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';

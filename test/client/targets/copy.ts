@@ -1,201 +1,374 @@
-import { isAccountingError } from 'accounting-data-sdk';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { forget, isAccountingError } from 'accounting-data-sdk';
+import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { batch, type Copy, comparable, copied, openTarget, write } from './engines.ts';
-import { parsed, run, upstream } from './set-up.ts';
+import { batch, type Copy, copied, openTarget, write } from './engines.ts';
+import { parsed, refreshed, reportOf, run, statusOf, synced, upstream, utc, verified } from './set-up.ts';
 
-const checkpoints = async ({ query, tables }: Copy) =>
-  Object.fromEntries(
-    (await query(`SELECT key, value FROM ${tables}checkpoint WHERE key NOT LIKE 'company:%'`)).map(
-      ({ key, value }) => [key, value],
-    ),
-  );
+/** Values that a view shows as null. */
+const none = (...values: readonly unknown[]) => values.map((value) => [value, null] as const);
 
-/** What a copy promises, in whatever database it is. */
+/** Values of fields of products, each with what the view shows: by kind, and of a field that no schema names. */
+const VALUES: Readonly<Record<string, readonly (readonly [value: unknown, shown: unknown])[]>> = {
+  updatedAt: [
+    ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00:00.5+02:00', '2026-01-31T10:00:00.500Z'],
+    ['2024-02-29T23:59:59.123456-14:00', '2024-03-01T13:59:59.123Z'],
+    ['1000-01-01T00:00:00Z', '1000-01-01T00:00:00.000Z'],
+    ['2026-01-31T12:00:00-1230', '2026-02-01T00:30:00.000Z'],
+    ['2026-01-31T11:00+05:30', '2026-01-31T05:30:00.000Z'],
+    ['2026-01-31t12:00:00z', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31 12:00:00+02', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-31 12:00:00.5 +0200', '2026-01-31T10:00:00.500Z'],
+    ['2026-01-31T12:00:00.5UTC', '2026-01-31T12:00:00.500Z'],
+    ['2026-01-31 12:00 GMT', '2026-01-31T12:00:00.000Z'],
+    [1769860800, '2026-01-31T12:00:00.000Z'],
+    ['1769860800', '2026-01-31T12:00:00.000Z'],
+    [1769860800123, '2026-01-31T12:00:00.123Z'],
+    ...none('2026-02-30T12:00:00Z', '1900-02-29T12:00:00Z', '2026-04-31T12:00:00Z', '2026-13-10T12:00:00Z'),
+    ...none('0000-01-01T00:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T12:60:00Z', '2026-01-31T12:00:60Z'),
+    ...none('2026-01-31T12:00:00', '2026-01-31T12:00:00+15:00', '2026-01-31T12:00:00.Z', '2026-01-31T12Z'),
+    ...none('2026-01-31 12:00:00 CET', '2026-01-31', 'UTC', '', 12345, 1769860800.5, -1769860800, true),
+  ],
+  salePrice: [
+    ['50.0000', 50],
+    ['1200', 1200],
+    ['-5.5', -5.5],
+    ['0', 0],
+    ['123456789012345678', 123456789012345680],
+    ['1.12345678', 1.12345678],
+    ...none('1.2.3', '2026-01-31', '1234567890123456789', '1.123456789', '1.', '.5', '-', '+1', '', '1e3'),
+    ...none(' 1', '1\u0000', 12.5, true),
+  ],
+  salePriceDecimals: [[2, 2], [-5, -5], ...none(1e20, -1e18, 1.5, '2')],
+  stockQuantity: [[1.5, 1.5], ...none('many')],
+  isInactive: [[false, false], ...none('no')],
+  tags: [[['a'], ['a']], ...none('a')],
+  mood: [
+    ['text', 'text'],
+    [1.5, '1.5'],
+    [0.30000000000000004, '0.30000000000000004'],
+    [false, 'false'],
+    [null, null],
+    [['a', null], '["a",null]'],
+    [{ a: 1 }, '{"a":1}'],
+  ],
+  'od"d': [
+    [1.5, '1.5'],
+    [true, 'true'],
+    [{ a: 1 }, '{"a":1}'],
+  ],
+  // Names another record.
+  accountId: [
+    ['a1', 'a1'],
+    [7, '7'],
+    [true, 'true'],
+    [null, null],
+    [{ a: 1 }, '{"a":1}'],
+  ],
+};
+
+/** A value of a view, as both databases can return it. */
+function like(expected: unknown, value: unknown): unknown {
+  if (value === null || expected === null) return value;
+  if (typeof expected === 'number') return Number(value);
+  if (typeof expected === 'boolean') return Boolean(value);
+  if (typeof expected === 'object') return parsed(value);
+  return value instanceof Date ? utc(value) : `${value}`.replaceAll(' ', '');
+}
+
+const LONG = 'long'.repeat(20);
+
+/** Names of fields that collide, are odd or hostile, and the names of their columns. */
+const NAMES = (tables: string): readonly (readonly [field: string, column: string])[] => [
+  ['tenant', 'tenant_2'],
+  ['ID', 'ID_2'],
+  ['Name', 'Name'],
+  ['name', 'name_2'],
+  ['NAME', 'NAME_3'],
+  ['name_2', 'name_2_2'],
+  // SQLite would rename these.
+  ['true', 'true_2'],
+  ['FALSE', 'FALSE_2'],
+  ['', '_'],
+  ['x\0y', 'x\ufffdy'],
+  ...[`id"; DROP TABLE ${tables}record; --`, "it's $1 %s %I", `$accounting$ '; SELECT 1`, 'a"b\\c'].map(
+    (name) => [name, name] as const,
+  ),
+  ['größe.[0]', 'größe.[0]'],
+  [`${LONG}1`, LONG.slice(0, 58)],
+  [`${LONG}2`, `${LONG.slice(0, 58)}_2`],
+];
+
+/** What the statements of each database decide. All else is tested in SQLite alone: see any-database.test.ts. */
 export function testCopy(engine: string, open: () => Promise<Copy>): void {
-  const isPostgres = engine === 'PostgreSQL';
   describe(`a copy in ${engine}`, () => {
-    test('has every record, then every change, then no deleted record', async () => {
-      const sandbox = createSandbox({ records: { accounts: 70, products: 40 } });
-      const copy = await open();
-      await run(sandbox, copy);
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-
-      sandbox.store.accounts.update('7', { name: 'Renamed' });
-      sandbox.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
-      expect(await run(sandbox, copy)).toMatchObject({ records: 2 });
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-
-      sandbox.store.accounts.delete('9');
-      await run(sandbox, copy, { mode: 'full' });
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-    });
-
-    test('has a view with a column for each field, in the order in which they were first seen', async () => {
-      const copy = await open();
-      await write(copy, batch([{ id: '1', name: 'Cash', code: '1000' }]));
-      await write(
-        copy,
-        batch([{ id: '2', iban: 'NL00', name: 'Bank' }]),
-        batch([], { collection: 'bomLines' }),
+    test('has every record of each company, then every change, then no deleted record', async () => {
+      const companies = [1, 2].map((seed) =>
+        createSandbox({ seed, records: { accounts: 30 * seed, products: 10 }, pageSize: 20 }),
       );
-      const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
-      expect(Object.keys(rows[0] ?? {})).toEqual(['tenant', 'id', 'synced_at', 'name', 'code', 'iban']);
-      expect(rows.map(({ synced_at: _, ...row }) => Object.values(row))).toEqual([
-        ['acme', '1', 'Cash', '1000', null],
-        ['acme', '2', 'Bank', null, 'NL00'],
-      ]);
-      expect(await copy.query(`SELECT * FROM ${copy.views}bom_lines`)).toEqual([]);
-    });
-
-    test('types the columns of products, and shows null for a value of another type', async () => {
+      const [acme, bolt] = companies as [Sandbox, Sandbox];
       const copy = await open();
-      const right = { id: '1', isInactive: false, salePriceDecimals: 2, stockQuantity: 1.5, tags: ['a'] };
-      const wrong = { id: '2', isInactive: 'no', salePriceDecimals: '2', stockQuantity: 'many', tags: 'a' };
-      await write(copy, batch([right, wrong], { collection: 'products' }));
-      const [first, second] = await copy.query(`SELECT * FROM ${copy.views}products ORDER BY id`);
-      expect([
-        Boolean(first?.isInactive),
-        Number(first?.salePriceDecimals),
-        Number(first?.stockQuantity),
-        parsed(first?.tags),
-      ]).toEqual([false, 2, 1.5, ['a']]);
-      const [total] = await copy.query(`SELECT sum("stockQuantity") AS sum FROM ${copy.views}products`);
-      expect(Number(total?.sum)).toBe(1.5);
-      expect(second).toMatchObject({
-        isInactive: null,
-        salePriceDecimals: null,
-        stockQuantity: null,
-        tags: null,
+      await Promise.all([run(bolt, copy, { tenant: 'bolt' }), run(acme, copy)]);
+      acme.store.accounts.update('7', { name: 'Renamed' });
+      acme.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
+      expect(await run(acme, copy)).toMatchObject({
+        records: 2,
+        collections: [
+          { added: 0, changed: 1 },
+          { added: 1, changed: 0 },
+        ],
       });
-      const [body] = await copy.query(`SELECT body FROM ${copy.tables}record WHERE id = '2'`);
-      expect(parsed(body?.body)).toEqual(wrong);
+      acme.store.accounts.delete('9');
+      const full = reportOf(await run(acme, copy, { mode: 'full' }), 'accounts');
+      const deletions = { local: 30, candidates: 1, deleted: 1 };
+      expect(full).toMatchObject({ added: 0, changed: 0, unchanged: 29, deletions });
+      expect(await copied(copy)).toEqual(upstream(acme));
+      expect(await copied(copy, 'bolt')).toEqual(upstream(bolt));
+      expect(await verified(acme, copy)).toMatchObject({ equal: true });
+      for (const view of ['accounts', 'sync_status']) {
+        const count = view === 'accounts' ? 'count(*)' : 'sum(records)';
+        const condition = view === 'accounts' ? '' : `WHERE collection = 'accounts'`;
+        const rows = await copy.query(
+          `SELECT tenant, ${count} AS n FROM ${copy.views}${view} ${condition} GROUP BY tenant ORDER BY tenant`,
+        );
+        expect(rows.map(({ tenant, n }) => [tenant, Number(n)])).toEqual([
+          ['acme', 29],
+          ['bolt', 60],
+        ]);
+      }
     });
 
-    test('gives colliding, odd and hostile field names columns of their own', async () => {
+    test('says in sync_status how far each collection is, and why the last run failed', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 12, products: 3 } }, open);
+      expect(await statusOf(copy)).toMatchObject({ deletions_checked_at: null, last_error: null });
+      const full = await run(sandbox, copy, { mode: 'full' });
+      const { watermark, lastFullRead } = reportOf(full, 'accounts') ?? {};
+      const { changes_through, full_read_at, finished_at, deletions_checked_at, ...status } =
+        await statusOf(copy);
+      expect([changes_through, full_read_at, finished_at, deletions_checked_at].map(utc)).toEqual(
+        [watermark, lastFullRead, full.endedAt, full.endedAt].map((time) => time?.toISOString()),
+      );
+      expect([status.records, status.invalid, status.unreadable_dates].map(Number)).toEqual([12, 0, 0]);
+      expect(status).toMatchObject({
+        tenant: 'acme',
+        collection: 'accounts',
+        complete: 'certain',
+        last_error: null,
+      });
+
+      sandbox.faults.add({ kind: 'status', status: 500 });
+      const failing = run(sandbox, copy, { maxOutageMs: 0 }, { retry: false });
+      expect(await caught(failing)).toMatchObject({ code: 'sync_failed' });
+      const failed = await statusOf(copy);
+      expect(failed.last_error).toContain('500');
+      expect(utc(failed.finished_at)).toBe(full.endedAt.toISOString());
+      sandbox.faults.clear();
+      await run(sandbox, copy);
+      expect((await statusOf(copy)).last_error).toBe(null);
+    });
+
+    test('has a view with a column for each field, in the order in which they were first seen, whatever their names are', async () => {
       const copy = await open();
-      const hostile = `id"; DROP TABLE ${copy.tables}record; --`;
-      const values: Record<string, string> = {
-        tenant: 't',
-        ID: 'upper',
-        Name: 'A',
-        name: 'b',
-        NAME: 'c',
-        name_2: 'd',
-        [hostile]: 'x',
-        "it's $1 %s %I": 'quote',
-        "$accounting$ '; SELECT 1": 'dollar',
-        'a"b\\c': 'both',
-        'größe.[0]': 'path',
-        '123': 'digits',
-        [`${'long'.repeat(20)}1`]: 'first',
-        [`${'long'.repeat(20)}2`]: 'second',
-      };
-      await write(copy, batch([{ id: '1', ...values }], { collection: 'boms' }));
-      const [row] = await copy.query(`SELECT * FROM ${copy.views}boms`);
-      const { tenant, id, synced_at: _, ...columns } = row ?? {};
+      const names = NAMES(copy.tables);
+      const values = Object.fromEntries(names.map(([field], at) => [field, `${at}`]));
+      await write(copy, batch([{ id: '1', ...values }]));
+      await write(copy, batch([{ id: '2', iban: 'NL00' }]), batch([], { collection: 'bomLines' }));
+      const [first, second] = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
+      const { tenant, id, synced_at: _, ...columns } = first ?? {};
       expect([tenant, id]).toEqual(['acme', '1']);
-      expect(Object.values(columns).sort()).toEqual(Object.values(values).sort());
-      expect(columns).toMatchObject({
-        tenant_2: 't',
-        ID_2: 'upper',
-        Name: 'A',
-        name_2: 'b',
-        NAME_3: 'c',
-        name_2_2: 'd',
-        [hostile.slice(0, 58)]: 'x',
-      });
-      expect(await copied(copy)).toHaveLength(1);
-    });
-
-    test('shows the first 1,500 fields of a collection, and keeps the others in body', async () => {
-      const copy = await open();
-      const record = (id: string, from: number, to: number) => {
-        const fields = Array.from({ length: to - from }, (_, index) => [`f${from + index}`, `${index}`]);
-        return { id, ...Object.fromEntries(fields) };
-      };
-      await write(copy, batch([record('1', 0, 1_501)]));
-      // A later sync meets more fields than a view of SQLite can have.
-      await write(copy, batch([record('2', 1_400, 2_100)], { checkpoint: '{"n":2}' }));
-      const rows = await copy.query(`SELECT * FROM ${copy.views}accounts ORDER BY id`);
-      expect(Object.keys(rows[0] ?? {})).toHaveLength(1_503);
-      expect([rows[0]?.f1499, rows[1]?.f1400, rows[1]?.f0]).toEqual(['1499', '0', null]);
+      expect(Object.entries(columns)).toEqual([
+        ...names.map(([, column], at) => [column, `${at}`]),
+        ['iban', null],
+      ]);
+      expect(second).toMatchObject({ iban: 'NL00', Name: null });
+      expect(await copy.query(`SELECT * FROM ${copy.views}bom_lines`)).toEqual([]);
       expect(await copied(copy)).toHaveLength(2);
     });
 
-    test.each([
-      'TABLE accounts (mine text)',
-      'VIEW accounts AS SELECT 1 AS mine',
-      'TABLE Accounts (mine text)',
-    ])('does not touch what a user created under the name of a view: %s', async (what) => {
+    test('shows each value in the type of its column, and null for a value of another type', async () => {
       const copy = await open();
-      const opened = await openTarget(copy.target);
-      await copy.query(`CREATE ${what.replace(/accounts/i, `${copy.views}$&`)}`);
-      const error = await caught((async () => opened.onBatch(batch([{ id: '1', name: 'Cash' }])))());
-      await opened.close?.();
-      expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-      const [kind = ''] = what.toLowerCase().split(' ');
-      expect(`${error}`.toLowerCase()).toContain(`accounts is a ${kind} that was not created for`);
-      expect(`${error}`).toMatch(/pass (viewPrefix|another schema)/);
-      expect(await copy.query(`SELECT mine FROM ${copy.views}accounts`)).toHaveLength(
-        what.startsWith('VIEW') ? 1 : 0,
+      const count = Math.max(...Object.values(VALUES).map((values) => values.length));
+      const records = Array.from({ length: count }, (_, at) => {
+        const fields = Object.entries(VALUES).flatMap(([name, values]) =>
+          values[at] === undefined ? [] : [[name, values[at][0]]],
+        );
+        return { id: `${at}`, ...Object.fromEntries(fields) };
+      });
+      await write(copy, batch(records, { collection: 'products' }));
+      const products = `FROM ${copy.views}products`;
+      const rows = new Map((await copy.query(`SELECT * ${products}`)).map((row) => [row.id, row]));
+      for (const [name, values] of Object.entries(VALUES)) {
+        const shown = values.map(([value, expected], at) => [
+          value,
+          like(expected, rows.get(`${at}`)?.[name]),
+        ]);
+        expect([name, shown]).toEqual([name, values]);
+      }
+      // Every row, so that no value fails a query.
+      const sorted = await copy.query(
+        `SELECT id ${products} WHERE "salePrice" BETWEEN 40 AND 2000 AND "updatedAt" > '0001-01-01' ORDER BY "salePrice" DESC`,
       );
-      expect(await copied(copy)).toEqual([]);
+      expect(sorted.map(({ id }) => id)).toEqual(['1', '0']);
+      const [sums] = await copy.query(
+        `SELECT sum("salePrice") AS price, sum("stockQuantity") AS stock ${products} WHERE id < '3' AND length(id) = 1`,
+      );
+      expect([Number(sums?.price), Number(sums?.stock)]).toEqual([1244.5, 1.5]);
+      const [flagged] = await copy.query(
+        `SELECT count(id) AS n FROM ${copy.tables}record WHERE unreadable_date`,
+      );
+      expect(Number(flagged?.n)).toBe(VALUES.updatedAt?.filter(([, shown]) => shown === null).length);
+      const bodies = await copy.query(`SELECT body FROM ${copy.tables}record WHERE id = '5'`);
+      expect(parsed(bodies[0]?.body)).toEqual(records[5]);
     });
 
-    test.each([
-      'TABLE record (id text)',
-      'TABLE record (tenant text, collection text, id text, body text)',
-      'TABLE checkpoint (name text)',
-      'VIEW field AS SELECT 1 AS name',
-    ])('is not opened in tables of another shape: %s', async (what) => {
+    test('has an index of each field that names other records, which joins and look-ups use', async () => {
       const copy = await open();
-      await (await openTarget(copy.target)).close?.();
-      const [, name = ''] = what.split(' ');
-      await copy.query(`DROP TABLE ${copy.tables}${name}${isPostgres ? ' CASCADE' : ''}`);
-      await copy.query(`CREATE ${what.replace(name, `${copy.tables}${name}`)}`);
-      const error = await caught(openTarget(copy.target));
-      expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+      const boms = [{ id: '1', name: 'Desk' }];
+      const lines = [{ id: '1', bomId: '1', partId: '5', unitId: 'x', bomIds: '1', Id: '1' }];
+      await write(copy, batch(boms, { collection: 'boms' }), batch(lines, { collection: 'bomLines' }));
+      const plans = [
+        `SELECT l.id FROM ${copy.views}boms AS b CROSS JOIN ${copy.views}bom_lines AS l WHERE l.tenant = b.tenant AND l."bomId" = b.id`,
+        `SELECT l.id FROM ${copy.views}boms AS b LEFT JOIN ${copy.views}bom_lines AS l ON l.tenant = b.tenant AND l."bomId" = b.id`,
+        `SELECT id FROM ${copy.views}bom_lines WHERE tenant = 'acme' AND "unitId" IN ('x', 'y')`,
+      ];
+      for (const sql of plans) {
+        expect(await copy.query(sql)).toEqual([{ id: '1' }]);
+        expect(await copy.planOf(sql)).toMatch(
+          /USING INDEX accounting_record_text_\w+Id|using "?record_\w+Id"?/,
+        );
+      }
     });
 
-    test('takes the last of two records with one id', async () => {
-      const copy = await open();
-      const [old, latest] = ['old', 'new'].map((name) => ({ id: '1', name }));
-      await write(copy, batch([old, latest] as never));
-      expect(await copied(copy)).toEqual([comparable('accounts', { id: '1', name: 'new' })]);
-    });
+    test.each(['TABLE accounts (mine text)', 'VIEW accounts AS SELECT 1 AS mine'])(
+      'does not touch what a user created under the name of a view: %s',
+      async (what) => {
+        const copy = await open();
+        const opened = await openTarget(copy.target);
+        await copy.query(`CREATE ${what.replace('accounts', `${copy.views}$&`)}`);
+        const error = await caught((async () => opened.onBatch(batch([{ id: '1', name: 'Cash' }])))());
+        await opened.close?.();
+        expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+        const [kind = ''] = what.toLowerCase().split(' ');
+        expect(`${error}`).toContain(`accounts is a ${kind} that was not created for`);
+        expect(`${error}`).toMatch(/pass (viewPrefix|another schema)/);
+        await copy.query(`SELECT mine FROM ${copy.views}accounts`);
+        expect(await copied(copy)).toEqual([]);
+      },
+    );
 
-    test('writes the records and the checkpoint of a batch, or neither', async () => {
+    test('writes the records and the checkpoint of a batch, or neither, and none after another run wrote', async () => {
       const copy = await open();
       const opened = await openTarget(copy.target);
+      const checkpoint = async () => {
+        const sql = `SELECT value FROM ${copy.tables}checkpoint WHERE key = '${batch([]).key}'`;
+        return (await copy.query(sql)).map(({ value }) => value);
+      };
       await opened.onBatch(batch([{ id: '1' }], { checkpoint: '{"n":1}' }));
-      const before = [await copied(copy), await checkpoints(copy)];
       await copy.reject('3');
       const torn = batch([{ id: '2', name: 'Bank' }, { id: '3' }], { checkpoint: '{"n":2}' });
       const error = await caught((async () => opened.onBatch(torn))());
       expect(error).toMatchObject({ code: 'checkpoint', retryable: false, cause: expect.any(Error) });
-      expect([await copied(copy), await checkpoints(copy)]).toEqual(before);
+      expect([await copied(copy), await checkpoint()]).toMatchObject([{ length: 1 }, ['{"n":1}']]);
       await opened.onBatch(batch([{ id: '2', name: 'Bank' }], { checkpoint: '{"n":2}' }));
-      await opened.close?.();
-      expect(await copied(copy)).toHaveLength(2);
       expect(await copy.query(`SELECT name FROM ${copy.views}accounts WHERE id = '2'`)).toEqual([
         { name: 'Bank' },
       ]);
+
+      await copy.query(`UPDATE ${copy.tables}checkpoint SET value = '{"other":1}' WHERE key LIKE '%:%:%'`);
+      const late = await caught((async () => opened.onBatch(batch([{ id: '4' }])))());
+      expect(isAccountingError(late, 'concurrent_run')).toBe(true);
+      expect([await copied(copy), await checkpoint()]).toMatchObject([{ length: 2 }, ['{"other":1}']]);
+      await opened.close?.();
+    });
+  });
+
+  describe(`refresh of a copy in ${engine}`, () => {
+    test('writes and removes single records without moving a checkpoint', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 10 } }, open);
+      const keys = () =>
+        copy.query(`SELECT value FROM ${copy.tables}checkpoint WHERE key LIKE '%:%' ORDER BY key`);
+      const before = await keys();
+      sandbox.store.products.update('2', { name: 'Renamed' });
+      sandbox.store.products.delete('3');
+      const { id } = sandbox.store.products.insert({ name: 'New', isSaleItem: 'yes' } as never);
+      const report = await refreshed(sandbox, copy, ['1', '2', '3', id, '999']);
+      expect(report).toEqual({ collection: 'products', added: 1, changed: 1, unchanged: 2, deleted: 1 });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+      expect(await keys()).toEqual(before);
     });
 
-    test('rejects a batch after another run has written the checkpoint', async () => {
+    type Store = Sandbox['store']['products'];
+    test.each<[string, (products: Store) => unknown, (products: Store) => unknown]>([
+      ['a new response', (all) => all.update('1', { name: 'A' }), (all) => all.update('1', { name: 'B' })],
+      ['an equal response', () => undefined, (all) => all.update('1', { name: 'B' })],
+      ['a 404', (all) => all.delete('1'), (all) => all.insert({ id: '1', name: 'Back' })],
+    ])('reads a record again if a sync wrote it before %s', async (_, before, change) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } }, open);
+      const { products } = sandbox.store;
+      before(products);
+      let requests = 0;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await sandbox.fetch(input, init);
+        requests += 1;
+        if (requests > 1) return response;
+        change(products);
+        await run(sandbox, copy);
+        return response;
+      };
+      const report = await refreshed(sandbox, copy, ['1'], { fetch });
+      expect(report).toMatchObject({ unchanged: 1, deleted: 0 });
+      expect(requests).toBeGreaterThan(1);
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('holds against a page that a sync requested before', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 30 } }, open);
+      const { products } = sandbox.store;
+      let refreshes = 0;
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await sandbox.fetch(input, init);
+        if (!`${input}`.includes('/products') || ++refreshes > 1) return response;
+        products.delete('7');
+        products.update('8', { name: 'Later' });
+        expect(await refreshed(sandbox, copy, ['7', '8'])).toMatchObject({ deleted: 1, changed: 1 });
+        return response;
+      };
+      await run(sandbox, copy, { mode: 'full' }, { fetch });
+      expect(await copied(copy)).toHaveLength(29);
+      await run(sandbox, copy);
+      expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
+      // A later run writes the record again if it exists again.
+      products.insert({ id: '7', name: 'Back' });
+      await run(sandbox, copy);
+      expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
+    });
+  });
+
+  describe(`forget in ${engine}`, () => {
+    test('removes one company whole, and the next sync reads it again', async () => {
+      const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
       const copy = await open();
-      const opened = await openTarget(copy.target);
-      const key = 'accounting-data-sdk:acme:accounts';
-      await opened.store.get(key);
-      await copy.query(
-        `INSERT INTO ${copy.tables}checkpoint (key, tenant, value) VALUES ('${key}', 'acme', '{"other":1}')`,
-      );
-      const error = await caught((async () => opened.onBatch(batch([{ id: '1' }])))());
-      expect(isAccountingError(error, 'concurrent_run')).toBe(true);
-      expect(await copied(copy)).toEqual([]);
-      await opened.close?.();
+      for (const tenant of ['acme', 'Acme', 'a_me']) {
+        await run(sandbox, copy, { tenant, mode: 'full', prefix: tenant === 'acme' ? 'x:acme' : 'x:acme:y' });
+      }
+      await forget({ tenant: 'acme', target: copy.target });
+      for (const table of ['record', 'seen', 'checkpoint', 'status']) {
+        const tenants = await copy.query(`SELECT DISTINCT tenant FROM ${copy.tables}${table}`);
+        expect(tenants.map(({ tenant }) => tenant).sort()).toEqual(['Acme', 'a_me']);
+      }
+      expect(await run(sandbox, copy)).toMatchObject({ records: 10 });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+    });
+
+    test('removes nothing if it cannot remove everything', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } }, open);
+      await copy.keep();
+      const error = await caught(forget({ tenant: 'acme', target: copy.target }));
+      expect(error).toMatchObject({ code: 'checkpoint' });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+      // Without its checkpoints it would read everything.
+      expect(await run(sandbox, copy)).toMatchObject({ records: 0 });
     });
   });
 }

@@ -154,13 +154,25 @@ export async function openTarget(
 }
 
 /** Writes batches as one sync does. */
-export async function write({ target }: Copy, ...batches: readonly Batch<{ id: string }>[]): Promise<void> {
+export async function write(
+  { target }: Pick<Copy, 'target'>,
+  ...batches: readonly Batch<{ id: string }>[]
+): Promise<void> {
   const opened = await openTarget(target);
   for (const each of batches) {
     await opened.store.get(each.key);
     await opened.onBatch(each);
   }
   await opened.close?.();
+}
+
+/** The ids of the accounts of a copy, as a sync reads them. */
+export async function localIds({ target }: Pick<Copy, 'target'>): Promise<readonly string[]> {
+  const opened = await openTarget(target);
+  const ids: string[] = [];
+  for await (const id of opened.localIds?.('accounts') ?? []) ids.push(id);
+  await opened.close?.();
+  return ids;
 }
 
 /** A batch as a sync delivers it. */
@@ -202,17 +214,4 @@ function failingSqlite(database: DatabaseSync, before: (sql: string) => void): S
     },
     close: () => database.close(),
   };
-}
-
-/** A target whose next statements fail in this way. */
-export function openedAt(copy: Copy) {
-  const failures: object[] = [];
-  const target = copy.through(() => {
-    const failure = failures.pop();
-    if (failure !== undefined) throw Object.assign(new Error('The database failed'), failure);
-  });
-  const fail = (failure: object, times: number) => {
-    failures.splice(0, failures.length, ...Array.from({ length: times }, () => failure));
-  };
-  return { target, fail };
 }

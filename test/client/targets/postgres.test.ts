@@ -6,110 +6,81 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
-import { batch, newSchema, openPostgres, openTarget, sharedPglite, write } from './engines.ts';
-import { testTrust } from './trust.ts';
+import { batch, localIds, newSchema, openPostgres, openTarget, sharedPglite, write } from './engines.ts';
 
 testCopy('PostgreSQL', openPostgres);
-testTrust('PostgreSQL', openPostgres);
 
 let database: PGlite;
 beforeAll(async () => {
   database = await sharedPglite();
 });
 
-async function opened(schema = newSchema()) {
-  return { schema, copy: await openTarget(postgresTarget(database, { schema })) };
-}
-
 const rowsOf = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;
 
-/** Works as a role that may write rows, and nothing else. */
-async function asWriter(schema: string, work: () => Promise<void>): Promise<void> {
-  for (const sql of [
-    `CREATE ROLE ${schema}_writer`,
-    `GRANT USAGE ON SCHEMA ${schema} TO ${schema}_writer`,
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}_writer`,
-    `SET ROLE ${schema}_writer`,
-  ])
-    await rowsOf(sql);
-  try {
-    await work();
-  } finally {
-    await rowsOf('RESET ROLE');
-  }
-}
+const failureOf = (work: () => unknown) => caught(Promise.resolve().then(work));
 
-/** A copy for which accounts have these fields, and what it warns of. */
-async function withKinds(schema: string, fields: Readonly<Record<string, FieldKind>>) {
+/** A copy that the next sync of accounts opens, for which they have these fields, and what it warns of. */
+async function opened(schema = newSchema(), fields: Readonly<Record<string, FieldKind>> = {}) {
   const warnings: string[] = [];
   const copy = await openTarget(postgresTarget(database, { schema }), 'acme', {
     collections: ['accounts'],
     fieldsOf: () => fields,
     warn: (text) => void warnings.push(text),
   });
-  await copy.store.get('accounting-data-sdk:acme:accounts');
-  return { copy, warnings };
+  /** Writes one account, in a batch of its own. */
+  const put = (id: string, record: object) =>
+    copy.onBatch(batch([{ id, ...record }], { checkpoint: `{"n":${id}}` }));
+  return { schema, copy, put, warnings };
 }
 
-const failureOf = (work: () => unknown) => caught(Promise.resolve().then(work));
+/** Works as a role to which these statements give its rights. `*` is the schema. */
+async function asRole(schema: string, statements: readonly string[], work: () => Promise<unknown>) {
+  for (const sql of [`CREATE ROLE *_role`, ...statements, 'SET ROLE *_role'])
+    await database.exec(sql.replaceAll('*', schema));
+  try {
+    return await work();
+  } finally {
+    await database.exec('RESET ROLE');
+  }
+}
 
-test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, and logs the id', async () => {
+/** The rights to write rows, and no other. */
+const WRITER = [
+  'GRANT USAGE ON SCHEMA * TO *_role',
+  'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA * TO *_role',
+];
+
+test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, logs the id, and verify finds no difference', async () => {
   const schema = newSchema();
   const sandbox = createSandbox({ records: { accounts: 2 } });
-  sandbox.store.accounts.update('2', { name: 'a\0b\0', deep: [{ 'x\0': 'half \ud83d of' }] } as never);
+  const { accounts } = sandbox.store;
+  accounts.update('2', { name: 'a\0b\0', deep: [{ 'x\0': 'half \ud83d of' }] } as never);
   // These only look like it.
   const name = 'a\\u0000b \\\\ud83d 😀 \u{1f600}';
-  sandbox.store.accounts.update('1', { name });
+  accounts.update('1', { name });
   const { logger, warnings } = loggerOfWarnings();
   const client = createClient({ ...sandbox.clientOptions, logger });
   const target = postgresTarget(database, { schema });
-  const collections = ['accounts'] as const;
-  const report = await sync(client, { tenant: 'acme', target, collections });
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  const report = await sync(client, options);
   expect(report.collections[0]).toMatchObject({ status: 'done', added: 2, replaced: 1 });
   expect(await rowsOf(`SELECT name, deep FROM ${schema}.accounts ORDER BY id`)).toEqual([
     { name, deep: null },
     { name: 'a\ufffdb\ufffd', deep: '[{"x\ufffd": "half \ufffd of"}]' },
   ]);
   expect(warnings.filter((text) => /Records of accounts .*: "2"\.$/.test(text))).toHaveLength(1);
-  expect(await verify(client, { tenant: 'acme', target, collections })).toMatchObject({ equal: true });
-});
-
-test.each([
-  [{ name: 'a\0b' }],
-  [{ name: 'half \ud83d', deep: [['\udc00']] }],
-  [{ deep: [{ 'x\0': 1, 'x ': 2 }] }],
-  [{ 'k\ud83d': 1, 'k\ue000': 2, k: 5 }],
-  [{ 'k\0': 1, 'k\ufffd': 2 }],
-  [{ id: 'a\0' }],
-  [{ id: 'a\ud83d', name: '\0' }],
-])('verify finds no difference in a record that PostgreSQL cannot store as it is: %j', async (fields) => {
-  const sandbox = createSandbox({ records: { accounts: 2 } });
-  sandbox.store.accounts.insert(fields as never);
-  const client = createClient({ ...sandbox.clientOptions, logger: loggerOfWarnings().logger });
-  const target = postgresTarget(database, { schema: newSchema() });
-  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  for (const fields of [
+    { deep: [['\udc00'], { 'x\0': 1, 'x ': 2 }] },
+    { 'k\ud83d': 1, 'k\ue000': 2, k: 5 },
+    { 'k\0': 1, 'k\ufffd': 2 },
+    { id: 'a\0' },
+    { id: 'b\ud83d', name: '\0' },
+  ])
+    accounts.insert(fields as never);
   await sync(client, options);
-  const [found] = (await verify(client, options)).collections;
-  expect(found).toMatchObject({ records: 3, missing: [], different: [], extra: [], changedSince: [] });
-});
-
-test.each<[string, (rows: readonly object[]) => PostgresResult]>([
-  ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
-  ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
-  ['a driver that returns its fields too', (rows) => ({ rows: rows.map(Object.values), fields: [] })],
-])('rows as arrays of %s are rejected before anything is written', async (_, result) => {
-  const sandbox = createSandbox({ records: { accounts: 2 } });
-  const client = createClient(sandbox.clientOptions);
-  const schema = newSchema();
-  const query = async (text: string, values: string[] = []) =>
-    result((await database.query<object>(text, values)).rows);
-  const options = { tenant: 'acme', collections: ['accounts'] as const };
-  const target = postgresTarget({ query }, { schema });
-  const rejected = { code: 'invalid_input', argument: 'connection', retryable: false };
-  expect(await caught(sync(client, { ...options, target }))).toMatchObject(rejected);
-  expect(sandbox.count()).toBe(0);
-  await sync(client, { ...options, target: postgresTarget(database, { schema }) });
-  expect(await caught(verify(client, { ...options, target }))).toMatchObject(rejected);
+  expect(await verify(client, options)).toMatchObject({
+    collections: [{ missing: [], different: [], extra: [], changedSince: [] }],
+  });
 });
 
 test('a copy in PostgreSQL is not stopped by two ids that differ only in what it cannot store', async () => {
@@ -122,49 +93,66 @@ test('a copy in PostgreSQL is not stopped by two ids that differ only in what it
   ]);
 });
 
-test('a copy in PostgreSQL keeps the digits of amounts, and has types for them and for timestamps', async () => {
+test.each<[string, (rows: readonly object[]) => PostgresResult]>([
+  ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
+  ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
+])('rows as arrays of %s are rejected before anything is written', async (_, result) => {
+  const sandbox = createSandbox({ records: { accounts: 2 } });
+  const query = async (text: string, values: string[] = []) =>
+    result((await database.query<object>(text, values)).rows);
+  const target = postgresTarget({ query }, { schema: newSchema() });
+  const error = await caught(sync(createClient(sandbox.clientOptions), { tenant: 'acme', target }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'connection', retryable: false });
+  expect(sandbox.count()).toBe(0);
+});
+
+test('postgresTarget takes a connection that resolves to an array of rows', async () => {
+  const connection: PostgresConnection = {
+    query: async (text, values) => (await database.query(text, values)).rows,
+  };
+  const target = postgresTarget(connection, { schema: newSchema() });
+  await write({ target }, batch([{ id: '1' }]));
+  expect(await localIds({ target })).toEqual(['1']);
+});
+
+test('a copy in PostgreSQL keeps the digits of amounts, has types for them and for times, and compares ids by their bytes', async () => {
   const { schema, copy } = await opened();
   await copy.onBatch(batch([{ id: '1', salePrice: '12345678901234567.8901' }], { collection: 'products' }));
   const sql = `SELECT "salePrice"::text AS price, pg_typeof("salePrice")::text AS type,
-    pg_typeof("updatedAt")::text AS time FROM ${schema}.products`;
+    pg_typeof("updatedAt")::text AS time, pg_typeof(synced_at)::text AS synced,
+    (SELECT collation_name FROM information_schema.columns
+      WHERE table_schema = '${schema}' AND table_name = 'record' AND column_name = 'id') AS collation
+    FROM ${schema}.products`;
+  const time = 'timestamp with time zone';
   expect(await rowsOf(sql)).toEqual([
-    { price: '12345678901234567.8901', type: 'numeric', time: 'timestamp with time zone' },
+    { price: '12345678901234567.8901', type: 'numeric', time, synced: time, collation: 'C' },
   ]);
 });
 
-test('a copy in PostgreSQL adds a column without dropping what depends on the view', async () => {
+test('a copy in PostgreSQL shows the first 1,500 fields of a collection, and keeps the others in body', async () => {
   const { schema, copy } = await opened();
-  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
-  await rowsOf(`CREATE VIEW ${schema}_mine AS SELECT name FROM ${schema}.accounts`);
-  await copy.onBatch(batch([{ id: '2', name: 'Bank', iban: 'NL00' }], { checkpoint: '{"n":2}' }));
-  expect(await rowsOf(`SELECT name FROM ${schema}_mine ORDER BY name`)).toEqual([
-    { name: 'Bank' },
-    { name: 'Cash' },
-  ]);
-  expect(await rowsOf(`SELECT iban FROM ${schema}.accounts WHERE id = '2'`)).toEqual([{ iban: 'NL00' }]);
+  const fields = Array.from({ length: 1_600 }, (_, index) => [`f${index}`, `${index}`]);
+  await copy.onBatch(batch([{ id: '1', ...Object.fromEntries(fields) }]));
+  const [row] = await rowsOf(`SELECT * FROM ${schema}.accounts`);
+  expect(Object.keys(row ?? {})).toHaveLength(1_503);
+  expect(await rowsOf(`SELECT body ->> 'f1599' AS last FROM ${schema}.record`)).toEqual([{ last: '1599' }]);
 });
 
-test('a copy in PostgreSQL compares ids by their bytes, and holds times with a time zone', async () => {
-  const { schema } = await opened();
-  const columns = await rowsOf(`SELECT column_name AS name, data_type AS type, collation_name AS collation
-    FROM information_schema.columns
-    WHERE table_schema = '${schema}' AND table_name = 'record' AND column_name IN ('id', 'synced_at') ORDER BY name`);
-  expect(columns).toEqual([
-    { name: 'id', type: 'text', collation: 'C' },
-    { name: 'synced_at', type: 'timestamp with time zone', collation: null },
-  ]);
-});
+const OPTIONS = `SELECT reloptions FROM pg_class WHERE oid = '*.accounts'::regclass`;
+const RIGHTS = `SELECT grantee::regrole::text, privilege_type, is_grantable FROM pg_class,
+  aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE oid = '*.accounts'::regclass ORDER BY 1, 2`;
+const COMMENTS = `SELECT objsubid, description FROM pg_description
+  WHERE classoid = 'pg_class'::regclass AND objoid = '*.accounts'::regclass ORDER BY 1`;
 
 /** What the owner of a view can give it, and a query that finds it. `*` is the schema. */
-const GIVEN = [
-  ['the option check_option', `ALTER VIEW *.accounts SET (check_option = 'local')`, options()],
-  ['several options', 'ALTER VIEW *.accounts SET (security_barrier = on, security_invoker = off)', options()],
+const GIVEN: readonly (readonly [what: string, sql: string, asked: string])[] = [
   [
-    'a grant',
-    'CREATE ROLE "*_Analyst"; GRANT SELECT ON *.accounts TO "*_Analyst" WITH GRANT OPTION',
-    rights(),
+    'options',
+    `ALTER VIEW *.accounts SET (check_option = 'local', security_barrier = on, security_invoker = off)`,
+    OPTIONS,
   ],
-  ['a grant that the owner lost', 'REVOKE DELETE, TRUNCATE ON *.accounts FROM CURRENT_USER', rights()],
+  ['a grant', 'CREATE ROLE "*_Analyst"; GRANT SELECT ON *.accounts TO "*_Analyst" WITH GRANT OPTION', RIGHTS],
+  ['a grant that the owner lost', 'REVOKE DELETE, TRUNCATE ON *.accounts FROM CURRENT_USER', RIGHTS],
   [
     'a grant on a column',
     'CREATE ROLE *_editor; GRANT UPDATE (balance) ON *.accounts TO *_editor',
@@ -173,16 +161,10 @@ const GIVEN = [
   [
     'no grant although new tables get one',
     'CREATE ROLE *_new; ALTER DEFAULT PRIVILEGES IN SCHEMA * GRANT SELECT ON TABLES TO *_new',
-    rights(),
+    RIGHTS,
   ],
-  [
-    'an owner',
-    `CREATE ROLE *_owner; GRANT ALL ON SCHEMA * TO *_owner; GRANT SELECT ON *.record TO *_owner;
-      ALTER VIEW *.accounts OWNER TO *_owner`,
-    `SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = '*.accounts'::regclass`,
-  ],
-  ['a comment', `COMMENT ON VIEW *.accounts IS 'See the wiki''s page'`, comments('pg_class')],
-  ['a comment on a column', `COMMENT ON COLUMN *.accounts.balance IS 'In euros'`, comments('pg_class')],
+  ['a comment', `COMMENT ON VIEW *.accounts IS 'See the wiki''s page'`, COMMENTS],
+  ['a comment on a column', `COMMENT ON COLUMN *.accounts.balance IS 'In euros'`, COMMENTS],
   [
     'a default of a column',
     `ALTER VIEW *.accounts ALTER id SET DEFAULT '?'`,
@@ -202,57 +184,51 @@ const GIVEN = [
     `SELECT pg_get_triggerdef(oid), obj_description(oid, 'pg_trigger') AS comment
       FROM pg_trigger WHERE tgrelid = '*.accounts'::regclass`,
   ],
-] as const;
+  // Last: it changes what the others show.
+  [
+    'an owner',
+    `CREATE ROLE *_owner; GRANT ALL ON SCHEMA * TO *_owner; GRANT SELECT ON *.record TO *_owner;
+      ALTER VIEW *.accounts OWNER TO *_owner`,
+    `SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = '*.accounts'::regclass`,
+  ],
+];
 
-function options() {
-  return `SELECT reloptions FROM pg_class WHERE oid = '*.accounts'::regclass`;
-}
-
-function rights() {
-  return `SELECT grantee::regrole::text, privilege_type, is_grantable FROM pg_class,
-    aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE oid = '*.accounts'::regclass ORDER BY 1, 2`;
-}
-
-function comments(catalog: string) {
-  return `SELECT objsubid, description FROM pg_description
-    WHERE classoid = '${catalog}'::regclass AND objoid = '*.accounts'::regclass`;
-}
-
-const REPLACEMENTS = [
-  ['a record has a new field', { balance: 'string' }, { iban: 'NL00' }],
-  ['a column gets another type', { balance: 'money' }, {}],
-] as const;
-
-test.each(
-  REPLACEMENTS.flatMap(([when, kinds, record]) =>
-    GIVEN.map(([what, sql, asked]) => ({ what, when, kinds, record, sql, asked })),
-  ),
-)('a view in PostgreSQL keeps $what if $when', async ({ kinds, record, sql, asked }) => {
-  const { schema, copy } = await opened();
-  const inSchema = (text: string) => text.replaceAll('*', schema);
-  await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
-  await database.exec(inSchema(sql));
-  const before = await rowsOf(inSchema(asked));
-  expect(before).not.toEqual([]);
-  const { copy: next, warnings } = await withKinds(schema, kinds);
-  await next.onBatch(batch([{ id: '2', balance: '7.00', ...record }], { checkpoint: '{"n":2}' }));
-  expect(warnings).toEqual([]);
-  const column = Object.keys({ balance: '', ...record }).at(-1);
-  const [row] = await rowsOf(`SELECT pg_typeof("${column}")::text AS type FROM ${schema}.accounts`);
-  expect(row).toEqual({ type: kinds.balance === 'money' ? 'numeric' : 'text' });
-  expect(await rowsOf(inSchema(asked))).toEqual(before);
-});
+test.each<[string, Readonly<Record<string, FieldKind>>, object, string]>([
+  ['a record has a new field', { balance: 'string' }, { iban: 'NL00' }, 'text'],
+  ['a column gets another type', { balance: 'money' }, {}, 'numeric'],
+])(
+  'a view in PostgreSQL keeps what its owner gave it, and what depends on it, if %s',
+  async (_, kinds, record, type) => {
+    const { schema, put } = await opened();
+    const inSchema = (text: string) => text.replaceAll('*', schema);
+    await put('1', { balance: '5.00' });
+    const given = async () => {
+      const all: [string, unknown][] = [];
+      for (const [what, , asked] of GIVEN) all.push([what, await rowsOf(inSchema(asked))]);
+      return all;
+    };
+    const plain = await given();
+    for (const [, sql] of GIVEN) await database.exec(inSchema(sql));
+    // A column that is only added drops nothing.
+    if (type === 'text')
+      await database.exec(inSchema('CREATE VIEW *_mine AS SELECT balance FROM *.accounts'));
+    const before = await given();
+    for (const [index, one] of before.entries()) expect(one).not.toEqual(plain[index]);
+    const { put: putNext, warnings } = await opened(schema, kinds);
+    await putNext('2', { balance: '7.00', ...record });
+    expect(warnings).toEqual([]);
+    const column = Object.keys({ balance: '', ...record }).at(-1);
+    const [row] = await rowsOf(`SELECT pg_typeof("${column}")::text AS type FROM ${schema}.accounts`);
+    expect(row).toEqual({ type });
+    expect(await given()).toEqual(before);
+  },
+);
 
 test.each([
   [
     'a view of views',
     'CREATE VIEW *_mine AS SELECT balance FROM *.accounts',
     'DROP VIEW "*"."accounts" CASCADE',
-  ],
-  [
-    'a type of a parameter',
-    `CREATE FUNCTION *_f(*.accounts) RETURNS int LANGUAGE sql AS 'SELECT 1'`,
-    'CASCADE',
   ],
   ['a default of another type', `ALTER VIEW *.accounts ALTER balance SET DEFAULT '0'`, 'default expression'],
   [
@@ -261,87 +237,67 @@ test.each([
     'column "saldo" does not exist',
   ],
 ])('a view in PostgreSQL stays as it is, with a warning, if it would lose %s', async (_, sql, warning) => {
-  const { schema, copy } = await opened();
+  const { schema, put } = await opened();
   const inSchema = (text: string) => text.replaceAll('*', schema);
-  await copy.onBatch(batch([{ id: '1', balance: '5.00' }], { checkpoint: '{"n":1}' }));
+  await put('1', { balance: '5.00' });
   await database.exec(inSchema(sql));
   const definition = () => rowsOf(inSchema(`SELECT pg_get_viewdef('*.accounts') AS sql`));
   const before = await definition();
-  const { copy: next, warnings } = await withKinds(schema, { balance: 'money' });
-  await next.onBatch(batch([{ id: '2', balance: '7.00' }], { checkpoint: '{"n":2}' }));
+  const { put: putNext, warnings } = await opened(schema, { balance: 'money' });
+  await putNext('2', { balance: '7.00' });
   expect(warnings).toEqual([expect.stringContaining(inSchema(warning))]);
   expect(await definition()).toEqual(before);
   expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(2);
 });
 
-test('a copy in PostgreSQL needs no right to create anything once the tables and views exist', async () => {
-  const { schema, copy } = await opened();
-  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
-  await asWriter(schema, async () => {
-    const { copy: again } = await opened(schema);
-    await again.store.get('accounting-data-sdk:acme:accounts');
-    await again.onBatch(batch([{ id: '2', name: 'Bank' }], { checkpoint: '{"n":2}' }));
-  });
-  expect(await rowsOf(`SELECT id FROM ${schema}.record ORDER BY id`)).toEqual([{ id: '1' }, { id: '2' }]);
-});
-
 test('a role that owns the schema makes the first copy without the right to create schemas', async () => {
   const schema = newSchema();
-  await database.exec(`CREATE ROLE ${schema}_owner; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}_owner`);
-  await database.exec(`SET ROLE ${schema}_owner`);
-  onTestFinished(async () => void (await database.exec('RESET ROLE')));
-  const { copy } = await opened(schema);
-  await copy.onBatch(batch([{ id: '1', name: 'Cash', accountId: '2' }]));
+  await asRole(schema, ['CREATE SCHEMA * AUTHORIZATION *_role'], async () => {
+    const { put } = await opened(schema);
+    await put('1', { name: 'Cash', accountId: '2' });
+  });
   expect(await rowsOf(`SELECT name FROM ${schema}.accounts`)).toEqual([{ name: 'Cash' }]);
 });
 
 test.each([
-  ['', 'CREATE on the database postgres'],
-  ['CREATE SCHEMA *', 'USAGE on the schema *, CREATE on the schema *'],
-  ['CREATE SCHEMA *; GRANT USAGE ON SCHEMA * TO *_role', 'CREATE on the schema *'],
-])('a copy in PostgreSQL names the role and the right that the first sync lacks: %j', async (sql, lacked) => {
-  const schema = newSchema();
-  const inSchema = (text: string) => text.replaceAll('*', schema);
-  await database.exec(`CREATE ROLE ${schema}_role`);
-  await database.exec(inSchema(sql));
-  await database.exec(`SET ROLE ${schema}_role`);
-  onTestFinished(async () => void (await database.exec('RESET ROLE')));
-  const error = await failureOf(() => opened(schema));
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-  expect(`${error}`).toContain(inSchema(`permission denied`));
-  expect(`${error}`).toContain(inSchema(`: the role *_role lacks ${lacked}`));
-  expect(`${error}`).toContain('Grant what is missing');
-});
-
-test.each([
-  ['INSERT ON *.record', 'INSERT on the table *.record'],
-  ['SELECT, UPDATE ON *.checkpoint', 'SELECT, UPDATE on the table *.checkpoint'],
-  ['ALL ON *.field', 'DELETE, INSERT, SELECT, UPDATE on the table *.field'],
+  ['first', [], 'CREATE on the database postgres'],
+  ['first', ['CREATE SCHEMA *'], 'USAGE on the schema *, CREATE on the schema *'],
+  ['first', ['CREATE SCHEMA *', 'GRANT USAGE ON SCHEMA * TO *_role'], 'CREATE on the schema *'],
+  ['later', [...WRITER, 'REVOKE INSERT ON *.record FROM *_role'], 'INSERT on the table *.record'],
   [
-    'INSERT ON ALL TABLES IN SCHEMA *',
+    'later',
+    [...WRITER, 'REVOKE ALL ON *.field FROM *_role'],
+    'DELETE, INSERT, SELECT, UPDATE on the table *.field',
+  ],
+  [
+    'later',
+    [...WRITER, 'REVOKE INSERT ON ALL TABLES IN SCHEMA * FROM *_role'],
     'INSERT on the tables *.checkpoint, *.field, *.record, *.seen, *.status. ',
   ],
-])('a copy in PostgreSQL names the role and the right that a later sync lacks: %s', async (right, lacked) => {
-  const { schema, copy } = await opened();
-  const inSchema = (text: string) => text.replaceAll('*', schema);
-  await copy.onBatch(batch([{ id: '1', name: 'Cash' }], { checkpoint: '{"n":1}' }));
-  await asWriter(schema, async () => {
-    await database.exec(inSchema(`RESET ROLE; REVOKE ${right} FROM *_writer; SET ROLE *_writer`));
-    const error = await failureOf(async () => {
-      const { copy: next } = await opened(schema);
-      await next.store.get('accounting-data-sdk:acme:accounts');
-      await next.onBatch(batch([{ id: '2', mood: 'new' }], { checkpoint: '{"n":2}' }));
-    });
-    expect(error).toMatchObject({ retryable: false });
-    const sorted = `${error}`.replace(
-      /lacks (.*) on the/,
-      (_, list: string) => `lacks ${list.split(', ').sort().join(', ')} on the`,
+])(
+  'a copy in PostgreSQL names the role and the right that a %s sync lacks: after %j',
+  async (run, sql, lacked) => {
+    const schema = newSchema();
+    if (run === 'later') await (await opened(schema)).put('1', { name: 'Cash' });
+    const error = await asRole(schema, sql, () =>
+      failureOf(async () => {
+        const { put } = await opened(schema);
+        await put('2', { mood: 'new' });
+      }),
     );
-    expect(sorted).toContain(inSchema(`the role *_writer lacks ${lacked}`));
-  });
-});
+    expect(error).toMatchObject({ retryable: false });
+    expect(`${error}`).toContain('permission denied');
+    // The rights on one table come in any order.
+    const sorted = `${error}`.replace(
+      /lacks ([A-Z, ]+) on/,
+      (_, list: string) => `lacks ${list.split(', ').sort().join(', ')} on`,
+    );
+    expect(sorted).toContain(`the role ${schema}_role lacks ${lacked.replaceAll('*', schema)}`);
+    if (run === 'first') expect(`${error}`).toContain('Grant what is missing');
+  },
+);
 
-test.each(['LATIN1', 'SQL_ASCII', 'WIN1252'])(
+test.each(['LATIN1', 'SQL_ASCII'])(
   'a copy in PostgreSQL is not created in a database of the encoding %s',
   async (encoding) => {
     const schema = newSchema();
@@ -363,46 +319,42 @@ test.each(['LATIN1', 'SQL_ASCII', 'WIN1252'])(
   },
 );
 
-test('a role that may not replace a view writes the records, and each sync warns once what to run until the owner has run one', async () => {
+test('a role that may only write rows writes them, and each sync warns once what to run until the owner has run one', async () => {
   const schema = newSchema();
   const sandbox = createSandbox({ records: { accounts: 30 }, pageSize: 10 });
   const { logger, warnings } = loggerOfWarnings();
   const client = createClient({ ...sandbox.clientOptions, logger });
-  const run = (mode?: 'full') =>
-    sync(client, {
-      tenant: 'acme',
-      mode,
-      target: postgresTarget(database, { schema }),
-      collections: ['accounts'],
-    });
+  const target = postgresTarget(database, { schema });
+  const run = async (mode?: 'full') =>
+    (await sync(client, { tenant: 'acme', mode, target, collections: ['accounts'] })).collections[0];
   await run();
-  await asWriter(schema, async () => {
-    sandbox.store.accounts.update('1', { mood: 'new 1' } as never);
-    expect((await run()).collections[0]).toMatchObject({ changed: 1 });
+  await asRole(schema, WRITER, async () => {
+    // Without a new field it needs no other right.
+    sandbox.store.accounts.update('1', { name: 'New' });
+    expect(await run()).toMatchObject({ changed: 1 });
+    expect(warnings).toEqual([]);
     // Each page has another new field.
     for (const id of ['2', '12', '22']) {
       sandbox.store.accounts.update(id, { mood: `new ${id}`, [`field${id}`]: id } as never);
     }
-    expect((await run('full')).collections[0]).toMatchObject({ changed: 3 });
+    expect(await run('full')).toMatchObject({ changed: 3 });
   });
-  const rows = await rowsOf(
-    `SELECT body ->> 'mood' AS mood FROM ${schema}.record WHERE body ? 'mood' ORDER BY id`,
-  );
-  expect(rows.map(({ mood }) => mood)).toEqual(['new 1', 'new 12', 'new 2', 'new 22']);
-  expect(warnings).toHaveLength(2);
-  for (const text of warnings) {
-    expect(text).toContain('The view accounts could not be replaced');
-    expect(text).toContain(`Run a sync once as the owner of the schema ${schema}.`);
-  }
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain('The view accounts could not be replaced');
+  expect(warnings[0]).toContain(`Run a sync once as the owner of the schema ${schema}.`);
   await run();
-  expect(warnings).toHaveLength(2);
-  expect(await rowsOf(`SELECT mood, field22 FROM ${schema}.accounts WHERE id = '22'`)).toEqual([
+  expect(warnings).toHaveLength(1);
+  expect(
+    await rowsOf(`SELECT mood, field22 FROM ${schema}.accounts WHERE mood IS NOT NULL ORDER BY id`),
+  ).toEqual([
+    { mood: 'new 12', field22: null },
+    { mood: 'new 2', field22: null },
     { mood: 'new 22', field22: '22' },
   ]);
 });
 
 test('a connection that is lost in a batch costs no record, whether the batch was committed or not', async () => {
-  const sandbox = createSandbox({ records: { accounts: 120 }, pageSize: 20 });
+  const sandbox = createSandbox({ records: { accounts: 80 }, pageSize: 20 });
   const client = createClient(sandbox.clientOptions);
   const schema = newSchema();
   let writes = 0;
@@ -419,68 +371,53 @@ test('a connection that is lost in a batch costs no record, whether the batch wa
     const target = postgresTarget(losing(isCommitted), { schema });
     const options = { tenant: 'acme', collections: ['accounts'], mode: 'full' } as const;
     const report = await sync(client, { ...options, target });
-    expect([report.records, writes > 3]).toEqual([120, true]);
+    expect([report.records, writes > 3]).toEqual([80, true]);
   }
   const rows = await rowsOf(`SELECT body FROM ${schema}.record ORDER BY id::int`);
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
 
-test.each([{ stopAfter: { ms: 60_000 } }, {}])(
-  'a sync without changes sends one request for each collection, and at most 20 queries (%j)',
-  async (options) => {
-    const sandbox = createSandbox({ records: 3 });
-    const client = createClient(sandbox.clientOptions);
-    const queries: string[] = [];
-    const connection: PostgresConnection = {
-      async query(text, values) {
-        queries.push(text);
-        return await database.query(text, values);
-      },
-    };
-    const target = postgresTarget(connection, { schema: newSchema() });
-    await sync(client, { tenant: 'acme', target });
-    sandbox.clock.advance(3_600_000);
-    queries.length = 0;
-    const requests = sandbox.count();
-    const report = await sync(client, { tenant: 'acme', target, ...options });
-    expect(report).toMatchObject({ records: 0, paused: false });
-    expect(report.collections).toHaveLength(14);
-    expect(sandbox.count() - requests).toBe(14);
-    expect(queries.length, queries.join('\n\n')).toBeLessThanOrEqual(20);
-    expect(queries.filter((text) => /^SELECT key, value\b/.test(text))).toHaveLength(1);
-  },
-);
+test('a sync without changes sends one request for each collection, and at most 20 queries', async () => {
+  const sandbox = createSandbox({ records: 3 });
+  const client = createClient(sandbox.clientOptions);
+  const queries: string[] = [];
+  const connection: PostgresConnection = {
+    async query(text, values) {
+      queries.push(text);
+      return await database.query(text, values);
+    },
+  };
+  const target = postgresTarget(connection, { schema: newSchema() });
+  await sync(client, { tenant: 'acme', target });
+  sandbox.clock.advance(3_600_000);
+  queries.length = 0;
+  const requests = sandbox.count();
+  const report = await sync(client, { tenant: 'acme', target, stopAfter: { ms: 60_000 } });
+  expect(report).toMatchObject({ records: 0, paused: false, collections: { length: 14 } });
+  expect(sandbox.count() - requests).toBe(14);
+  expect(queries.length, queries.join('\n\n')).toBeLessThanOrEqual(20);
+});
 
 test('a copy in PostgreSQL can have a table of records in partitions', async () => {
   const schema = newSchema();
-  await rowsOf(`CREATE SCHEMA ${schema}`);
-  await rowsOf(
-    `CREATE TABLE ${schema}.record (tenant text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL,
+  await database.exec(`CREATE SCHEMA ${schema};
+    CREATE TABLE ${schema}.record (tenant text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL,
       id text COLLATE "C" NOT NULL, body jsonb NOT NULL, invalid boolean NOT NULL, unreadable_date boolean NOT NULL, synced_at timestamptz NOT NULL,
-      PRIMARY KEY (collection, tenant, id)) PARTITION BY HASH (tenant)`,
-  );
-  for (const part of [0, 1]) {
-    await rowsOf(
-      `CREATE TABLE ${schema}.record_${part} PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER ${part})`,
-    );
-  }
+      PRIMARY KEY (collection, tenant, id)) PARTITION BY HASH (id);
+    CREATE TABLE ${schema}.record_0 PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+    CREATE TABLE ${schema}.record_1 PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER 1)`);
+  const sandbox = createSandbox({ records: { accounts: 10 } });
+  const client = createClient(sandbox.clientOptions);
   const target = postgresTarget(database, { schema });
-  const collections = ['accounts'] as const;
-  // One of them in each part.
-  for (const tenant of ['acme', 'bolt', 'cube']) {
-    const sandbox = createSandbox({ records: { accounts: 10 } });
-    const client = createClient(sandbox.clientOptions);
-    const first = await sync(client, { tenant, target, collections });
-    expect(first.collections[0]).toMatchObject({ added: 10, changed: 0, unchanged: 0 });
-    sandbox.store.accounts.update('3', { name: 'Renamed' });
-    sandbox.store.accounts.insert({ name: 'New' });
-    sandbox.store.accounts.delete('4');
-    const full = await sync(client, { tenant, target, collections, mode: 'full' });
-    expect(full.collections[0]).toMatchObject({ added: 1, changed: 1, unchanged: 8, deleted: 1 });
-    expect(await verify(client, { tenant, target, collections })).toMatchObject({ equal: true });
-  }
-  const parts = await rowsOf(`SELECT DISTINCT CAST(tableoid AS text) FROM ${schema}.record`);
-  expect(parts).toHaveLength(2);
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  await sync(client, options);
+  sandbox.store.accounts.update('3', { name: 'Renamed' });
+  sandbox.store.accounts.insert({ name: 'New' });
+  sandbox.store.accounts.delete('4');
+  const [accounts] = (await sync(client, { ...options, mode: 'full' })).collections;
+  expect(accounts).toMatchObject({ added: 1, changed: 1, unchanged: 8, deleted: 1 });
+  expect(await verify(client, options)).toMatchObject({ equal: true });
+  expect(await rowsOf(`SELECT DISTINCT tableoid FROM ${schema}.record`)).toHaveLength(2);
 });
 
 test('a copy in PostgreSQL needs no standard_conforming_strings', async () => {
@@ -491,22 +428,9 @@ test('a copy in PostgreSQL needs no standard_conforming_strings', async () => {
   expect(await copy.query(`SELECT "x\\" AS x FROM ${copy.views}accounts`)).toEqual([{ x: 'yes' }]);
 });
 
-test('postgresTarget takes a connection that resolves to an array of rows', async () => {
-  const schema = newSchema();
-  const connection: PostgresConnection = {
-    query: async (text, values) => (await database.query(text, values)).rows,
-  };
-  const copy = await openTarget(postgresTarget(connection, { schema }));
-  await copy.onBatch(batch([{ id: '1' }]));
-  const ids: string[] = [];
-  for await (const id of copy.localIds?.('accounts') ?? []) ids.push(id);
-  expect(ids).toEqual(['1']);
-});
-
 test.each([
   ['connection', () => postgresTarget({} as never)],
   ['schema', () => postgresTarget(database, { schema: 'a"b' })],
-  ['prefix', () => postgresTarget(database, { prefix: 'a' } as never)],
 ])('postgresTarget rejects an invalid %s', async (argument, create) => {
   expect(await failureOf(create)).toMatchObject({ code: 'invalid_input', argument });
 });

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
   type ClientOptions,
+  createClient,
   forget,
   isAccountingError,
   refresh,
@@ -21,13 +21,12 @@ import {
 } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
 import { clientOf, run } from './set-up.ts';
-import { testTrust } from './trust.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -39,7 +38,6 @@ const syncAccounts = (
 ) => run(sandbox, { target }, { collections: ['accounts'], ...options }, clientOptions);
 
 testCopy('SQLite', async () => openSqlite());
-testTrust('SQLite', async () => openSqlite());
 
 /** What a target throws when a sync opens it. */
 const openingFails = (target: SyncTarget) => caught(Promise.resolve().then(() => openTarget(target)));
@@ -106,73 +104,38 @@ test('a sync to SQLite on a full disk fails at a batch, and the next run writes 
   expect(database.isOpen).toBe(true);
 });
 
-/** Runs with only so many descriptors left, and prints how a sync and a verify end. */
-const FEW_DESCRIPTORS = `
-  const [{ closeSync, openSync }, { createClient, sync, verify }, { createSandbox }, { sqliteTarget }] =
-    await Promise.all(process.argv.slice(2).map((name) => import(name)));
-  const sandbox = createSandbox({ records: { accounts: 3 } });
-  const client = createClient(sandbox.clientOptions);
-  const target = sqliteTarget(process.argv[1]);
-  const options = { tenant: 'acme', target, collections: ['accounts'], maxOutageMs: 0 };
-  const held = [];
-  for (let free = 9; free >= 0; free--) {
-    for (const run of [sync, verify]) {
-      try { for (;;) held.push(openSync('/dev/null', 'r')); } catch {}
-      for (let n = 0; n < free; n++) closeSync(held.pop());
-      const end = await run(client, options).then(() => 'done', ({ code, retryable }) => code + ' ' + retryable);
-      for (const descriptor of held.splice(-20)) closeSync(descriptor);
-      console.log(end);
-    }
-  }`;
+test('an open of a SQLite file for lack of descriptors is retryable, and its statement is not what went wrong', async () => {
+  // SQLite only says that it cannot open a folder. The system says why: here that no descriptor is left.
+  const folder = temporaryFile('books');
+  mkdirSync(folder);
+  const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', path: folder });
+  vi.spyOn(fs, 'openSync').mockImplementation(() => {
+    throw error;
+  });
+  for (const open of [sync, verify]) {
+    const { clientOptions } = createSandbox();
+    const options = { tenant: 'acme', target: sqliteTarget(folder), maxOutageMs: 0 };
+    expect(await caught(open(createClient(clientOptions), options))).toMatchObject({
+      code: 'checkpoint',
+      retryable: true,
+      message: expect.stringContaining('too many open files'),
+    });
+  }
+});
 
-test.skipIf(process.platform === 'win32')(
-  'an open of a SQLite file for lack of descriptors is retryable',
-  () => {
-    const modules = ['index', 'testing/index', 'targets/index'].map(
-      (name) => new URL(`../../../src/${name}.ts`, import.meta.url).href,
-    );
-    const command = 'ulimit -n 100; exec "$0" --input-type=module --eval "$@"';
-    const args = ['-c', command, process.execPath, FEW_DESCRIPTORS, temporaryFile(), 'node:fs', ...modules];
-    const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
-    const ends = stdout.trim().split('\n');
-    expect({ ends, stderr }).toMatchObject({ ends: { length: 20 } });
-    expect(new Set(ends)).toEqual(new Set(['done', 'checkpoint true']));
-  },
-);
-
-/** Replaces a table of a file by that of another. */
-function restoreTable(file: string, table: string, from: string): void {
-  using database = new DatabaseSync(file);
-  database.exec(
-    `ATTACH '${from}' AS other; DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM other.${table}`,
-  );
-}
-
-type Files = Readonly<Record<'file' | 'backup' | 'newest', string>>;
-
-/** What is restored from a backup, and what `verify` names after the next sync: record 3 was changed since, 13 created, 5 deleted. */
-const RESTORED: readonly (readonly [
-  what: string,
-  restore: (files: Files, sandbox: Sandbox) => void,
-  found: object,
-])[] = [
-  ['a copy', ({ file, backup }) => copyFileSync(backup, file), { different: [], missing: [], extra: ['5'] }],
+test.each<[string, (file: string, backup: string, sandbox: Sandbox) => void, object]>([
   [
     'the rows of a copy',
-    ({ file, backup }) => restoreTable(file, 'accounting_record', backup),
-    { different: ['3'], missing: ['13'], extra: ['5'] },
-  ],
-  [
-    'a copy but its checkpoints',
-    ({ file, backup, newest }) => {
-      copyFileSync(backup, file);
-      restoreTable(file, 'accounting_checkpoint', newest);
+    (file, backup) => {
+      using database = new DatabaseSync(file);
+      database.exec(`ATTACH '${backup}' AS old; DELETE FROM accounting_record;
+        INSERT INTO accounting_record SELECT * FROM old.accounting_record`);
     },
     { different: ['3'], missing: ['13'], extra: ['5'] },
   ],
   [
     'the service',
-    (_, { clock, store: { accounts } }) => {
+    (_, __, { clock, store: { accounts } }) => {
       const now = clock.now();
       clock.set('2026-01-01T00:00:00Z');
       accounts.update('3', { name: 'Before' });
@@ -182,33 +145,28 @@ const RESTORED: readonly (readonly [
     },
     { different: ['3'], missing: ['5'], extra: ['13'] },
   ],
-];
-
-test.each(RESTORED)(
+])(
   'verify names what is stale after a restore of %s from a backup, and a full sync repairs it',
   async (_, restore, found) => {
     const sandbox = createSandbox({ records: { accounts: 12 }, clock: '2026-01-01T00:00:00Z' });
     const { accounts } = sandbox.store;
-    const files = { file: temporaryFile(), backup: temporaryFile(), newest: temporaryFile() };
-    const options = { tenant: 'acme', target: sqliteTarget(files.file), collections: ['accounts'] as const };
+    const [file, backup] = [temporaryFile(), temporaryFile()];
+    const options = { tenant: 'acme', target: sqliteTarget(file), collections: ['accounts'] as const };
     const client = clientOf(sandbox);
     await sync(client, options);
-    copyFileSync(files.file, files.backup);
-
+    copyFileSync(file, backup);
     sandbox.clock.advance(DAY_MS);
     accounts.update('3', { name: 'After' });
     accounts.insert({ id: '13', name: 'After' });
     accounts.delete('5');
     sandbox.clock.advance(DAY_MS);
     await sync(client, { ...options, mode: 'full' });
-    copyFileSync(files.file, files.newest);
     expect(await verify(client, options)).toMatchObject({ equal: true });
 
     sandbox.clock.advance(DAY_MS);
-    restore(files, sandbox);
+    restore(file, backup, sandbox);
     await sync(client, options);
-    const { equal, collections } = await verify(client, options);
-    expect({ equal, collections }).toMatchObject({ equal: false, collections: [found] });
+    expect(await verify(client, options)).toMatchObject({ equal: false, collections: [found] });
     await sync(client, { ...options, mode: 'full' });
     expect(await verify(client, options)).toMatchObject({ equal: true });
   },
@@ -241,13 +199,11 @@ test('a view in SQLite keeps the triggers of the user when it is replaced', asyn
 
 test.each([
   ['database', () => sqliteTarget('')],
-  ['database', () => sqliteTarget(undefined as never)],
   ['tablePrefix', () => sqliteTarget('books.sqlite', { tablePrefix: 'a"; --' })],
   ['viewPrefix', () => sqliteTarget('books.sqlite', { viewPrefix: '1' })],
-  ['prefix', () => sqliteTarget('books.sqlite', { prefix: 'a' } as never)],
-  ['database', () => sqliteTarget(':memory:')],
+  [':memory:', () => sqliteTarget(':memory:')],
   ['returnArrays', () => sqliteTarget(new DatabaseSync(':memory:', { returnArrays: true } as object))],
-])('sqliteTarget rejects an invalid %s (%#)', (name, create) => {
+])('sqliteTarget rejects an invalid %s', (name, create) => {
   const error = thrown(create);
   expect(error).toMatchObject({ code: 'invalid_input' });
   expect(`${error}`).toContain(name);
@@ -257,34 +213,23 @@ test('a sync that may not replace a view of SQLite writes the records, and warns
   const { file, query } = openSqlite();
   using database = new DatabaseSync(file);
   let mayChangeViews = true;
-  const guarded = {
-    exec: (sql: string) => {
-      if (!mayChangeViews && /\bVIEW\b/.test(sql)) {
-        throw Object.assign(new Error('not authorized'), { code: 'ERR_SQLITE_ERROR', errcode: 23 });
-      }
-      database.exec(sql);
-    },
-    prepare: (sql: string) => database.prepare(sql),
-    close: () => {},
+  const exec = (sql: string) => {
+    if (!mayChangeViews && /\bVIEW\b/.test(sql)) throw Object.assign(new Error('no'), { errcode: 23 });
+    database.exec(sql);
   };
+  const guarded = { exec, prepare: (sql: string) => database.prepare(sql), close: () => {} };
   const sandbox = createSandbox({ records: { accounts: 3 } });
   const { logger, warnings } = loggerOfWarnings();
   const run = () => syncAccounts(sandbox, sqliteTarget(guarded), {}, { logger });
   await run();
   mayChangeViews = false;
-  for (const id of ['1', '2']) {
-    sandbox.store.accounts.update(id, { mood: `new ${id}` } as never);
-    expect((await run()).collections[0]).toMatchObject({ changed: 1 });
-  }
-  expect(warnings).toHaveLength(2);
-  for (const text of warnings) expect(text).toContain('Run DROP VIEW "accounts", then a sync.');
+  sandbox.store.accounts.update('1', { mood: 'new' } as never);
+  expect((await run()).collections[0]).toMatchObject({ changed: 1 });
+  expect(warnings).toEqual([expect.stringContaining('Run DROP VIEW "accounts", then a sync.')]);
   mayChangeViews = true;
   await run();
-  expect(warnings).toHaveLength(2);
-  expect(await query('SELECT id, mood FROM accounts WHERE mood IS NOT NULL')).toEqual([
-    { id: '1', mood: 'new 1' },
-    { id: '2', mood: 'new 2' },
-  ]);
+  expect(warnings).toHaveLength(1);
+  expect(await query('SELECT id FROM accounts WHERE mood IS NOT NULL')).toEqual([{ id: '1' }]);
 });
 
 test('a file of SQLite has nothing that the SQLite of 2020 or DuckDB reads in another way', async () => {
@@ -301,31 +246,22 @@ test('a file of SQLite has nothing that the SQLite of 2020 or DuckDB reads in an
   }
 });
 
-test.each([
-  ['a sync', (target: SyncTarget, sandbox: Sandbox) => syncAccounts(sandbox, target)],
-  [
-    'a sync that fails',
-    (target: SyncTarget) =>
-      syncAccounts(createSandbox({ records: { accounts: 9 } }), target, {}, { apiKey: 'wrong' }),
-  ],
-  [
-    'a refresh',
-    (target: SyncTarget, sandbox: Sandbox) =>
-      refresh(clientOf(sandbox).accounts, { tenant: 'acme', target, ids: ['1'] }),
-  ],
-  [
-    'a verify',
-    (target: SyncTarget, sandbox: Sandbox) => verify(clientOf(sandbox), { tenant: 'acme', target }),
-  ],
-  ['a forget', (target: SyncTarget) => forget({ tenant: 'acme', target })],
-])('%s leaves a file of SQLite that can be read without the right to write', async (_, work) => {
+test('every call leaves a file of SQLite that can be read without the right to write', async () => {
   const { target, file } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
-  await syncAccounts(sandbox, target);
-  await Promise.allSettled([work(target, sandbox)]);
-  expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
-  // Of the file format: 1 for a rollback journal, 2 for a write-ahead log, which every reader has to write to.
-  expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1]);
+  const options = { tenant: 'acme', target };
+  for (const work of [
+    () => syncAccounts(sandbox, target),
+    () => syncAccounts(createSandbox({ records: { accounts: 9 } }), target, {}, { apiKey: 'wrong' }),
+    () => refresh(clientOf(sandbox).accounts, { ...options, ids: ['1'] }),
+    () => verify(clientOf(sandbox), options),
+    () => forget(options),
+  ]) {
+    await Promise.allSettled([work()]);
+    expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
+    // Of the file format: 1 for a rollback journal, 2 for a write-ahead log, which every reader has to write to.
+    expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1]);
+  }
 });
 
 test('a file of SQLite keeps its write-ahead log until the last of two syncs has ended', async () => {

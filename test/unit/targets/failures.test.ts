@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { type FailureKind, failureKind } from '../../../src/targets/failures.ts';
+
+const codes = (...all: readonly string[]) => all.map((code) => ({ code }));
+/** Primary codes of SQLite, and extended ones of BUSY_SNAPSHOT, IOERR_WRITE, READONLY_DBMOVED and CONSTRAINT_TRIGGER. */
+const sqlite = (...all: readonly number[]) => all.map((errcode) => ({ code: 'ERR_SQLITE_ERROR', errcode }));
+/** Of the file, or of the lock beside it. */
+const files = (...all: readonly string[]) => all.map((code) => ({ code, path: 'books.sqlite' }));
+
+test.each<[FailureKind, readonly object[]]>([
+  [
+    'away',
+    [
+      // Connection: failed, refused, lost; shutdown by an administrator, crash, start, idle for too long.
+      ...codes('08000', '08001', '08003', '08006', '57P01', '57P02', '57P03', '57P05'),
+      // Resources, out of memory, too many connections, a limit of the configuration.
+      ...codes('53000', '53200', '53300', '53400'),
+      // Serialization, deadlock, rolled back by an unknown state; a lock that is not available.
+      ...codes('40001', '40P01', '40003', '55P03'),
+      ...codes('ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETDOWN', 'ENOTFOUND'),
+      // postgres.js
+      ...codes('EAI_AGAIN', 'CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED'),
+      // pg
+      { message: 'Connection terminated unexpectedly' },
+      { message: 'timeout exceeded when trying to connect' },
+      // A local socket has a path, too.
+      { code: 'ECONNREFUSED', path: '/var/run/postgresql' },
+      ...sqlite(5, 6, 15, 17, 517),
+    ],
+  ],
+  [
+    'later',
+    [
+      // A full disk, a canceled statement, an error of the operating system or inside PostgreSQL, a standby.
+      ...codes('53100', '57014', '58030', 'XX000', 'XX001', '25006'),
+      { message: 'Query read timeout' },
+      { code: 'ERR_OF_A_DRIVER' },
+      ...sqlite(7, 9, 10, 13, 778),
+      ...files('EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO'),
+    ],
+  ],
+  [
+    'never',
+    [
+      // Password, role, right, database, schema, table, column, syntax, kind of object, what depends on it.
+      ...codes('28P01', '28000', '42501', '3D000', '3F000', '42P01', '42703', '42601', '42809', '2BP01'),
+      // Constraint, value, limit of a program, object in use, not supported, a database that was dropped.
+      ...codes('23505', '22P02', '22P05', '54000', '55006', '0A000', '57P04'),
+      ...sqlite(1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811),
+      ...files('ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'),
+    ],
+  ],
+])('a failure of a database means: %s', (kind, failures) => {
+  const found = failures.map((failure) => failureKind(Object.assign(new Error('failed'), failure)));
+  expect(failures.map((failure, at) => [failure, found[at]])).toEqual(
+    failures.map((failure) => [failure, kind]),
+  );
+});
