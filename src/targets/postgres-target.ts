@@ -177,9 +177,11 @@ class PostgresEngine implements Engine {
 
   async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
     const bodies = rows.map((row) => storable(row.body));
-    // Two ids can be one when NUL is replaced: the last row counts.
+    // Two ids can be one when what cannot be stored is replaced: the last row counts.
     const items = new Map(
-      rows.map(({ id, invalid }, at) => [storable(id), [storable(id), bodies[at], `${invalid}`]] as const),
+      rows.map(
+        ({ id, invalid }, at) => [storable(JSON.stringify(id)), [id, bodies[at], `${invalid}`]] as const,
+      ),
     );
     const { key, checkpoint, before = '', copy, read = '' } = more;
     const values = [
