@@ -38,15 +38,6 @@ describe('the installed package runs', () => {
     });
   });
 
-  test('in Jest without flags', async () => {
-    await writeFile(
-      join(project, 'jest.config.json'),
-      JSON.stringify({ testMatch: ['<rootDir>/use.jest.cjs'] }),
-    );
-    const { code, output } = await node(tool('jest/bin/jest.js'), '--config', 'jest.config.json', '--ci');
-    expect({ code, output }).toMatchObject({ code: 0 });
-  });
-
   test('with Zod 4.3, which would make a member called __proto__ the prototype', async () => {
     const folder = await projectWith('zod', 'zod-4.3');
     await writeFile(

@@ -27,10 +27,12 @@ const commands = (...lines: readonly string[]): boolean =>
     (line) => spawnSync(line, { cwd: root, shell: true, stdio: 'inherit' }).status === 0,
   );
 
-/** The tests of the examples with a process or a worker for each run: `.ci/run` plays some of their cases. */
+/** The tests of the examples with Jest, or with a process or a worker for each run: `.ci/run` plays some of their cases. */
 const examples = () =>
   commands(
     'node --test examples/connector-tests/node-test/*.test.mjs',
+    'npm install --prefix examples/connector-tests/jest',
+    'npm test --prefix examples/connector-tests/jest',
     'npm install --prefix examples/cloudflare-worker',
     'npm test --prefix examples/cloudflare-worker',
   );
