@@ -69,14 +69,11 @@ describe('no response', () => {
     expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
   });
 
-  test.each([{ collection: 'accounts' }, { skip: 1 }] as const)(
-    'connection-refused with the condition %j resets the connection',
-    async (match) => {
-      sandbox.faults.add({ kind: 'connection-refused' }, match);
-      if ('skip' in match) expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
-      expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
-    },
-  );
+  test('connection-refused with a condition resets the connection', async () => {
+    sandbox.faults.add({ kind: 'connection-refused' }, { skip: 1 });
+    expect((await raw(undefined)).text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(await raw(undefined)).toEqual({ text: '', end: 'ECONNRESET' });
+  });
 });
 
 describe('a part of a response', () => {
@@ -101,15 +98,15 @@ describe('a part of a response', () => {
   test('a stall in the body sends the first bytes and keeps the connection', async () => {
     sandbox.faults.next({ kind: 'stall', in: 'body', atByte: 3 });
     const { response, socket } = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
-    let text = '';
-    await new Promise<void>((resolve) => {
+    const first = await new Promise<string>((resolve) => {
+      let text = '';
       socket.on('data', (bytes) => {
         text += bytes.toString('latin1');
-        if (bodyOf(text).length >= 3 && text.includes('\r\n\r\n')) resolve();
+        if (text.includes('\r\n\r\n[{"')) resolve(text);
       });
     });
     expect((await call(sandbox, '/accounts')).status).toBe(200);
-    expect([bodyOf(text), socket.closed]).toEqual(['[{"', false]);
+    expect([bodyOf(first), socket.closed]).toEqual(['[{"', false]);
     await sandbox.close();
     await response;
   });
@@ -118,18 +115,12 @@ describe('a part of a response', () => {
     const whole = bodyOf((await raw(undefined)).text);
     expect(bodyOf((await raw({ kind: 'slow-body', bytes: 20, everyMs: 1 })).text)).toBe(whole);
   });
-
-  test('rewrite can remove Date', async () => {
-    const { text } = await raw({ kind: 'rewrite', headers: { Date: null } });
-    expect([text.slice(9, 12), headerOf(text, 'Date')]).toEqual(['200', undefined]);
-  });
 });
 
 describe('Node’s fetch', () => {
   test.each([
     [{ kind: 'lost-response', committed: true }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', reset: true, committed: false }, 'ECONNRESET'],
-    [{ kind: 'disconnect', in: 'headers', atByte: 99_999 }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', in: 'body', atByte: 99_999 }, 'UND_ERR_SOCKET'],
     [{ kind: 'disconnect', in: 'body', reset: true }, 'ECONNRESET'],
   ] as const)(
@@ -138,7 +129,8 @@ describe('Node’s fetch', () => {
       const alone = createSandbox();
       for (const target of [sandbox, alone]) {
         target.store.boms.insert({ name: 'Shelf' });
-        for (let i = 0; i < 30; i += 1) target.store.budgets.insert({ name: 'The same words compress well' });
+        for (let i = 0; i < 30; i += 1)
+          target.store.budgets.insert({ name: 'The same words compress well '.repeat(30) });
         for (const path of ['/budgets', '/boms']) {
           target.faults.next(fault);
           const error = await call(target, path).catch((reason: unknown) => reason);
@@ -153,17 +145,20 @@ describe('Node’s fetch', () => {
 });
 
 describe('closing', () => {
-  test('ends idle connections and those in the middle of a response', async () => {
+  test('ends idle connections and those in the middle of a response, can happen twice, and the sandbox can listen again', async () => {
     const idle = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await new Promise((resolve) => idle.socket.once('data', resolve));
     sandbox.faults.next({ kind: 'slow-body', everyMs: 60_000 });
     const dripping = rawCall(listening, rawRequest('/accounts', sandbox.keys.full));
     await new Promise((resolve) => dripping.socket.once('data', resolve));
 
-    await sandbox.close();
+    await Promise.all([sandbox.close(), sandbox.close()]);
     expect((await idle.response).text).toMatch(/^HTTP\/1.1 200 OK/);
     expect(bodyOf((await dripping.response).text)).toBe('');
     expect((await rawCall(listening, '').response).end).toBe('ECONNREFUSED');
+    await sandbox.listen();
+    expect((await call(sandbox, '/accounts')).status).toBe(200);
+    await expect(sandbox.listen()).rejects.toThrow('is already listening');
   });
 
   test('ends waits, carries nothing out afterwards and leaves no timer', async () => {
@@ -184,14 +179,5 @@ describe('closing', () => {
     vi.useRealTimers();
     // The key of a create that was not applied is unused.
     expect((await create()).status).toBe(201);
-  });
-
-  test('can happen twice, and the sandbox can listen again', async () => {
-    await Promise.all([sandbox.close(), sandbox.close()]);
-    await sandbox.close();
-    const again = await sandbox.listen();
-    expect((await call(sandbox, '/accounts')).status).toBe(200);
-    await expect(sandbox.listen()).rejects.toThrow('is already listening');
-    await again.close();
   });
 });
