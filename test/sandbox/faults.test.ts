@@ -27,14 +27,12 @@ describe('content of a response', () => {
   });
 
   test.each([
-    [200, '<h1>Oops</h1>', 'text/html; charset=utf-8', false],
     [502, '<h1>Oops</h1>', 'text/html; charset=utf-8', true],
     [404, '', null, false],
   ])('a status %i can have the body %j', async (status, body, type, committed) => {
     const sandbox = createSandbox();
     sandbox.faults.next({ kind: 'status', status, body, committed });
-    const headers = { 'Idempotency-Key': 'k' };
-    const response = await send(sandbox, '/products', { method: 'POST', body: first, headers });
+    const response = await send(sandbox, '/products', { method: 'POST', body: first, idempotencyKey: 'k' });
     expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
     expect([await response.text(), sandbox.store.products.count]).toEqual([body, Number(committed)]);
   });
@@ -66,11 +64,11 @@ describe('content of a response', () => {
 describe('matching', () => {
   test('a fault lasts until it is cleared', async () => {
     const sandbox = createSandbox();
+    const statusOfNext = async () => (await call(sandbox, '/boms')).status;
     sandbox.faults.add({ kind: 'status', status: 429 }, { skip: 1 });
-    expect((await call(sandbox, '/boms')).status).toBe(200);
-    for (const _ of Array(5)) expect((await call(sandbox, '/boms')).status).toBe(429);
+    expect([await statusOfNext(), await statusOfNext(), await statusOfNext()]).toEqual([200, 429, 429]);
     sandbox.faults.clear();
-    expect((await call(sandbox, '/boms')).status).toBe(200);
+    expect(await statusOfNext()).toBe(200);
   });
 
   test('next applies to one request, add to those that match, the oldest rule first', async () => {
@@ -101,13 +99,13 @@ describe('matching', () => {
       const sandbox = createSandbox({ seed });
       sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 0.3 });
       const statuses = [];
-      for (let i = 0; i < 200; i += 1) statuses.push((await call(sandbox, '/accounts')).status);
+      for (let i = 0; i < 100; i += 1) statuses.push((await call(sandbox, '/accounts')).status);
       return statuses.map((status, i) => (status === 500 ? i : -1)).filter((i) => i !== -1);
     };
     const once = await met(1);
     expect(await met(1)).toEqual(once);
     expect(await met(2)).not.toEqual(once);
-    // 200 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
-    expect(Math.abs(once.length - 60)).toBeLessThan(20);
+    // 100 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
+    expect(Math.abs(once.length - 30)).toBeLessThan(15);
   });
 });

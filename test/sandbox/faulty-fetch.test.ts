@@ -1,53 +1,53 @@
-import { createClient, isAccountingError } from 'accounting-data-sdk';
+import { createClient } from 'accounting-data-sdk';
 import { createSandbox, type FaultyFetchRule, faultyFetch } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 /** A service on a port, which stands for a real one, and a client whose requests meet faults. */
-async function serve(rules: readonly FaultyFetchRule[], seed?: number) {
+async function serve(...rules: readonly FaultyFetchRule[]) {
   const sandbox = createSandbox({ records: { accounts: 40 } });
   await sandbox.listen();
+  onTestFinished(() => sandbox.close());
+  const fetchWithFaults = faultyFetch((...args) => fetch(...args), rules);
+  const retry = { baseDelayMs: 1 };
   const client = createClient({
     ...sandbox.clientOptions,
-    fetch: faultyFetch((...args) => fetch(...args), rules, { seed }),
-    retry: { baseDelayMs: 1 },
+    fetch: fetchWithFaults,
+    retry,
     rateLimiter: false,
   });
   return { sandbox, client };
 }
 
 test('requests that match no rule reach the service unchanged', async () => {
-  const { sandbox, client } = await serve([{ fault: { kind: 'status', status: 500 }, method: 'DELETE' }]);
+  const { sandbox, client } = await serve({ fault: { kind: 'status', status: 500 }, method: 'DELETE' });
   const { id } = await client.products.create({ name: 'Desk' }, { idempotencyKey: 'one' });
   expect(await client.accounts.list().toArray({ limit: 100 })).toHaveLength(40);
   await client.products.update(id, { name: 'Table' });
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'Table' }]);
   expect(sandbox.requests[0]?.idempotencyKey).toBe('one');
-  await sandbox.close();
 });
 
 test('a committed fault comes after the real service has processed the request, and no other reaches it', async () => {
-  const { sandbox, client } = await serve([
-    { fault: { kind: 'lost-response', committed: true }, method: 'POST', times: 1 },
-    { fault: { kind: 'lost-response', committed: false }, method: 'POST', times: 1 },
-    { fault: { kind: 'status', status: 429, retryAfter: 0 }, method: 'POST', times: 1 },
-    { fault: { kind: 'status', status: 503 }, method: 'POST', times: 1 },
-  ]);
+  const of = { method: 'POST', times: 1 } as const;
+  const { sandbox, client } = await serve(
+    { fault: { kind: 'lost-response', committed: true }, ...of },
+    { fault: { kind: 'lost-response', committed: false }, ...of },
+    { fault: { kind: 'status', status: 429, retryAfter: 0 }, ...of },
+    { fault: { kind: 'status', status: 503 }, ...of },
+  );
   await client.products.create({ name: 'Desk' });
   expect([sandbox.count(), sandbox.store.products.count]).toEqual([2, 1]);
-  await sandbox.close();
 });
 
 test('a body is cut, rewritten or slow after the real service has sent it', async () => {
-  const { sandbox, client } = await serve([
+  const { sandbox, client } = await serve(
     { fault: { kind: 'disconnect', in: 'body' }, path: '/api/public/v1/accounts/1', times: 1 },
     { fault: { kind: 'slow-body', bytes: 200, everyMs: 1 }, path: '/api/public/v1/accounts/1' },
     { fault: { kind: 'rewrite', body: (body) => body.replace('"id":"2"', '"id":"two"') }, path: /s\/2$/ },
-  ]);
+  );
   expect((await client.accounts.get('1')).id).toBe('1');
   expect(sandbox.count()).toBe(2);
-  const error = await client.accounts.get('2').catch((reason: unknown) => reason);
-  expect(isAccountingError(error)).toBe(true);
-  await sandbox.close();
+  await expect(client.accounts.get('2')).rejects.toMatchObject({ code: 'unexpected_response' });
 });
 
 test('the path of a rule does not contain a prefix of the base URL', async () => {
@@ -63,13 +63,12 @@ test('the path of a rule does not contain a prefix of the base URL', async () =>
 });
 
 test('an abort ends the wait of a delayed response', async () => {
-  const { sandbox, client } = await serve([{ fault: { kind: 'delay', ms: 60_000 } }]);
+  const { client } = await serve({ fault: { kind: 'delay', ms: 60_000 } });
   const controller = new AbortController();
   const reason = new Error('enough');
   const call = client.accounts.get('1', { signal: controller.signal });
   setTimeout(() => controller.abort(reason), 20);
   await expect(call).rejects.toBe(reason);
-  await sandbox.close();
 });
 
 test('the same seed gives the same faults', async () => {
@@ -85,14 +84,4 @@ test('the same seed gives the same faults', async () => {
   expect(await met(3)).toEqual(await met(3));
   expect(await met(3)).not.toEqual(await met(4));
   expect(new Set(await met(3)).size).toBe(2);
-});
-
-test('a rule or an option that does not exist is rejected by its name', () => {
-  const fault = { kind: 'delay', ms: 1 } as const;
-  expect(() => faultyFetch(fetch, [{ fault: { kind: 'dely' } as never }])).toThrow('Did you mean delay?');
-  expect(() => faultyFetch(fetch, [{ fault, tmes: 2 } as never])).toThrow('tmes is not an option');
-  expect(() => faultyFetch(fetch, { fault } as never)).toThrow(
-    'faultyFetch got [object Object] instead of rules. Pass an array such as [{ fault }].',
-  );
-  expect(() => faultyFetch(fetch, [], { sed: 2 } as never)).toThrow('sed is not an option of faultyFetch');
 });

@@ -1,6 +1,7 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { call, createProduct, send } from './support/call.ts';
+import { play } from './support/play.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -35,69 +36,59 @@ describe('problemType', () => {
   });
 });
 
-describe('formats', () => {
-  const ask = (sandbox: ReturnType<typeof createSandbox>, path: string, accept: string) =>
-    call(sandbox, path, { headers: { Accept: accept } });
+test.each([
+  ['jsonld', 'application/json', 406],
+  ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
+  ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
+  ['json', 'text/html', 'application/json'],
+] as const)('formats %s respond to Accept %s with %s', async (formats, Accept, expected) => {
+  const sandbox = createSandbox({ formats, records: { boms: 1 } });
+  for (const path of ['/boms', '/boms/1']) {
+    const response = await call(sandbox, path, { headers: { Accept } });
+    if (expected === 406) expect([response.status, response.record.type]).toEqual([406, 'not_acceptable']);
+    else expect([response.status, response.headers.get('content-type')]).toEqual([200, expected]);
+  }
+});
 
-  test.each([
-    ['jsonld', 'application/json', 406],
-    ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
-    ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
-    ['json', 'text/html', 'application/json'],
-  ] as const)('formats %s respond to Accept %s with %s', async (formats, accept, expected) => {
-    const sandbox = createSandbox({ formats, records: { boms: 1 } });
-    for (const path of ['/boms', '/boms/1']) {
-      const response = await ask(sandbox, path, accept);
-      if (expected === 406) expect([response.status, response.record.type]).toEqual([406, 'not_acceptable']);
-      else expect([response.status, response.headers.get('content-type')]).toEqual([200, expected]);
-    }
-  });
+test.each([
+  [undefined, 'member', 'Collection'],
+  ['hydra:member', 'hydra:member', 'hydra:Collection'],
+] as const)('jsonld with listBody %s gives records @id and @type', async (listBody, member, type) => {
+  const sandbox = createSandbox({ formats: 'jsonld', listBody, records: { accountAddresses: 1 } });
+  const [path, name] = ['/api/public/v1/account-addresses/1', 'AccountAddress'];
+  await play(sandbox, [
+    ['GET /account-addresses', { '@type': type, [member]: [{ '@id': path, '@type': name, id: '1' }] }],
+    ['GET /account-addresses/1', { '@context': `/contexts/${name}`, '@type': name }],
+    ['POST k', { '@id': '/api/public/v1/products/1', '@type': 'Product', name: 'Desk' }, { name: 'Desk' }],
+  ]);
+});
 
-  test.each([
-    [undefined, 'member', 'Collection'],
-    ['hydra:member', 'hydra:member', 'hydra:Collection'],
-  ] as const)('jsonld with listBody %s gives records @id and @type', async (listBody, member, type) => {
-    const sandbox = createSandbox({ formats: 'jsonld', listBody, records: { accountAddresses: 1 } });
-    const list = await call(sandbox, '/account-addresses');
-    expect(list.record['@type']).toBe(type);
-    expect(list.record[member]).toMatchObject([
-      { '@id': '/api/public/v1/account-addresses/1', '@type': 'AccountAddress', id: '1' },
+test.each([
+  ['id', '1', '1'],
+  ['iri', '/api/public/v1/accounts/1', '/api/public/v1/products/1'],
+] as const)(
+  'relations %s: references to other collections are %s',
+  async (relations, accountId, productId) => {
+    const records = { accounts: 1, accountAddresses: 1, boms: 1, products: 1 };
+    await play(createSandbox({ records, relations }), [
+      ['GET /account-addresses/1', { accountId }],
+      ['GET /boms/1', { productId }],
     ]);
-    const one = await call(sandbox, '/account-addresses/1');
-    expect(one.record).toMatchObject({ '@context': '/contexts/AccountAddress', '@type': 'AccountAddress' });
-    expect(await createProduct(sandbox, { name: 'Desk' })).toMatchObject({
-      status: 201,
-      record: { '@id': '/api/public/v1/products/1', '@type': 'Product', name: 'Desk' },
-    });
-  });
-});
-
-test('relations iri: references to other collections are IRIs', async () => {
-  const records = { accounts: 1, accountAddresses: 1, bankPayerMemories: 1, boms: 1, products: 1 };
-  const ids = createSandbox({ records });
-  const iris = createSandbox({ records, relations: 'iri' });
-  expect((await call(ids, '/account-addresses/1')).record.accountId).toBe('1');
-  expect((await call(iris, '/account-addresses/1')).record.accountId).toBe('/api/public/v1/accounts/1');
-  expect((await call(iris, '/boms')).list).toMatchObject([{ productId: '/api/public/v1/products/1' }]);
-});
+  },
+);
 
 test('nullFields omitted leaves fields without a value out of every response', async () => {
   const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });
-  const path = '/products/1';
+  const fieldsOf = (record: object = {}) => Object.keys(record).toSorted().join(' ');
+  const send = (method: string, body?: object) => call(sandbox, '/products/1', { method, body });
   sandbox.store.products.insert({ name: 'Desk', salePrice: '129.0000' });
-  const listed = (await call(sandbox, '/products')).list[0];
   const own = 'createdAt id name salePrice updatedAt';
-  for (const shown of [listed, (await call(sandbox, path)).record])
-    expect(
-      Object.keys(shown ?? {})
-        .toSorted()
-        .join(' '),
-    ).toBe(own);
-  const patched = await call(sandbox, path, { method: 'PATCH', body: { salePrice: null } });
-  expect(Object.keys(patched.record)).not.toContain('salePrice');
+  expect(fieldsOf((await call(sandbox, '/products')).list[0])).toBe(own);
+  expect(fieldsOf((await send('GET')).record)).toBe(own);
+  const cleared = own.replace('salePrice ', '');
+  expect(fieldsOf((await send('PATCH', { salePrice: null })).record)).toBe(cleared);
   expect(sandbox.store.products.get('1')).toMatchObject({ salePrice: null });
-  const deleted = await call(sandbox, path, { method: 'DELETE' });
-  expect(Object.keys(deleted.record)).not.toContain('salePrice');
+  expect(fieldsOf((await send('DELETE')).record)).toBe(cleared);
 });
 
 test.each([

@@ -1,41 +1,41 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { call, createProduct, ids } from './support/call.ts';
 
 // What the contract suite cannot check, because the specification leaves it open or names no value.
 
-describe('lists', () => {
-  test('come in pages of 30 by ascending numeric id and end with an empty one', async () => {
-    const sandbox = createSandbox({ records: { accounts: 65 } });
-    const pages = [];
-    for (const page of [1, 2, 3, 4]) pages.push(ids(await call(sandbox, `/accounts?_page=${page}`)));
-    expect(pages.map((page) => page.length)).toEqual([30, 30, 5, 0]);
-    expect(pages.flat()).toEqual(Array.from({ length: 65 }, (_, i) => String(i + 1)));
-  });
-
-  test.each([
-    ['id[gt]=2&id[gt]=9', ['10', '11']],
-    ['id[gt]=4&id[lt]=3', []],
-  ])('apply the filter %s, of which a repeated parameter counts last', async (query, expected) => {
-    const sandbox = createSandbox({ records: { boms: 11 } });
-    expect(ids(await call(sandbox, `/boms?${query}`))).toEqual(expected);
-  });
-
-  test.each(['0', '-1', 'x', '1.5', ''])('_page=%s is 400', async (page) => {
-    const response = await call(createSandbox(), `/accounts?_page=${page}`);
-    expect([response.status, response.record.type]).toEqual([400, 'malformed_request']);
-  });
+test('lists come in pages of 30 by ascending numeric id, end with an empty one, and reject another page number', async () => {
+  const sandbox = createSandbox({ records: { accounts: 65 } });
+  const pages = [];
+  for (const page of [1, 2, 3, 4]) pages.push(ids(await call(sandbox, `/accounts?_page=${page}`)));
+  expect(pages.map((page) => page.length)).toEqual([30, 30, 5, 0]);
+  expect(pages.flat()).toEqual(Array.from({ length: 65 }, (_, i) => String(i + 1)));
+  // Of a repeated parameter, the last one counts.
+  expect(ids(await call(sandbox, '/accounts?id[gt]=2&id[gt]=63'))).toEqual(['64', '65']);
+  for (const page of ['0', '-1', 'x', '1.5', '']) {
+    const response = await call(sandbox, `/accounts?_page=${page}`);
+    expect([page, response.status, response.record.type]).toEqual([page, 400, 'malformed_request']);
+  }
 });
 
 test('an issued key gives access only to its collections, until it is revoked', async () => {
   const sandbox = createSandbox();
   const key = sandbox.issueKey({ collections: ['boms', 'bomLines'], access: 'read' });
+  expect(sandbox.issueKey()).not.toBe(key);
   sandbox.store.boms.insert({});
   for (const path of ['/bom-lines', '/boms/1']) expect((await call(sandbox, path, { key })).status).toBe(200);
   const accounts = await call(sandbox, '/accounts', { key });
   expect([accounts.status, accounts.record.type]).toEqual([403, 'scope_required']);
   sandbox.revokeKey(key);
   expect((await call(sandbox, '/boms', { key })).status).toBe(401);
+  expect(() => sandbox.revokeKey('unknown')).toThrow(RangeError);
+});
+
+test('keys are all different, and the same for the same seed', () => {
+  const { keys } = createSandbox({ seed: 5 });
+  expect(createSandbox({ seed: 5 }).keys).toEqual(keys);
+  expect(new Set(Object.values(keys)).size).toBe(6);
+  expect(createSandbox({ seed: 6 }).keys.full).not.toBe(keys.full);
 });
 
 test('a repeat of a create gets the first response, whatever the order of its fields', async () => {
@@ -55,4 +55,46 @@ test.each([
 ])('a body with %j is rejected with the field', async (body, field) => {
   const response = await createProduct(createSandbox(), body);
   expect([response.status, response.record.violations]).toMatchObject([422, [{ propertyPath: field }]]);
+});
+
+test('the log lists requests and their responses, without the key', async () => {
+  const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
+  await call(sandbox, '/accounts?id[gt]=1&_page=1');
+  await createProduct(sandbox, { salePrice: 1 }, { idempotencyKey: 'k' });
+  await createProduct(sandbox, 'no json', { idempotencyKey: 'k' });
+  expect(JSON.stringify(sandbox.requests)).not.toContain(sandbox.keys.full);
+  const at = new Date('2026-01-31T12:00:00Z');
+  const rejected = {
+    method: 'POST',
+    idempotencyKey: 'k',
+    body: { salePrice: 1 },
+    error: 'validation_failed',
+  };
+  expect(sandbox.requests).toMatchObject([
+    { path: '/api/public/v1/accounts', query: { 'id[gt]': '1', _page: '1' }, key: 'full', at, records: 1 },
+    { ...rejected, status: 422 },
+    { body: 'no json', status: 400, error: 'malformed_request' },
+  ]);
+});
+
+test('a listener learns of each request before the sandbox receives the next one', async () => {
+  const sandbox = createSandbox();
+  const counts: number[] = [];
+  sandbox.onRequest(() => counts.push(sandbox.count()));
+  await Promise.all(Array.from({ length: 4 }, () => call(sandbox, '/accounts')));
+  expect(counts).toEqual([1, 2, 3, 4]);
+  sandbox.clearLogs();
+  expect([sandbox.count(), sandbox.requests]).toEqual([0, []]);
+});
+
+test('the journal lists what requests changed, without the writes of the store', async () => {
+  const sandbox = createSandbox();
+  sandbox.store.products.insert({ id: '7' });
+  for (const body of [{ name: 'a', brand: null }, {}])
+    await call(sandbox, '/products/7', { method: 'PATCH', body });
+  await call(sandbox, '/products/7', { method: 'DELETE' });
+  expect(sandbox.journal.map(({ action, id, key, fields }) => [action, id, key, fields])).toEqual([
+    ['update', '7', 'full', ['name', 'brand']],
+    ['delete', '7', 'full', []],
+  ]);
 });

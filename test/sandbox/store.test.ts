@@ -42,10 +42,8 @@ describe('sandbox.store', () => {
   test('updates the fields given, and no record that does not exist', () => {
     const { products } = createSandbox().store;
     products.insert({ name: 'Desk', brand: 'Oak' });
-    expect(products.update('1', { brand: null, name: undefined })).toMatchObject({
-      name: 'Desk',
-      brand: null,
-    });
+    const cleared = products.update('1', { brand: null, name: undefined });
+    expect(cleared).toMatchObject({ name: 'Desk', brand: null });
     expect(products.update('1', { id: '9' }).id).toBe('1');
     expect(() => products.update('2', {})).toThrow('products: there is no record 2');
     expect(products.delete('2')).toBe(false);
@@ -65,28 +63,18 @@ describe('sandbox.store', () => {
   test('loads fixtures', () => {
     const { store } = createSandbox();
     store.load({ accounts: [{ id: '5', name: 'a' }, { name: 'b' }], boms: [{}, {}] });
-    expect(store.accounts.all()).toEqual([
-      { id: '5', name: 'a' },
-      { id: '6', name: 'b' },
-    ]);
-    expect(store.boms.count).toBe(2);
+    expect([store.accounts.ids(), store.boms.count]).toEqual([['5', '6'], 2]);
+    store.accounts.clear();
+    expect([store.accounts.count, store.boms.count]).toEqual([0, 2]);
+    store.clear();
+    expect(store.boms.count).toBe(0);
     expect(() => store.load({ unknown: [] } as object)).toThrow('There is no collection unknown');
     expect(() => store.load({ accounts: [{ id: 7 }] } as object)).toThrow(TypeError);
   });
 
-  test('clears one collection or all, generated records too', () => {
-    const { store } = createSandbox({ records: 500 });
-    store.accounts.clear();
-    expect([store.accounts.all(), store.products.count > 0]).toEqual([[], true]);
-    store.clear();
-    expect(store.products.count).toBe(0);
-    expect(store.products.insert({}).id).not.toBe('1');
-  });
-
-  test.each(['numeric', 'uuid', 'ulid'] as const)('gives each new record a new %s id', (form) => {
+  test.each(['numeric', 'uuid'] as const)('gives each new record a new %s id', (form) => {
     const { boms } = createSandbox({ ids: { form }, records: { boms: 3 } }).store;
     const first = boms.insert({}).id;
-    expect(boms.ids().indexOf(first)).toBe(3);
     boms.delete(first);
     const second = boms.insert({}).id;
     expect([boms.ids().indexOf(second), second === first]).toEqual([3, false]);
@@ -103,17 +91,6 @@ describe('sandbox.store', () => {
     for (const id of sorted.toReversed()) sandbox.store.boms.insert({ id });
     expect(sandbox.store.boms.ids()).toEqual(sorted);
     expect(ids(await call(sandbox, `/boms?id[gt]=9&id[lte]=${large}`))).toEqual(['10', large]);
-  });
-
-  test('a change of a generated record shows on the next page', async () => {
-    const sandbox = createSandbox({ pageSize: 2, records: { products: 6 } });
-    expect(ids(await call(sandbox, '/products'))).toEqual(['1', '2']);
-    sandbox.store.products.delete('1');
-    sandbox.store.products.update('3', { name: 'mine' });
-    expect((await call(sandbox, '/products?_page=2')).list).toMatchObject([{ id: '4' }, { id: '5' }]);
-    const patched = await call(sandbox, '/products/3', { method: 'PATCH', body: { brand: 'Oak' } });
-    expect(patched.record).toMatchObject({ name: 'mine', brand: 'Oak' });
-    expect(ids(await call(sandbox, '/products'))).toEqual(['2', '3']);
   });
 });
 
@@ -145,21 +122,5 @@ describe('the order of a list', () => {
     expect(places.size).toBeGreaterThan(5);
     const others = (list: unknown[]) => list.filter((other) => other !== '7');
     expect(others(after)).toEqual(others(before));
-  });
-});
-
-describe('keys', () => {
-  test('are the same for the same seed, and all different', () => {
-    const { keys } = createSandbox({ seed: 5 });
-    expect(createSandbox({ seed: 5 }).keys).toEqual(keys);
-    expect(new Set(Object.values(keys)).size).toBe(6);
-    expect(createSandbox({ seed: 6 }).keys.full).not.toBe(keys.full);
-    for (const key of Object.values(keys)) expect(key).toMatch(/^[\x21-\x7e]+$/);
-  });
-
-  test('issued keys differ, and a key that was not issued cannot be revoked', () => {
-    const sandbox = createSandbox();
-    expect(sandbox.issueKey()).not.toBe(sandbox.issueKey());
-    expect(() => sandbox.revokeKey('unknown')).toThrow(RangeError);
   });
 });

@@ -1,6 +1,7 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { call, createProduct, ids } from './support/call.ts';
+import { call, ids } from './support/call.ts';
+import { play } from './support/play.ts';
 
 describe('times', () => {
   test.each([
@@ -13,20 +14,24 @@ describe('times', () => {
   });
 
   test.each([
-    ['milliseconds', '2026-01-31T12:00:00.250Z', ['1']],
-    ['milliseconds', '2026-01-31T12:00:00.251Z', []],
+    ['milliseconds', '2026-01-31T12:00:00.250Z', '2026-01-31T12:00:00.251Z'],
     // A fraction of its own second makes no difference.
-    ['seconds', '2026-01-31T12:00:00.900Z', ['1']],
-    ['seconds', '2026-01-31T12:00:01Z', []],
+    ['seconds', '2026-01-31T12:00:00.900Z', '2026-01-31T12:00:01Z'],
     // Without an offset it is in UTC, and a date is its midnight.
-    ['seconds', '2026-01-31T12:00', ['1']],
-    ['seconds', '2026-01-31T12:00:01', []],
-    ['seconds', '2026-01-31', ['1']],
-  ] as const)('with timestamps in %s updatedSince=%s lists %j', async (timestamps, since, found) => {
-    const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
-    sandbox.store.boms.insert({});
-    expect(ids(await call(sandbox, `/boms?updatedSince=${since}`))).toEqual(found);
-  });
+    ['seconds', '2026-01-31T12:00', '2026-01-31T12:00:01'],
+    ['seconds', '2026-01-31', '2026-02-01'],
+  ] as const)(
+    'with timestamps in %s updatedSince=%s lists a record, and %s does not',
+    async (timestamps, ...since) => {
+      const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
+      sandbox.store.boms.insert({});
+      const [found, none] = since.map((time) => `GET /boms?updatedSince=${time}`) as [string, string];
+      await play(sandbox, [
+        [found, '1'],
+        [none, ''],
+      ]);
+    },
+  );
 
   test('the clock stands still at a timestamp until a test moves it, and runs with the machine otherwise', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', clockOffsetMs: -60_000 });
@@ -49,78 +54,27 @@ describe('times', () => {
     expect(clock.now()).toBe(101_000);
   });
 
-  test('commitDelayMs shows a write later, with the updatedAt of its time', async () => {
-    const sandbox = createSandbox({ commitDelayMs: 60_000, clock: '2026-01-31T12:00:00Z' });
-    const { record } = await createProduct(sandbox, { name: 'Desk' });
-    const patch = { method: 'PATCH', body: { name: 'Table' } };
-    sandbox.clock.advance(30_000);
-    expect(ids(await call(sandbox, '/products'))).toEqual([]);
-    // A writer sees the last write.
-    expect((await call(sandbox, `/products/${record.id}`, patch)).status).toBe(200);
-
-    sandbox.clock.advance(30_000);
-    expect((await call(sandbox, '/products/1')).record).toMatchObject({
-      name: 'Desk',
-      updatedAt: '2026-01-31T12:00:00Z',
-    });
-    sandbox.clock.advance(30_000);
-    expect((await call(sandbox, '/products/1')).record).toMatchObject({
-      name: 'Table',
-      updatedAt: '2026-01-31T12:00:30Z',
-    });
-
-    sandbox.store.products.delete('1', { visibleAfterMs: 5000 });
-    expect(ids(await call(sandbox, '/products'))).toEqual(['1']);
-    expect((await call(sandbox, '/products/1', patch)).status).toBe(404);
-    sandbox.clock.advance(5000);
-    expect(ids(await call(sandbox, '/products'))).toEqual([]);
-  });
-
-  test('newRecords decides when lists and item routes show a record that a request created', async () => {
-    const newRecords = { listedAfterMs: 2000, foundAfterMs: 1000 };
-    const sandbox = createSandbox({ newRecords, clock: '2026-01-31T12:00:00Z' });
-    await createProduct(sandbox, { name: 'Desk' });
-    sandbox.store.products.insert({ name: 'Chair' });
-    const patch = { method: 'PATCH', body: { name: 'Table' } };
-    const statuses = async () => [
-      (await call(sandbox, '/products/1')).status,
-      (await call(sandbox, '/products/1', patch)).status,
-      ids(await call(sandbox, '/products')).length,
-    ];
-    expect(await statuses()).toEqual([404, 404, 1]);
-    expect((await call(sandbox, '/products/1', { method: 'DELETE' })).status).toBe(404);
-    expect(sandbox.store.products.ids()).toEqual(['1', '2']);
-    sandbox.clock.advance(1000);
-    expect(await statuses()).toEqual([200, 200, 1]);
-    sandbox.clock.advance(1000);
-    expect(await statuses()).toEqual([200, 200, 2]);
-  });
-
   test('a write does not overtake an earlier one of the same record, and clear removes both', async () => {
     const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
     const { boms } = sandbox.store;
     boms.insert({ name: 'a' });
     boms.update('1', { name: 'b' }, { visibleAfterMs: 10_000 });
     boms.update('1', { name: 'c' });
-    expect((await call(sandbox, '/boms/1')).record.name).toBe('a');
-    sandbox.clock.advance(10_000);
-    expect((await call(sandbox, '/boms/1')).record.name).toBe('c');
+    await play(sandbox, [['GET /boms/1', { name: 'a' }], 10_000, ['GET /boms/1', { name: 'c' }]]);
     boms.update('1', { name: 'd' }, { visibleAfterMs: 1000 });
     boms.clear();
-    sandbox.clock.advance(1000);
-    expect([boms.get('1'), ids(await call(sandbox, '/boms'))]).toEqual([undefined, []]);
+    await play(sandbox, [1000, ['GET /boms', '']]);
+    expect(boms.get('1')).toBeUndefined();
   });
 });
 
-describe('timeZone', () => {
-  test.each([
-    ['America/New_York', '2026-07-31T15:00:00Z', '2026-07-31T11:00:00-04:00'],
-    ['Australia/Lord_Howe', '2026-07-31T15:00:00Z', '2026-08-01T01:30:00+10:30'],
-    ['UTC', '2026-01-31T15:00:00Z', '2026-01-31T15:00:00+00:00'],
-  ])('of %s shows %s as %s', (timeZone, clock, shown) => {
-    const sandbox = createSandbox({ timeZone, clock, timestamps: 'offset' });
-    expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
-  });
+test.each([
+  ['America/New_York', '2026-07-31T15:00:00Z', '2026-07-31T11:00:00-04:00'],
+  ['Australia/Lord_Howe', '2026-07-31T15:00:00Z', '2026-08-01T01:30:00+10:30'],
+  ['UTC', '2026-01-31T15:00:00Z', '2026-01-31T15:00:00+00:00'],
+])('timeZone of %s shows %s as %s', (timeZone, clock, shown) => {
+  const sandbox = createSandbox({ timeZone, clock, timestamps: 'offset' });
+  expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
 });
 
 describe('dateFilter', () => {

@@ -56,8 +56,9 @@ describe('waits follow fake timers', () => {
     sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
     const controller = new AbortController();
     const reason = new Error('enough');
-    const slow = createProduct(sandbox, first, { signal: controller.signal });
-    const rejected = expect(slow).rejects.toBe(reason);
+    const rejected = expect(createProduct(sandbox, first, { signal: controller.signal })).rejects.toBe(
+      reason,
+    );
     await vi.advanceTimersByTimeAsync(1000);
     controller.abort(reason);
     await rejected;

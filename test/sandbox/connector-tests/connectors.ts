@@ -1,4 +1,4 @@
-// Connectors with one mistake each: every other part of them is right.
+// A connector that reads and one that writes. Each of their parts can be a mistake: every other part is right.
 
 import { type CollectionName, createClient, type Product } from 'accounting-data-sdk';
 import type {
@@ -8,59 +8,45 @@ import type {
   WritingRun,
 } from 'accounting-data-sdk/testing';
 
-export type Rec = Readonly<Record<string, unknown>> & { readonly id: string; readonly name: string };
+export type Rec = Readonly<Record<string, unknown>> & { readonly id: string };
 
-export const COLLECTIONS = ['accounts', 'products'] as const;
-type Name = (typeof COLLECTIONS)[number];
+export const get = ({ baseUrl, apiKey, signal }: ConnectorRun, path: string) =>
+  fetch(`${baseUrl}/api/public/v1/${path}`, { headers: { 'X-AUTH-TOKEN': apiKey }, signal });
 
-/** A clock that only moves when it is read: on a slow machine, every connector would pause between two requests. */
-export function steppingClock() {
-  let now = Date.now();
-  return {
-    now() {
-      now += 20;
-      return now;
-    },
-  };
+const getList = (service: ConnectorRun, name: CollectionName, query: Record<string, string>) =>
+  get(service, `${name}?${new URLSearchParams(query)}`);
+
+/** The records of a response. */
+export async function rowsOf(response: Response): Promise<readonly Rec[]> {
+  if (!response.ok) throw Object.assign(new Error(`${response.status}`), { status: response.status });
+  return (await response.json()) as Rec[];
 }
-
-const clientOf = ({ baseUrl, apiKey }: ConnectorRun) =>
-  createClient({
-    baseUrl,
-    apiKey,
-    validation: 'off',
-    retry: { baseDelayMs: 50 },
-    afterLastPage: 'not_found',
-  });
 
 /** The parts of a connector that reads everything each night. */
 export interface Parts {
+  readonly collections?: readonly CollectionName[];
   /** Reads a collection; `known` are the records of the copy. */
-  readonly list?: (service: ConnectorRun, name: Name, known: readonly Rec[]) => Promise<readonly Rec[]>;
+  readonly list?: (
+    service: ConnectorRun,
+    name: CollectionName,
+    known: readonly Rec[],
+  ) => Promise<readonly Rec[]>;
   /** What the copy stores, given what it has. */
   readonly store?: (record: Rec, known: Rec | undefined) => Rec;
   /** Whether a record that was not listed is deleted. */
-  readonly isGone?: (service: ConnectorRun, name: Name, id: string) => Promise<boolean>;
+  readonly isGone?: (service: ConnectorRun, path: string) => Promise<boolean>;
   /** Whether an error of a collection is one of the run. */
-  readonly isFailure?: (error: { readonly code?: string }) => boolean;
+  readonly isFailure?: (error: { readonly status?: number }) => boolean;
   readonly endsAtFirstFailure?: boolean;
   readonly emptiesFirst?: boolean;
   readonly forgetsDeleted?: boolean;
 }
 
 export function reader({
-  list = async (service, name) => {
-    const options = { signal: service.signal };
-    return (await clientOf(service)[name].list({}, options).toArray({ limit: 1_000 })) as unknown as Rec[];
-  },
+  collections = ['accounts'],
+  list = byPage(),
   store = (record) => record,
-  isGone = (service, name, id) =>
-    clientOf(service)
-      [name].find(id, { signal: service.signal })
-      .then(
-        (found) => found === undefined,
-        () => false,
-      ),
+  isGone = async (service, path) => (await get(service, path)).status === 404,
   isFailure = () => true,
   endsAtFirstFailure = false,
   emptiesFirst = false,
@@ -73,8 +59,21 @@ export function reader({
     copies.set(name, copy);
     return copy;
   };
+  const pull = async (service: ConnectorRun, name: CollectionName) => {
+    const copy = copyOf(name);
+    if (emptiesFirst) copy.clear();
+    const records = await list(service, name, [...copy.values()]);
+    for (const record of records)
+      if (!deleted.has(record.id)) copy.set(record.id, store(record, copy.get(record.id)));
+    const listed = new Set(records.map(({ id }) => id));
+    for (const id of copy.keys()) {
+      if (listed.has(id) || !(await isGone(service, `${name}/${id}`))) continue;
+      copy.delete(id);
+      if (!forgetsDeleted) deleted.add(id);
+    }
+  };
   return {
-    collections: COLLECTIONS,
+    collections,
     reset() {
       copies.clear();
       deleted.clear();
@@ -82,61 +81,35 @@ export function reader({
     records: (name: CollectionName): readonly Rec[] => [...copyOf(name).values()],
     async run(service: ConnectorRun) {
       const failed: unknown[] = [];
-      for (const name of COLLECTIONS) {
-        const copy = copyOf(name);
-        if (emptiesFirst) copy.clear();
-        try {
-          const records = await list(service, name, [...copy.values()]);
-          for (const record of records)
-            if (!deleted.has(record.id)) copy.set(record.id, store(record, copy.get(record.id)));
-          const listed = new Set(records.map(({ id }) => id));
-          for (const id of copy.keys()) {
-            if (listed.has(id) || !(await isGone(service, name, id))) continue;
-            copy.delete(id);
-            if (!forgetsDeleted) deleted.add(id);
-          }
-        } catch (error) {
+      for (const name of collections) {
+        await pull(service, name).catch((error) => {
           if (endsAtFirstFailure) throw error;
-          if (isFailure(error as object)) failed.push(error);
-        }
+          if (isFailure(error)) failed.push(error);
+        });
       }
       if (failed.length > 0) throw failed[0];
     },
   } satisfies ConnectorTestsOptions;
 }
 
-/** Compressing and inflating takes a fifth of the time of a case. */
-const headersOf = (apiKey: string) => ({ 'X-AUTH-TOKEN': apiKey, 'Accept-Encoding': 'identity' });
-
-export const getUrl = ({ apiKey, signal }: ConnectorRun, url: string) =>
-  fetch(url, { headers: headersOf(apiKey), signal });
-
-const get = (service: ConnectorRun, name: Name, query: Record<string, string>) =>
-  getUrl(service, `${service.baseUrl}/api/public/v1/${name}?${new URLSearchParams(query)}`);
-
-/** The records of a response. */
-export async function rowsOf(response: Response): Promise<readonly Rec[]> {
-  if (!response.ok) throw Object.assign(new Error(`${response.status}`), { code: response.status });
-  return (await response.json()) as Rec[];
-}
-
-export const getPage = async (service: ConnectorRun, name: Name, page: number) =>
-  await rowsOf(await get(service, name, { _page: String(page) }));
-
 /** Reads pages by their numbers to the first empty one. */
 export function byPage({
   since = () => undefined,
   read = rowsOf,
+  times = 1,
 }: {
   readonly since?: (known: readonly Rec[]) => string | undefined;
-  readonly read?: (response: Response) => Promise<readonly Rec[]>;
+  readonly read?: (response: Response, service: ConnectorRun) => Promise<readonly Rec[]>;
+  /** How often each page is requested. */
+  readonly times?: number;
 } = {}): Required<Parts>['list'] {
   return async (service, name, known) => {
     const updatedSince = since(known);
     const filter = updatedSince === undefined ? {} : { updatedSince };
     const all: Rec[] = [];
-    for (let page = 1; ; page += 1) {
-      const rows = await read(await get(service, name, { _page: String(page), ...filter }));
+    for (let request = 0; ; request += 1) {
+      const page = String(Math.floor(request / times) + 1);
+      const rows = await read(await getList(service, name, { _page: page, ...filter }), service);
       if (rows.length === 0) return all;
       all.push(...rows);
     }
@@ -158,7 +131,7 @@ export function byId({
     const all: Rec[] = [];
     // It has looped for ever once.
     for (let last = '0', pages = 0; pages < 30; pages += 1) {
-      const rows = await rowsOf(await get(service, name, { 'id[gt]': last }));
+      const rows = await rowsOf(await getList(service, name, { 'id[gt]': last }));
       all.push(...rows);
       if (isLast(rows)) break;
       last = next(rows);
@@ -170,8 +143,43 @@ export function byId({
 /** Reads what changed, and deletes nothing. */
 export const changed = (list: Required<Parts>['list']): Parts => ({ list, isGone: async () => false });
 
+/** Saves the watermark of a run when it begins. */
+export function savingTooEarly() {
+  let watermark: string | undefined;
+  const list: Required<Parts>['list'] = async (...args) => {
+    const since = watermark;
+    watermark = new Date().toISOString();
+    return await byPage({ since: () => since })(...args);
+  };
+  const { reset, ...connector } = reader(changed(list));
+  const forget = () => {
+    watermark = undefined;
+    reset();
+  };
+  return { ...connector, reset: forget };
+}
+
+/** Inserts what it did not find when it began. */
+export function insertingTwice() {
+  let rows: Rec[] = [];
+  return {
+    collections: ['accounts'] as const,
+    reset() {
+      rows = [];
+    },
+    records: () => rows,
+    async run(service: ConnectorRun) {
+      const known = new Set(rows.map(({ id }) => id));
+      rows.push(...(await byPage()(service, 'accounts', [])).filter(({ id }) => !known.has(id)));
+    },
+  };
+}
+
+const productsOf = ({ baseUrl, apiKey }: ConnectorRun) =>
+  createClient({ baseUrl, apiKey, validation: 'off', retry: false, afterLastPage: 'not_found' }).products;
+
 /** The parts of a connector that lists the products and then writes each row. */
-interface WriterParts {
+export interface WriterParts {
   readonly draft?: (row: ProductRow) => object;
   readonly update?: 'patch' | 'delete and create' | 'never';
   readonly deletesOthers?: boolean;
@@ -200,62 +208,57 @@ export function writer({
 }: WriterParts = {}): ConnectorTestsOptions {
   const done = new Set<string>();
   const write = async (service: WritingRun, row: ProductRow, known: Product | undefined) => {
-    const client = clientOf(service).withOptions({ retry: false });
+    const products = productsOf(service);
     if (known !== undefined && update === 'never') return;
-    if (known !== undefined && update === 'patch') return await client.products.update(known.id, draft(row));
-    if (known !== undefined) await client.products.delete(known.id);
+    if (known !== undefined && update === 'patch') return await products.update(known.id, draft(row));
+    if (known !== undefined) await products.delete(known.id);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await client.products.create(draft(row), { idempotencyKey: keyOf(row) });
+        return await products.create(draft(row), { idempotencyKey: keyOf(row) });
       } catch (error) {
         if (attempt >= attempts) throw error;
       }
     }
   };
-  return {
-    reset: () => done.clear(),
-    writes: {
-      async run(service) {
-        const { products } = clientOf(service);
-        const existing = await products.list().toArray({ limit: 1_000 });
-        const left = new Map(existing.map((each) => [each.productNumber, each]));
-        const failed: unknown[] = [];
-        const rows = new Map(service.products.map((row) => [row.productNumber, row]));
-        for (const row of isUnique ? rows.values() : service.products) {
-          const known = left.get(row.productNumber);
-          left.delete(row.productNumber);
-          if (remembers && known === undefined && done.has(row.productNumber)) continue;
-          done.add(row.productNumber);
-          await write(service, row, known).catch((error: unknown) => {
-            if (endsAtFirstFailure) throw error;
-            if (isFailure(error)) failed.push(error);
-          });
-        }
-        if (deletesOthers) for (const { id } of left.values()) await products.delete(id);
-        if (failed.length > 0) throw failed[0];
-      },
-    },
+  const run = async (service: WritingRun) => {
+    const products = productsOf(service);
+    const existing = await products.list().toArray({ limit: 1_000 });
+    const left = new Map(existing.map((each) => [each.productNumber, each]));
+    const failed: unknown[] = [];
+    const rows = new Map(service.products.map((row) => [row.productNumber, row]));
+    for (const row of isUnique ? rows.values() : service.products) {
+      const known = left.get(row.productNumber);
+      left.delete(row.productNumber);
+      if (remembers && known === undefined && done.has(row.productNumber)) continue;
+      done.add(row.productNumber);
+      await write(service, row, known).catch((error: unknown) => {
+        if (endsAtFirstFailure) throw error;
+        if (isFailure(error)) failed.push(error);
+      });
+    }
+    if (deletesOthers) for (const { id } of left.values()) await products.delete(id);
+    if (failed.length > 0) throw failed[0];
   };
+  return { reset: () => done.clear(), writes: { run } };
 }
 
 /** Creates the rows that it has not created in a run that ended, and remembers their ids. */
 export function rememberingAtEnd(): ConnectorTestsOptions {
   let ids = new Map<string, string>();
+  const run = async (service: WritingRun) => {
+    const products = productsOf(service);
+    const made = new Map(ids);
+    for (const row of service.products) {
+      const id = made.get(row.productNumber);
+      if (id !== undefined) await products.update(id, { ...row });
+      else made.set(row.productNumber, (await products.create({ ...row })).id);
+    }
+    ids = made;
+  };
   return {
     reset() {
       ids = new Map();
     },
-    writes: {
-      async run(service) {
-        const { products } = clientOf(service);
-        const made = new Map(ids);
-        for (const row of service.products) {
-          const id = made.get(row.productNumber);
-          if (id !== undefined) await products.update(id, { ...row });
-          else made.set(row.productNumber, (await products.create({ ...row })).id);
-        }
-        ids = made;
-      },
-    },
+    writes: { run },
   };
 }

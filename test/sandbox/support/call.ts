@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict';
 import type { Sandbox } from 'accounting-data-sdk/testing';
+import { expect } from 'vitest';
 
 /** A record or a problem document, as far as a test looks into it. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -44,15 +44,14 @@ export class CallResponse {
   }
 
   expectStatus(status: number): this {
-    assert.equal(this.status, status, this.call);
+    expect([this.call, this.status]).toEqual([this.call, status]);
     return this;
   }
 
   /** A problem document of this status and one of these types. */
   expectProblem(status: number, ...types: string[]): this {
-    this.expectStatus(status);
-    assert.ok(types.includes(this.errorType), `${this.call}: type ${this.errorType}`);
-    return this;
+    expect([this.call, types.includes(this.errorType)]).toEqual([this.call, true]);
+    return this.expectStatus(status);
   }
 
   expectUnauthenticated = () => this.expectProblem(401, 'unauthenticated');

@@ -34,33 +34,17 @@ async function endingOf(
   return [how, ...refusals, ...problems];
 }
 
-test('a run that resolves or rejects ends well or loudly, and connections are not refused', async () => {
-  expect(await endingOf(async () => 1)).toEqual(['well']);
-  expect(await endingOf(async () => Promise.reject(new Error('broken')))).toEqual(['loudly']);
-  expect(
-    await endingOf(() => {
-      throw new Error('broken');
-    }),
-  ).toEqual(['loudly']);
-});
+const NOT_SETTLED = expect.stringMatching('had not settled 10 s later');
+const TOO_LONG = 'The run had not ended after timeoutMs (30000 ms).';
 
-test('a run that is killed has 10 s to settle, in which connections are refused', async () => {
-  expect(await endingOf(runFor(9_999))).toEqual(KILLED);
-  expect(await endingOf(runFor(10_001))).toEqual([
-    ...KILLED,
-    expect.stringMatching('had not settled 10 s later'),
-  ]);
-});
-
-test('a run that takes longer than timeoutMs is killed, and Infinity is no limit', async () => {
-  expect(await endingOf(runFor(0), { timeoutMs: 30_000 })).toEqual([
-    ...KILLED,
-    'The run had not ended after timeoutMs (30000 ms).',
-  ]);
-  expect(await endingOf(runFor(10_001), { timeoutMs: 30_000 })).toEqual([
-    ...KILLED,
-    'The run had not ended after timeoutMs (30000 ms).',
-    expect.stringMatching('had not settled 10 s later'),
-  ]);
-  expect(await endingOf(runFor(0), { killAfterMs: HOUR_MS - 1 })).toEqual(KILLED);
+test.each<[what: string, start: (signal: AbortSignal) => unknown, options: object, ending: unknown[]]>([
+  ['resolves ends well', async () => 1, {}, ['well']],
+  ['rejects ends loudly', () => Promise.reject(new Error('broken')), {}, ['loudly']],
+  ['is killed has 10 s to settle, in which connections are refused', runFor(9_999), {}, KILLED],
+  ['settles later has a problem', runFor(10_001), {}, [...KILLED, NOT_SETTLED]],
+  ['takes longer than timeoutMs is killed', runFor(0), { timeoutMs: 30_000 }, [...KILLED, TOO_LONG]],
+  ['does both has both problems', runFor(10_001), { timeoutMs: 30_000 }, [...KILLED, TOO_LONG, NOT_SETTLED]],
+  ['takes an hour is not killed without timeoutMs', runFor(0), { killAfterMs: HOUR_MS - 1 }, KILLED],
+])('a run that %s', async (_, start, options, ending) => {
+  expect(await endingOf(start, options)).toEqual(ending);
 });
