@@ -7,7 +7,7 @@ const PAGE_SIZE = 30;
 const CONSUMERS_MS = [0, 20, 50];
 const AHEAD = [0, 1, 4, 8];
 
-/** Reads by page. How much `prefetch` saves by keyset is tested in `test/reliability/histories/keyset`. */
+/** Reads by page. */
 export async function latency({ quick }: Effort): Promise<Findings> {
   const pages = quick ? 10 : 60;
   const records = pages * PAGE_SIZE;

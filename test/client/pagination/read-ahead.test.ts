@@ -6,8 +6,7 @@ import { jsonResponse, problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { type AccountPage, all, inside, type Query, range, rowsOf, serviceOf } from './service.ts';
 
-// That no record is lost, with responses that overtake each other, is simulated in test/reliability/histories/keyset, and
-// what it saves is measured there too.
+// That no record is lost, with responses that overtake each other, is simulated in test/reliability/histories/keyset.
 
 const ahead = { pagination: 'keyset', prefetch: 4 } as const;
 const idsIn = (pages: readonly AccountPage[]) => pages.flatMap(({ ids }) => ids.map(Number));

@@ -97,18 +97,6 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
   expect(await waited(false)).toEqual([['A created'], 70_000]);
 });
 
-test('a push counts the looks before and after a long confirm as one', async () => {
-  const { sandbox, run } = setUpPush([], { sandbox: { commitDelayMs: 20_000 } });
-  expect((await run([A])).done).toEqual(['A created']);
-  const confirm = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
-    return true;
-  };
-  expect((await run([A], { confirm })).done).toEqual(['A unchanged']);
-  sandbox.clock.advance(20_000);
-  expect(sandbox.store.products.all()).toHaveLength(1);
-});
-
 test('a push does not create a deleted product again if the list has one with its key, but without an id', async () => {
   const { sandbox, run } = setUpPush();
   expect((await run([A])).done).toEqual(['A created']);

@@ -227,21 +227,6 @@ describe('a quota that is used up', () => {
     });
   });
 
-  test('a call that got a 429 and cannot outlast the longer pause of another call fails for its own', async () => {
-    const { client, sent, respond, call } = heldService();
-    await call(['0']);
-    await respond('0', ok(90));
-    const [first, second] = ['1', '2'].map((id) => caught(client.accounts.get(id)));
-    await settle();
-    await respond('1', tooMany(1));
-    await respond('2', tooMany(120));
-    expect(await second).toMatchObject({ code: 'rate_limited', retryAfterMs: 120_000 });
-    await advance(1_100);
-    const own = { code: 'rate_limited', retryAfterMs: 1_000, attempts: 1, outcome: 'rejected' };
-    expect(await first).toMatchObject(own);
-    expect(sent).toEqual(['0', '1', '2']);
-  });
-
   test.each([
     [60_000, 61_000, 'pending'],
     [60_000, 61_001, 'rejected'],

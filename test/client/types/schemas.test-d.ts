@@ -1,12 +1,9 @@
 import {
-  type Account,
   type AccountingRecord,
-  type Client,
   createClient,
   type Page,
   type Paginator,
   type Product,
-  type RateLimit,
   type RecordOf,
   type StandardSchema,
 } from 'accounting-data-sdk';
@@ -20,16 +17,6 @@ const withoutId = z.object({ name: z.string() });
 const numericId = z.object({ id: z.number() });
 
 type Named = z.output<typeof account>;
-
-test('without schemas a record has its id, and other fields that are unknown', () => {
-  const client = createClient();
-  expectTypeOf(client).toEqualTypeOf<Client>();
-  expectTypeOf(client.accounts.get('1')).resolves.toEqualTypeOf<Account>();
-  expectTypeOf(client.products.get('1')).resolves.toEqualTypeOf<Product>();
-  expectTypeOf<Account['id']>().toEqualTypeOf<string>();
-  expectTypeOf<Account['name']>().toEqualTypeOf<unknown>();
-  expectTypeOf(client.rateLimit).toEqualTypeOf<RateLimit | undefined>();
-});
 
 test('the output of a schema flows into every method, transforms included', async () => {
   const client = createClient({ schemas: { accounts: account } });

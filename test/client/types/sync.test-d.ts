@@ -3,11 +3,7 @@ import {
   type Batch,
   changes,
   createClient,
-  type DeletionCounts,
-  type DeletionsAbortReason,
-  isAccountingError,
   type Product,
-  type SyncReport,
   type SyncTarget,
   sync,
 } from 'accounting-data-sdk';
@@ -68,26 +64,6 @@ describe('sync', () => {
     void sync(client, { tenant: 'acme', target, store: run.store });
     // @ts-expect-error: there is no such collection
     void sync(client, { tenant: 'acme', target, collections: ['unknown'] });
-  });
-
-  test('resolves to its report, which its error carries too', () => {
-    expectTypeOf(sync(client, { ...run, onBatch: () => undefined })).resolves.toEqualTypeOf<SyncReport>();
-    const error: unknown = undefined;
-    if (isAccountingError(error, 'sync_failed')) {
-      expectTypeOf(error.report).toEqualTypeOf<SyncReport>();
-      expectTypeOf(error.report.collections[0]?.status).toEqualTypeOf<
-        'done' | 'failed' | 'forbidden' | 'stopped' | 'paused' | 'not_begun' | undefined
-      >();
-      expectTypeOf(error.errors[0]?.collection).toEqualTypeOf<string | undefined>();
-      // @ts-expect-error deletions have an error of their own
-      void error.aborted;
-    }
-    if (isAccountingError(error, 'deletions_aborted')) {
-      expectTypeOf(error.report).toEqualTypeOf<DeletionCounts>();
-      expectTypeOf(error.reason).toEqualTypeOf<DeletionsAbortReason>();
-    }
-    // @ts-expect-error ignore is not a value of onForbidden
-    void sync(client, { ...run, onBatch: () => undefined, onForbidden: 'ignore' });
   });
 });
 

@@ -9,7 +9,6 @@ const sent = (query: ListQuery, own = {}) =>
 test.each<[ListQuery, Record<string, string>]>([
   [{}, {}],
   [{ page: undefined, updatedSince: undefined, id: undefined }, {}],
-  [{ id: { gt: undefined } }, {}],
   [{ updatedSince: '2026-01-31' }, { updatedSince: '2026-01-31' }],
   [{ updatedSince: '2026-01-31T12:00:00+01:00' }, { updatedSince: '2026-01-31T12:00:00+01:00' }],
   [{ updatedSince: new Date(0) }, { updatedSince: '1970-01-01T00:00:00.000Z' }],
@@ -19,7 +18,6 @@ test.each<[ListQuery, Record<string, string>]>([
   ],
   [{ id: { between: ['1', '9'] } }, { 'id[between]': '1..9' }],
   [{ id: { between: '1,9' } }, { 'id[between]': '1,9' }],
-  [{ id: { between: '1..9' } }, { 'id[between]': '1..9' }],
 ])('the list query %o is sent as %j', (query, expected) => {
   expect(sent(query)).toEqual(expected);
 });
@@ -38,42 +36,24 @@ test('the page and the bounds of the pagination are sent beside the filters of t
 
 test.each<[unknown, string]>([
   [{ page: 0 }, 'page'],
-  [{ page: -1 }, 'page'],
   [{ page: 1.5 }, 'page'],
   [{ page: '2' }, 'page'],
-  [{ page: Number.NaN }, 'page'],
-  [{ page: Number.POSITIVE_INFINITY }, 'page'],
-  [{ updatedSince: '' }, 'updatedSince'],
   [{ updatedSince: 'yesterday' }, 'updatedSince'],
   [{ updatedSince: '2026-01-31T12:00:00' }, 'updatedSince'],
   [{ updatedSince: '2026-02-30' }, 'updatedSince'],
-  [{ updatedSince: 1_769_860_800_000 }, 'updatedSince'],
-  [{ updatedSince: null }, 'updatedSince'],
   [{ updatedSince: new Date(Number.NaN) }, 'updatedSince'],
   [{ updatedSince: new Date(Date.UTC(10_000, 0)) }, 'updatedSince'],
-  [{ updatedSince: new Date(-1e14) }, 'updatedSince'],
   [{ id: '100' }, 'id'],
-  [{ id: null }, 'id'],
-  [{ id: ['1'] }, 'id'],
   [{ id: { gt: '' } }, 'id.gt'],
-  [{ id: { gte: 7 } }, 'id.gte'],
   [{ id: { lt: 'a\nb' } }, 'id.lt'],
-  [{ id: { lte: '\ud800' } }, 'id.lte'],
-  [{ id: { between: '' } }, 'id.between'],
-  [{ id: { between: 7 } }, 'id.between'],
   [{ id: { between: ['1'] } }, 'id.between'],
-  [{ id: { between: ['1', '2', '3'] } }, 'id.between'],
-  [{ id: { between: ['1', ''] } }, 'id.between'],
   // The service would split these in another place.
   [{ id: { between: ['1..2', '3'] } }, 'id.between'],
   [{ id: { between: ['A.', 'B'] } }, 'id.between'],
-  [{ id: { between: ['A', '.B'] } }, 'id.between'],
   [{ id: { greaterThan: '1' } }, 'id.greaterThan'],
   [{ updated_since: '2026-01-31' }, 'updated_since'],
-  [{ _page: 2 }, '_page'],
   ['2026-01-31', 'query'],
   [null, 'query'],
-  [7, 'query'],
 ])(
   'the list query %o is rejected at once, because a service may ignore it and return everything',
   (query, argument) => {
@@ -86,17 +66,10 @@ test.each<[unknown, string]>([
 );
 
 test.each<[string, object, object]>([
-  ['pagination', {}, { pagination: 'cursor' }],
   ['pagination', {}, { pagination: { first: {} } }],
   ['resumeFrom', {}, { pagination: 'page', resumeFrom: 'token' }],
   ['page', { page: 2 }, { pagination: 'keyset' }],
   ['page', { page: 2 }, { resumeFrom: 'token' }],
-  ['prefetch', {}, { prefetch: -1 }],
-  ['prefetch', {}, { prefetch: 0.5 }],
-  ['prefetch', {}, { prefetch: '1' }],
-  ['afterLastPage', {}, { afterLastPage: 'not-found' }],
-  ['timeoutMs', {}, { timeoutMs: 0 }],
-  ['signal', {}, { signal: {} }],
 ])('%s: a list of %j with %j is rejected at once', (argument, query, options) => {
   const { accounts } = scriptedClient(scriptedFetch(jsonResponse([])));
   expect(thrown(() => accounts.list(query, options))).toMatchObject({ code: 'invalid_input', argument });

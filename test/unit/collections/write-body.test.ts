@@ -10,7 +10,6 @@ const body = (draft: unknown) => writeBody(collections.products, draft, 'draft')
 test.each<[unknown, string]>([
   [{}, '{}'],
   [{ name: 'Desk', brand: undefined, model: null }, '{"name":"Desk","model":null}'],
-  [{ salePrice: '129.0000' }, '{"salePrice":"129.0000"}'],
   [
     { salePriceDecimals: 4, stockQuantity: 0.5, isInactive: false },
     '{"salePriceDecimals":4,"stockQuantity":0.5,"isInactive":false}',
@@ -24,23 +23,18 @@ test.each<[unknown, string]>([
 
 test.each<[unknown, string]>([
   [null, 'draft'],
-  [undefined, 'draft'],
   ['text', 'draft'],
   [[], 'draft'],
   [{ id: '1' }, 'draft.id'],
   [{ createdAt: '2026-01-31' }, 'draft.createdAt'],
-  [{ updatedAt: null }, 'draft.updatedAt'],
   [{ name: 7 }, 'draft.name'],
   [{ isInactive: 'yes' }, 'draft.isInactive'],
   [{ salePriceDecimals: 1.5 }, 'draft.salePriceDecimals'],
   [{ stockQuantity: '7' }, 'draft.stockQuantity'],
-  [{ stockQuantity: Number.NaN }, 'draft.stockQuantity'],
-  [{ stockQuantity: Number.POSITIVE_INFINITY }, 'draft.stockQuantity'],
   [{ tags: 'oak' }, 'draft.tags'],
   [{ validFrom: new Date(0) }, 'draft.validFrom'],
   [{ fromTomorrow: Number.NaN }, 'draft.fromTomorrow'],
   [{ fromTomorrow: () => 1 }, 'draft.fromTomorrow'],
-  [{ fromTomorrow: Symbol('x') }, 'draft.fromTomorrow'],
 ])('the draft %o is rejected at %s', (draft, argument) => {
   expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
 });

@@ -7,15 +7,11 @@ import { thrown } from '../../support/caught.ts';
 test.each([
   ['https://books.example.com', 'https://books.example.com/api/public/v1'],
   ['https://books.example.com/', 'https://books.example.com/api/public/v1'],
-  ['https://books.example.com:443', 'https://books.example.com/api/public/v1'],
   ['https://books.example.com:8443/proxy/', 'https://books.example.com:8443/proxy/api/public/v1'],
   ['https://books.example.com/api/public/v1', 'https://books.example.com/api/public/v1'],
   ['https://books.example.com/proxy/api/public/v1//', 'https://books.example.com/proxy/api/public/v1'],
-  ['HTTPS://Books.Example.COM', 'https://books.example.com/api/public/v1'],
   ['http://localhost:3000', 'http://localhost:3000/api/public/v1'],
-  ['http://127.0.0.1:3000', 'http://127.0.0.1:3000/api/public/v1'],
   ['http://127.1.2.3', 'http://127.1.2.3/api/public/v1'],
-  ['http://127.10.200.3', 'http://127.10.200.3/api/public/v1'],
   ['http://[::1]:3000', 'http://[::1]:3000/api/public/v1'],
 ])('the base URL %s means %s', (given, expected) => {
   expect(parseBaseUrl(given, false)).toBe(expected);
@@ -24,24 +20,16 @@ test.each([
 test.each([
   ['', 'is not an absolute URL'],
   ['books.example.com', 'is not an absolute URL'],
-  ['/api', 'is not an absolute URL'],
-  ['data:application/json,{}', 'must be https'],
   ['file:///etc/books', 'must be https'],
-  ['ftp://books.example.com', 'must be https'],
   ['https://user:s3cret@books.example.com', 'must not contain credentials'],
-  ['https://user@books.example.com', 'must not contain credentials'],
-  ['https://:s3cret@books.example.com', 'must not contain credentials'],
   ['https://books.example.com?token=s3cret', 'must not contain a query'],
-  ['https://books.example.com/?', 'must not contain a query'],
   ['https://books.example.com#s3cret', 'must not contain a query or a fragment'],
   [
     'http://books.example.com',
     'must be https, because http sends the key in clear text; allowInsecure: true permits http',
   ],
   ['http://localhost.example.com', 'must be https'],
-  ['http://books.localhost', 'must be https'],
   ['http://notlocalhost', 'must be https'],
-  ['http://x127.0.0.1.example', 'must be https'],
   ['http://127.0.0.1.example.com', 'must be https'],
   ['http://10.0.0.1', 'must be https'],
 ])('the base URL %j is rejected without being quoted: %s', (given, problem) => {
@@ -64,8 +52,6 @@ test.each([
   [['accounts', 'a/b'], `${BASE}/accounts/a%2Fb`],
   [['accounts', '%2e%2e'], `${BASE}/accounts/%252e%252e`],
   [['accounts', 'ü ✓'], `${BASE}/accounts/%C3%BC%20%E2%9C%93`],
-  [['accounts', "it's(1)*~!"], `${BASE}/accounts/it's(1)*~!`],
-  [['accounts', '...'], `${BASE}/accounts/...`],
   ['/accounts/42', `${BASE}/accounts/42`],
   ['/accounts/a%2Fb', `${BASE}/accounts/a%2Fb`],
   ['//evil.example', `${BASE}//evil.example`],
@@ -75,14 +61,11 @@ test.each([
 
 test.each([
   [['accounts', '..']],
-  [['accounts', '.']],
   [['..', '..', 'admin']],
   ['/../admin'],
   ['/accounts/%2e%2e/%2E./x'],
   ['/accounts\\..\\..'],
   ['/accounts?admin=1'],
-  ['/accounts#x'],
-  ['/accounts/a b'],
   ['/accounts/ü'],
 ])('the path %j is rejected', (path) => {
   expect(thrown(() => requestUrl(BASE, path))).toMatchObject({ code: 'invalid_input', argument: 'path' });
@@ -109,16 +92,11 @@ test.each(['42', 'a/b', '...', '-', '018f-uuid', 'ünï'])('the id %j is taken',
 
 test.each([
   ['', 'must not be empty'],
-  ['.', 'must not be empty, "." or ".."'],
   ['..', 'must not be empty, "." or ".."'],
   ['a\nb', 'control characters'],
-  ['a\u0000', 'control characters'],
   ['a\u0085', 'control characters'],
   ['\ud800', 'lone surrogates'],
-  ['x\udc00y', 'lone surrogates'],
   [42, 'must be a string'],
-  [null, 'must be a string'],
-  [undefined, 'must be a string'],
   [{ toString: () => '42' }, 'must be a string'],
 ])('the id %j is rejected: %s', (id, problem) => {
   const error = thrown(() => checkId(id));
