@@ -1,15 +1,11 @@
 import { createClient } from 'accounting-data-sdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
-import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
+import { jsonResponse, scriptedFetch } from '../support/scripted-fetch.ts';
 
-// The first call of a client loads ky, and its first invalid record Zod. Bundlers put them into files of their own, which
-// can fail to load.
+// The first call of a client loads ky. Bundlers put it into a file of its own, which can fail to load.
 
-afterEach(() => {
-  vi.doUnmock('ky');
-  vi.doUnmock('../../src/schemas/record-schema.ts');
-});
+afterEach(() => void vi.doUnmock('ky'));
 
 const failed = () => {
   throw new TypeError('Failed to fetch dynamically imported module: https://shop.example/ky.js');
@@ -38,15 +34,6 @@ test('a library that fails to load is a ConnectionError; the next call tries aga
   vi.doUnmock('ky');
   expect(await create()).toMatchObject({ id: '7' });
   expect(fetch.requests).toHaveLength(1);
-});
-
-test('a schema that fails to load fails the call; the next invalid record loads it again', async () => {
-  vi.doMock('../../src/schemas/record-schema.ts', failed as () => object);
-  const client = scriptedClient(scriptedFetch(jsonResponse([{ id: '7', salePrice: 12 }])), { retry: false });
-  const first = () => client.products.list().first();
-  expect(await caught(first())).toMatchObject({ code: 'connection_failed', retryable: true });
-  vi.doUnmock('../../src/schemas/record-schema.ts');
-  expect(await caught(first())).toMatchObject({ code: 'unexpected_response', reason: 'wrong_shape' });
 });
 
 test('each request uses the fetch that is global then, so that a test double may start late', async () => {

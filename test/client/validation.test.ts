@@ -44,7 +44,6 @@ test.each([
 test('null is valid in every documented field, and unknown fields are kept', async () => {
   const record = { id: '1', name: null, salePrice: null, tags: null, stockQuantity: null, odd: { a: [1] } };
   expect(await read(record)).toEqual(record);
-  expect(await read({ id: '1', salePrice: '1.0000', fromTomorrow: 1 })).toHaveProperty('fromTomorrow', 1);
 });
 
 test('with validation: report invalid rows are on the page, not among its records', async () => {
@@ -132,13 +131,7 @@ test.each([{}, { id: 7 }, null])('a schema of the caller must keep the id: %j', 
 });
 
 test('page.ids and page.sent are what the service sent for each record, even if a schema changes it', async () => {
-  const rows = [
-    { id: '3', name: 'c' },
-    { id: 7 },
-    { id: '5', name: 'e' },
-    { id: '3', name: 'c' },
-    { id: '9' },
-  ];
+  const rows = [{ id: '3', name: 'c' }, { id: 7 }, { id: '3', name: 'c' }, { id: '9' }];
   const schema = handMade((value) => {
     const { id, name = 'none' } = value as { id: string; name?: string };
     return { value: { id: `acme-${id}`, title: name } };
@@ -148,11 +141,10 @@ test('page.ids and page.sent are what the service sent for each record, even if 
   expect(page.value).toMatchObject({
     records: [
       { id: 'acme-3', title: 'c' },
-      { id: 'acme-5', title: 'e' },
       { id: 'acme-9', title: 'none' },
     ],
-    ids: ['3', '5', '9'],
-    sent: [rows[0], rows[2], rows[4]],
+    ids: ['3', '9'],
+    sent: [rows[0], rows[3]],
     rows,
   });
 });

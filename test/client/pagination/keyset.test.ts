@@ -22,22 +22,6 @@ const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
 const ascending = (ids: readonly number[]) => ids.toSorted((a, b) => a - b);
 
 describe('a read by keyset', () => {
-  test('requests interval after interval, and ends when an open one has no row on its first two pages', async () => {
-    const { accounts, queries } = accountsOf(range(1, 75));
-    const pages = await all(accounts.list({}, keyset).pages());
-    expect(idsIn(pages)).toEqual(range(1, 75));
-    expect(pages.at(-1)).toMatchObject({ pagination: 'keyset', complete: 'certain' });
-    expect(queries()).toEqual([
-      '_page=1',
-      'id[lte]=29',
-      'id[gt]=29',
-      'id[gt]=29&id[lte]=58',
-      'id[gt]=58&id[lte]=87',
-      'id[gt]=75',
-      '_page=2&id[gt]=75',
-    ]);
-  });
-
   test('delivers a record once that a response contains twice', async () => {
     const { accounts } = serviceOf(({ page = 1, id }) => {
       const rows = inside(range(1, 20), id).flatMap((row) => [row, row]);

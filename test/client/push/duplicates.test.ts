@@ -30,11 +30,8 @@ test('a push creates a product with another idempotency key if a crash of the se
 test('a push updates a product to its row if the product got a key that no row has', async () => {
   const { sandbox, run } = setUpPush();
   await run([A]);
-  sandbox.clock.advance(60_000);
   sandbox.store.products.update('1', { productNumber: 'A-old' });
-  const { results } = await run([{ productNumber: 'B' }, A], { concurrency: 1 });
-  expect(results[1]).toMatchObject({ key: 'A', action: 'updated', id: '1', fields: ['productNumber'] });
-  expect(sandbox.store.products.all()).toHaveLength(2);
+  expect((await run([A])).results).toMatchObject([{ action: 'updated', id: '1', fields: ['productNumber'] }]);
 });
 
 test('a push reports a conflict if the product that its store has for one row has the key of another row', async () => {

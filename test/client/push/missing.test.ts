@@ -123,14 +123,6 @@ test.each([
   expect((await run([...rows], options)).report.counts).toMatchObject({ deleted });
 });
 
-test('a push does not count missing products that already match their patch against maxCandidates', async () => {
-  const many = Array.from({ length: 60 }, (_, n) => ({ productNumber: `P-${n}`, isInactive: n > 1 }));
-  const { run } = setUpPush([...many, { productNumber: 'A' }]);
-  const options = { missing: deactivate, maxCandidates: 2 };
-  expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: ['update', 'update'] });
-  expect(await run([{ productNumber: 'A' }], options)).toMatchObject({ commits: [], done: ['A unchanged'] });
-});
-
 test('a push deletes at most a tenth of the products that have a key, if that is more than 50', async () => {
   const { run, sandbox } = setUpPush(products(600), { sandbox: { pageSize: 200 } });
   const error = await caught(run(products(530), { missing: 'delete' }));

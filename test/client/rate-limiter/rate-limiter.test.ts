@@ -77,14 +77,7 @@ const queued: readonly (readonly [
   remaining?: number,
 ])[] = [
   ['five seconds if the first call, which goes alone, has no response', 5_000, {}],
-  ['maxWaitMs if no limits are known', 500, { maxWaitMs: 500 }],
   ['five seconds if a probe of a used-up quota has no response', 5_000, { timeoutMs: 30_000 }, 0],
-  [
-    'timeoutMs if a call in flight uses the quota up and never ends',
-    4_000,
-    { retry: { maxAttempts: 1 }, timeoutMs: 4_000 },
-    1,
-  ],
   [
     'five seconds if a call in flight uses the quota up, never ends and has no timeout',
     5_000,

@@ -1,6 +1,6 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { createClient, memoryStore, push, sync } from 'accounting-data-sdk';
+import { createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -47,11 +47,8 @@ test('telemetryListeners counts attempts and requests of a call, and makes an ev
     'accounting.call.attempts': 3,
     'accounting.call.requests': 3,
   });
-  const waits = create?.events.map(({ name, attributes }) => [name, attributes?.['accounting.wait.reason']]);
-  expect(waits).toEqual([
-    ['accounting.wait', 'retry'],
-    ['accounting.wait', 'retry'],
-  ]);
+  const wait = { name: 'accounting.wait', attributes: { 'accounting.wait.reason': 'retry' } };
+  expect(create?.events).toMatchObject([wait, wait]);
   // A 429 costs no attempt.
   expect(read?.attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
@@ -123,18 +120,8 @@ test('telemetryListeners uses the provider that is registered when the first cal
   }
 });
 
-test('telemetryListeners names the port of a listening service and the prefix of its base URL', async () => {
-  await using sandbox = createSandbox({ records: { products: 1 } });
-  const { port } = await sandbox.listen();
+test('telemetryListeners names the prefix of a base URL', async () => {
   const recorded = record();
-  const client = createClient({ ...sandbox.clientOptions, on: telemetryListeners(recorded.options) });
-  await client.products.get('1');
-  expect((await recorded.spans())[0]?.attributes).toMatchObject({
-    'server.address': '127.0.0.1',
-    'server.port': port,
-    'url.scheme': 'http',
-  });
-
   const books = createSandbox({ records: { products: 1 } });
   const prefixed = createClient({
     apiKey: books.keys.full,
@@ -143,7 +130,7 @@ test('telemetryListeners names the port of a listening service and the prefix of
     on: telemetryListeners(recorded.options),
   });
   await prefixed.products.get('1');
-  expect((await recorded.spans())[1]?.attributes).toMatchObject({
+  expect((await recorded.spans())[0]?.attributes).toMatchObject({
     'url.template': '/tenants/7/api/public/v1/products/{id}',
   });
 });
@@ -187,19 +174,6 @@ test('the span of a run has the calls of a sync below it', async () => {
   const calls = callsOf(spans).filter((span) => span !== outer);
   expect(calls.length).toBeGreaterThan(4);
   expect(new Set(calls.map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
-});
-
-test('the span of a run has the calls of a push below it', async () => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-  const { client, recorded } = recordedClient();
-  const rows = [{ productNumber: 'DESK', name: 'Desk' }];
-  await push(client.products, { tenant: 'acme', key: 'productNumber', rows, store: new Map() });
-  const spans = callsOf(await recorded.spans());
-  const outer = spans.find(({ name }) => name === 'accounting push');
-  expect(outer?.attributes).toMatchObject({ 'accounting.tenant': 'acme', 'accounting.push.rows': 1 });
-  const calls = spans.filter(({ parent }) => parent === outer?.id);
-  expect(calls.map(({ attributes }) => attributes['http.request.method'])).toContain('POST');
-  expect(calls).toHaveLength(spans.length - 1);
 });
 
 test.for([

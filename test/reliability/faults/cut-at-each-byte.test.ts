@@ -1,6 +1,6 @@
 import type { AnyAccountingError, Client, RequestOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
+import { callWith, type METHODS, quickClient } from '../../support/four-methods.ts';
 import { closedAgain, listenersOn, openResources } from '../../support/open-resources.ts';
 import { type Framing, type RawResponse, rawJson, sendRaw } from '../../support/raw-responses.ts';
 import { type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
@@ -8,19 +8,11 @@ import { type SeenRequest, scriptedServer } from '../../support/scripted-server.
 type Call = 'LIST' | (typeof METHODS)[number];
 
 /** What follows a cut in the body: the same request again, success, or the error of the status. */
-type Then = 'sent again' | 'done' | 'unknown_problem' | 'rate_limited';
+type Then = 'sent again' | 'done' | 'unknown_problem';
 
 type Kind = readonly [call: Call, status: number, then: Then, framing: Framing];
 
-const isSoak = process.env.SOAK_FAULTS !== undefined;
 const hour = 3_600_000;
-
-const problems: readonly Kind[] = METHODS.flatMap((method) =>
-  (['length', 'chunked'] as const).flatMap((framing): Kind[] => [
-    [method, 422, 'unknown_problem', framing],
-    [method, 429, 'rate_limited', framing],
-  ]),
-);
 
 const kinds: readonly Kind[] = [
   ['LIST', 200, 'sent again', 'chunked'],
@@ -29,16 +21,15 @@ const kinds: readonly Kind[] = [
   ['PATCH', 200, 'sent again', 'length'],
   ['DELETE', 200, 'done', 'length'],
   ['DELETE', 204, 'done', 'length'],
-  // The bytes of a problem are the same for every method: a soak tests all of them.
-  ...problems.filter(([method, status]) => isSoak || `${method} ${status}` === 'POST 422'),
+  // The bytes of a problem are the same for every method.
+  ['POST', 422, 'unknown_problem', 'length'],
 ];
 
 /** A response to a call: a record, a list of it, or a problem. */
 function responseTo(call: Call, status: number, framing: Framing = 'length'): RawResponse {
   const record = { id: '42' };
   const body = status >= 400 ? { type: 'other' } : call === 'LIST' ? [record] : record;
-  const headers = status === 429 ? ['retry-after: 3600'] : [];
-  return rawJson(status, body, { framing, headers });
+  return rawJson(status, body, { framing });
 }
 
 function start(client: Client, call: Call, options: RequestOptions): Promise<unknown> {
@@ -73,8 +64,8 @@ async function cutEverywhere([call, status, , framing]: Kind, attempts: 1 | 2, s
     );
     ends.push({ at, end });
     if (ends.length % 16 === 0) await end;
-    // The suite cuts a head at every tenth byte, and its end and the body at each; a soak cuts everything at each.
-    at += !isSoak && at < response.bodyAt - 10 ? 10 : 1;
+    // A head at every tenth byte, its end and the body at each.
+    at += at < response.bodyAt - 10 ? 10 : 1;
   }
   return await Promise.all(
     ends.map(async ({ at, end }) => {
@@ -91,7 +82,7 @@ function due(then: Then, inHead: boolean, attempts: 1 | 2): string {
   if (again && attempts === 2) return 'done, requests 2';
   if (inHead) return 'connection_failed, unknown, retryable true, requests 1';
   if (again) return 'unexpected_response, applied, retryable true, requests 1';
-  return `${then}, rejected, retryable ${then === 'rate_limited'}, requests 1`;
+  return `${then}, rejected, retryable false, requests 1`;
 }
 
 test.each(kinds)(

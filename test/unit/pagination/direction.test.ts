@@ -9,13 +9,6 @@ const ids = { after: BELOW_ALL, through: undefined };
 const all = { asc: intervalOf(ids, 'asc'), desc: intervalOf(ids, 'desc') };
 
 test.each<[Interval, 'asc' | 'desc', { caller?: IdBounds; idLimit?: bigint }, IdBounds | undefined]>([
-  [all.asc, 'asc', {}, undefined],
-  [{ ...all.asc, through: 9n }, 'asc', {}, { lte: '9' }],
-  [{ after: 5n, through: 9n }, 'asc', {}, { gt: '5', lte: '9' }],
-  // In descending order the keys are the negative ids.
-  [all.desc, 'desc', {}, undefined],
-  [{ ...all.desc, through: -9n }, 'desc', {}, { gte: '9' }],
-  [{ after: -5n, through: -1n }, 'desc', {}, { lt: '5', gte: '1' }],
   // The operators of the caller are left to the caller.
   [{ after: 5n, through: 9n }, 'asc', { caller: { gt: '1' } }, { gte: '6', lte: '9' }],
   [{ after: 5n, through: 9n }, 'asc', { caller: { lte: '20' } }, { gt: '5', lt: '10' }],

@@ -14,7 +14,7 @@ import { NO_HURRY } from '../../../support/seeds.ts';
 import { onVirtualClock, runUntilSettled } from '../../../support/virtual-clock.ts';
 
 /** `SOAK_HISTORIES=200` plays more of each. */
-const TRIALS = Number(process.env.SOAK_HISTORIES ?? 12);
+const TRIALS = Number(process.env.SOAK_HISTORIES ?? 6);
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
