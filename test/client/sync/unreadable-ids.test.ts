@@ -1,19 +1,18 @@
 // A row whose id cannot be read can be in no copy.
 
-import { isAccountingError, type SyncOptions } from 'accounting-data-sdk';
+import type { SyncOptions } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
-  addAccounts,
   Copy,
   clientOf,
   failureOf,
   KEY,
   listing,
   readAccounts,
-  setUpSync,
   stateIn,
   syncAll,
+  withAccounts,
 } from './set-up.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -21,26 +20,21 @@ type Row = Readonly<Record<string, unknown>>;
 /** How an error names the id, and a row with such an id. */
 const FORMS: readonly (readonly [string, (row: Row) => unknown])[] = [
   ['id is the JSON number 15', (row) => ({ ...row, id: Number(row.id) })],
-  ['id is the JSON number 1.5', (row) => ({ ...row, id: 1.5 })],
   ['id is a JSON number that JavaScript cannot hold exactly', (row) => ({ ...row, id: 2 ** 60 })],
   ['id is null', (row) => ({ ...row, id: null })],
   ['id is an empty string', (row) => ({ ...row, id: '' })],
   ['id is an object', (row) => ({ ...row, id: { $oid: row.id } })],
-  ['id is an array', (row) => ({ ...row, id: [row.id] })],
-  ['id is a boolean', (row) => ({ ...row, id: true })],
   ['id is missing', ({ id: _, ...row }) => row],
   ['id is missing, but there is "Id"', ({ id, ...row }) => ({ ...row, Id: id })],
   ['id is missing, but there is "_id"', ({ id, ...row }) => ({ ...row, _id: id })],
   ['id is missing, but there is "@id"', ({ id, ...row }) => ({ '@id': `/accounts/${id}`, ...row })],
   ['the row is null', () => null],
-  ['the row is an array', (row) => [row]],
   ['the row is a string', () => 'Cash'],
 ];
 
 /** A service with 25 accounts, of which the id of one or of all cannot be read. */
 function unreadable(formOf: (row: Row) => unknown, which: 'one' | 'all' = 'one') {
-  const books = setUpSync();
-  addAccounts(books, 25);
+  const books = withAccounts(25);
   const body = (text: string) => {
     const rows = JSON.parse(text) as Row[];
     return JSON.stringify(rows.map((row) => (which === 'all' || row.id === '15' ? formOf(row) : row)));
@@ -49,59 +43,44 @@ function unreadable(formOf: (row: Row) => unknown, which: 'one' | 'all' = 'one')
   return { ...books, client: clientOf(books.sandbox, { validation: 'report' }) };
 }
 
-for (const pagination of ['keyset', 'page'] as const) {
-  test.each(FORMS)(`a sync by ${pagination} delivers the other rows, then fails: %s`, async (why, formOf) => {
-    const books = listing(unreadable(formOf), { pagination });
-    const copy = new Copy();
-    const localIds = () => ['15', '99'];
-    const deleted: string[] = [];
-    const options: Partial<SyncOptions<typeof books.client>> = {
-      collections: ['accounts'],
-      mode: 'full',
-      onBatch: copy.take,
-      localIds,
-      onDelete: (ids) => void deleted.push(...ids),
+test.each(FORMS)('a sync delivers the other rows, then fails: %s', async (why, formOf) => {
+  const books = unreadable(formOf);
+  const copy = new Copy();
+  const deleted: string[] = [];
+  const options: Partial<SyncOptions<typeof books.client>> = {
+    collections: ['accounts'],
+    mode: 'full',
+    onBatch: copy.take,
+    localIds: () => ['15', '99'],
+    onDelete: (ids) => void deleted.push(...ids),
+  };
+  for (const pagination of ['keyset', 'page'] as const) {
+    const { errors, report } = await failureOf(syncAll(listing(books, { pagination }), options));
+    expect([copy.ids.length, deleted]).toEqual([24, []]);
+    const error = {
+      code: 'unexpected_response',
+      reason: 'unreadable_id',
+      path: '/accounts',
+      retryable: false,
+      message: expect.stringMatching(/^GET \/accounts .*in row \d+ of the read, /),
+      issues: [expect.stringContaining(why)],
     };
-    for (let runs = 0; runs < 2; runs++) {
-      const { errors, report } = await failureOf(syncAll(books, options));
-      expect(copy.ids).toHaveLength(24);
-      expect(errors).toMatchObject([
-        {
-          collection: 'accounts',
-          error: {
-            code: 'unexpected_response',
-            reason: 'unreadable_id',
-            path: '/accounts',
-            retryable: false,
-            message: expect.stringMatching(/^GET \/accounts .*in row \d+ of the read, /),
-            issues: [expect.stringContaining(why)],
-          },
-        },
-      ]);
-      expect(report.collections).toMatchObject([
-        { status: 'failed', watermark: undefined, deletions: undefined, resumed: false },
-      ]);
-      expect(deleted).toEqual([]);
-    }
-    books.sandbox.faults.clear();
-    const report = await syncAll(books, options);
-    expect(report.collections).toMatchObject([{ status: 'done', deletions: { deleted: 1 } }]);
-    expect([copy.ids.length, deleted]).toEqual([25, ['99']]);
-  });
-}
+    expect(errors).toMatchObject([{ collection: 'accounts', error }]);
+    expect(report.collections).toMatchObject([
+      { status: 'failed', watermark: undefined, deletions: undefined, resumed: false },
+    ]);
+  }
+  books.sandbox.faults.clear();
+  const report = await syncAll(books, options);
+  expect(report.collections).toMatchObject([{ status: 'done', deletions: { deleted: 1 } }]);
+  expect([copy.ids.length, deleted]).toEqual([25, ['99']]);
+});
 
-/** By the others every page is the same. */
-const DIFFERENT = FORMS.filter(([, formOf]) => formOf.length > 0);
-
-test.each(DIFFERENT)(
-  'a run in which no id can be read delivers no record, and fails: %s',
-  async (_, formOf) => {
-    const books = unreadable(formOf, 'all');
-    const error = await caught(readAccounts(books));
-    expect(isAccountingError(error, 'unexpected_response') && error.reason).toBe('unreadable_id');
-    expect(stateIn(books.states)).not.toHaveProperty('watermark');
-  },
-);
+test('a run in which no id can be read delivers no record, and fails', async () => {
+  const books = unreadable((row) => ({ ...row, id: Number(row.id) }), 'all');
+  expect(await caught(readAccounts(books))).toMatchObject({ reason: 'unreadable_id' });
+  expect(stateIn(books.states)).not.toHaveProperty('watermark');
+});
 
 test('a run of changes in which an id cannot be read keeps the watermark of the last one', async () => {
   const books = unreadable((row) => ({ ...row, id: null }));

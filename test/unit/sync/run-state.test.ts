@@ -4,7 +4,7 @@ import { resolved } from '../../../src/input/checks.ts';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { SyncState } from '../../../src/reading/state.ts';
 import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';
-import { committed, delivering, progressOf, removed, reportOf } from '../../../src/sync/run-report.ts';
+import { committed, delivering, removed, reportOf } from '../../../src/sync/run-report.ts';
 import {
   abandoned,
   begin,
@@ -87,11 +87,6 @@ test('a clock behind the bound makes the run read everything, by the watermark o
   const again = next(step.state, pageAt('2026-01-05T06:00:00Z', { records }), rulesOf());
   expect(again).toMatchObject({ kind: 'deliver', restarted: false, state: { clockWentBack: true } });
   expect(checkpointOf(again.state).run?.watermark).toBe('2026-01-05T07:00:00Z');
-});
-
-test('an updatedSince that is not used may lie in the future', () => {
-  const options = { updatedSince: '2040-01-01T00:00:00Z' };
-  expect(next(startOf(ended, options), pageAt(LATER), rulesOf(options)).kind).toBe('pass');
 });
 
 describe('a 400', () => {
@@ -181,16 +176,6 @@ test.each([
 describe('the report of a run', () => {
   const batch = { records: [{ id: '1' }, { id: '2' }], invalid: [] };
 
-  test('that did not begin has neither mode nor watermark', () => {
-    expect(reportOf(unread(own))).toMatchObject({
-      status: 'stopped',
-      mode: undefined,
-      resumed: false,
-      watermark: undefined,
-      records: 0,
-    });
-  });
-
   test('that has not ended has the watermark of the state in the store', () => {
     const state = next(startOf(ended), pageAt(LATER, { records }), rulesOf()).state;
     expect(reportOf(state)).toMatchObject({
@@ -225,10 +210,5 @@ describe('the report of a run', () => {
       replaced: 2,
       deleted: 3,
     });
-  });
-
-  test.each([0, 2_000])('shows records per second after %i ms', (elapsedMs) => {
-    const state = committed(delivering(startOf(ended), batch), undefined);
-    expect(progressOf(state, elapsedMs).recordsPerSecond).toBe(elapsedMs === 0 ? 0 : 1);
   });
 });

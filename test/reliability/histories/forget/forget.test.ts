@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { PGlite } from '@electric-sql/pglite';
 import { createClient, forget, isAccountingError, refresh, type SyncTarget, sync } from 'accounting-data-sdk';
 import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
-import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterAll, expect, test } from 'vitest';
 import { startPglite } from '../../../support/pglite.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
@@ -63,10 +63,10 @@ function company(random: SeededRandom, name: string) {
   for (const { id } of sandbox.store.accounts.all()) sandbox.store.accounts.update(id, { name });
   for (const { id } of sandbox.store.products.all()) sandbox.store.products.update(id, { name });
   const { full, readOnly } = sandbox.keys;
-  return { sandbox, clientOf: (isRotated: boolean) => clientOf(sandbox, isRotated ? readOnly : full) };
+  const clientOf = (isRotated: boolean) =>
+    createClient({ ...sandbox.clientOptions, apiKey: isRotated ? readOnly : full });
+  return { sandbox, clientOf };
 }
-
-const clientOf = ({ clientOptions }: Sandbox, apiKey: string) => createClient({ ...clientOptions, apiKey });
 
 /** Takes a turn of the event loop, or only a few microtasks. */
 async function aMoment(random: SeededRandom): Promise<void> {
@@ -118,7 +118,6 @@ async function play(seed: number, { target, rowsOf }: Database): Promise<readonl
   await Promise.race([reached, ended]);
   await aMoment(random);
   await forget({ tenant, target });
-  const left: string[] = [];
   const bolt = random.chance(0.4) ? company(random, 'bolt') : undefined;
   if (bolt !== undefined) {
     await aMoment(random);
@@ -127,12 +126,12 @@ async function play(seed: number, { target, rowsOf }: Database): Promise<readonl
   const error = await ended;
   if (error !== undefined && !isExpected(error)) throw error;
   const rows = await rowsOf(tenant);
-  if (bolt === undefined) return [...left, ...rows];
+  if (bolt === undefined) return rows;
   const kept = rows.filter((row) => row.startsWith('record '));
   const { store } = bolt.sandbox;
   const expected = store.accounts.count + store.products.count + store.boms.count;
-  if (kept.length !== expected) left.push(`${kept.length} of ${expected} records of the next company`);
-  return [...left, ...kept.filter((row) => row.includes('acme'))];
+  const left = kept.filter((row) => row.includes('acme'));
+  return kept.length === expected ? left : [...left, `${kept.length} of ${expected} of the next company`];
 }
 
 /** The run noticed that its copy is gone. */
@@ -145,7 +144,7 @@ function isExpected(error: unknown): boolean {
 test.each([
   ['SQLite', async () => openSqlite(), 20],
   // Where the same takes seven times as long.
-  ['PostgreSQL', openPostgres, 5],
+  ['PostgreSQL', openPostgres, 3],
 ])('a run beside forget leaves nothing of a company in %s', NO_HURRY, async (_, open, seeds) => {
   const database = await open();
   await expectNoFindings(seedsToRun(seeds), (seed) => play(seed, database));
@@ -154,9 +153,11 @@ test.each([
 test('a history of forget finds what a run writes that restores the copy', async () => {
   const database = openSqlite();
   const forgotten = { ...database, target: restoring(database.target) };
-  const findings = [];
-  for (let seed = 0; seed < 20; seed++) findings.push(...(await play(seed, forgotten).catch(() => [])));
-  expect(findings.length).toBeGreaterThan(0);
+  let findings: readonly string[] = [];
+  for (let seed = 0; findings.length === 0; seed++) {
+    expect(seed).toBeLessThan(20);
+    findings = await play(seed, forgotten).catch(() => []);
+  }
 });
 
 /** A target whose forget removes nothing. */
