@@ -16,7 +16,7 @@ function argsOf(line: string): string[] {
 }
 
 test('get prints a record as the service sends it, an invalid one too', async () => {
-  const { sandbox, env } = openSandbox({ records: 200 });
+  const { sandbox, env } = openSandbox({ records: { accountAddresses: 3, products: 1 } });
   for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
     const { code, out } = await run(env, ['get', name, '3']);
     expect([code, JSON.parse(out)]).toEqual([0, sandbox.store.accountAddresses.get('3')]);
@@ -27,7 +27,7 @@ test('get prints a record as the service sends it, an invalid one too', async ()
 });
 
 test('whoami shows for each collection whether the key may read it', async () => {
-  const { sandbox, env } = openSandbox({ records: 200 });
+  const { sandbox, env } = openSandbox();
   const all = await run(env, ['whoami', '--json']);
   expect(JSON.parse(all.out)).toMatchObject({
     baseUrl: `${sandbox.baseUrl}/api/public/v1`,
@@ -35,7 +35,6 @@ test('whoami shows for each collection whether the key may read it', async () =>
     quota: { limit: 10_000, remaining: 10_000 - collectionNames.length },
   });
   expect(sandbox.count()).toBe(collectionNames.length);
-
   const some = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, ['whoami']);
   const rows = some.out.split('\n').map((line) => line.split(/ {2,}/));
   expect(rows.slice(1, collectionNames.length + 1)).toEqual(
@@ -43,12 +42,14 @@ test('whoami shows for each collection whether the key may read it', async () =>
   );
 });
 
+const FORBIDDEN = { kind: 'status', status: 403, type: 'forbidden' } as const;
+
 test.each([
   'whoami',
   'probe accounts --json',
   'discover',
   'pull --all --out FILE',
-  'pull --all --to FILE --tenant acme',
+  'pull --all --to FILE --tenant a',
 ])('a key that is invalid or has no read access ends the command with exit code 3: %s', async (line) => {
   const { sandbox, env } = openSandbox({ records: 20 });
   const args = [...argsOf(line), '--quiet'];
@@ -56,6 +57,13 @@ test.each([
   expect([invalid.code, invalid.out, invalid.log]).toEqual([3, '', expect.stringContaining('401')]);
   const without = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, args);
   expect([without.code, without.log]).toEqual([3, expect.stringContaining('has no read access')]);
+  if (!line.includes('--to')) return;
+  // A key that may not read one collection any more still reads others.
+  expect((await run(env, args)).code).toBe(0);
+  sandbox.faults.add(FORBIDDEN, { collection: 'accounts' });
+  const { code, log } = await run(env, args);
+  expect([code, log]).toEqual([3, expect.stringContaining('accounts')]);
+  expect(log).not.toContain('has no read access');
 });
 
 test.each(['discover products boms --out FILE', 'pull --all --to FILE --tenant acme'])(
@@ -67,24 +75,11 @@ test.each(['discover products boms --out FILE', 'pull --all --to FILE --tenant a
   },
 );
 
-test('a key that may not read one collection any more is not said to read nothing', async () => {
-  const { sandbox, env } = openSandbox({ records: 20 });
-  const args = ['pull', '--all', '--to', folder()('books.sqlite'), '--tenant', 'acme', '--quiet'];
-  expect((await run(env, args)).code).toBe(0);
-  sandbox.faults.add(
-    { kind: 'status', status: 403, type: 'forbidden' },
-    { path: '/api/public/v1/accounts', times: 20 },
-  );
-  const { code, log } = await run(env, args);
-  expect([code, log]).toEqual([3, expect.stringContaining('accounts')]);
-  expect(log).not.toContain('has no read access');
-});
-
 test.each([
   'pull accounts --to FILE',
   'push FILE.csv --key productNumber --yes --state FILE --visible-after 10ms',
 ])('%s rejects what another API key wrote until --same-company accepts it', async (line) => {
-  const { sandbox, env } = openSandbox({ records: { accounts: 40 } });
+  const { sandbox, env } = openSandbox({ records: { accounts: 4 } });
   const args = argsOf(`${line} --tenant acme`);
   const runAs = (key: string, ...more: string[]) =>
     run({ ...env, ACCOUNTING_API_KEY: key }, [...args, ...more]);
@@ -104,45 +99,38 @@ test.each([
 test.each(['whoami', 'probe accounts boms', 'discover accounts boms'])(
   '%s blames the key for a 404 of one collection and a 403 of the others, and the base URL if each is a 404',
   async (line) => {
-    const { sandbox, env } = openSandbox({ records: 20 });
+    const { sandbox, env } = openSandbox();
     const args = [...argsOf(line), '--quiet'];
     const wrong = await run({ ...env, ACCOUNTING_BASE_URL: `${env.ACCOUNTING_BASE_URL}/wrong` }, args);
     const blamed = /none of the collections.*\n.*ACCOUNTING_BASE_URL/;
     expect([wrong.code, wrong.log]).toEqual([5, expect.stringMatching(blamed)]);
-    const missing = { kind: 'status', status: 404, type: 'not_found' } as const;
-    sandbox.faults.add(missing, { collection: 'accounts', times: Number.POSITIVE_INFINITY });
+    sandbox.faults.add({ kind: 'status', status: 404, type: 'not_found' }, { collection: 'accounts' });
     const { code, log } = await run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden }, args);
     expect([code, log]).toEqual([3, expect.stringContaining('has no read access')]);
+  },
+);
+
+test.each([
+  ['', 60, /^ {2}130 .*Ctrl-C/m],
+  ...['whoami', 'probe', 'discover', 'pull', 'get', 'push', 'sandbox'].map(
+    (command) => [command, 45, new RegExp(`Examples:\n {2}\\$ accounting-data-sdk ${command}`)] as const,
+  ),
+] as const)(
+  'the help of "%s" fits %i lines of 80 columns, and needs neither service nor key',
+  async (command, most, shown) => {
+    const args = [command, '--help'].filter(Boolean);
+    const { code, out } = await run({}, args, { columns: 200 });
+    expect([code, out]).toEqual([0, expect.stringMatching(shown)]);
+    const lines = out.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(most);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    if (command === '') for (const name of collectionNames) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
   },
 );
 
 test('--version prints the version of the package', async () => {
   const { code, out } = await run({}, ['--version']);
   expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+/)]);
-});
-
-describe('the help', () => {
-  const fits = (out: string, most: number) => {
-    const lines = out.trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(most);
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  };
-
-  test('lists the collections and the exit codes on a terminal of 60 lines and 80 columns', async () => {
-    const { out } = await run({}, ['--help'], { columns: 200 });
-    for (const name of collectionNames) expect(out).toMatch(new RegExp(`\\b${name}\\b`));
-    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]) expect(out).toMatch(new RegExp(`^  ${code} `, 'm'));
-    fits(out, 60);
-  });
-
-  test('of every command fits 45 lines, shows examples, and needs neither service nor key', async () => {
-    for (const command of ['whoami', 'probe', 'discover', 'pull', 'get', 'push', 'sandbox']) {
-      const { code, out } = await run({}, [command, '--help'], { columns: 200 });
-      expect(code).toBe(0);
-      expect(out).toMatch(new RegExp(`Examples:\n  \\$ accounting-data-sdk ${command}`));
-      fits(out, 45);
-    }
-  });
 });
 
 const DOWN = 'http://127.0.0.1:1';
@@ -159,12 +147,9 @@ describe('an error', () => {
     // Not 4: it is not known whether the record exists.
     ['get accounts 1 -q', 5, 'ACCOUNTING_BASE_URL', { ACCOUNTING_BASE_URL: 'https://APP' }],
     ['pull accounts -q', 5, 'ACCOUNTING_BASE_URL', { ACCOUNTING_BASE_URL: 'https://APP' }],
-    ['nonsense', 2, "Unknown command 'nonsense'"],
-    ['pul accounts', 2, 'Did you mean pull?'],
+    ['pul accounts', 2, /Unknown command 'pul'.*\n?.*Did you mean pull\?/],
     ['get', 2, "'collection'"],
-    ['get accounts', 2, "'id'"],
     ['get acounts', 2, /acounts\.\nDid you mean accounts\? .*--help/],
-    ['probe boms acounts', 2, /acounts\.\nDid you mean accounts\? .*--help/],
     ['pull unknown', 2, 'Known: accounts, '],
     ['pull accounts --pagination all', 2, 'Allowed choices are keyset, page'],
     ['pull accounts --max-outage soon', 2, 'Give a time with its unit'],
@@ -175,24 +160,23 @@ describe('an error', () => {
     ['pull accounts --full', 2, '--full is for a database'],
     ['pull accounts --max-candidates all', 2, '--full'],
     ['pull accounts --to b --format csv', 2, "'--format"],
-    ['pull --all --to b --out data', 2, '--out'],
     ['pull --all --to postgres --tenant acme', 2, 'DATABASE_URL'],
     ['pull --all --to postgres://user:s3cret@host/books', 2, 'DATABASE_URL'],
     ['sandbox --port 99999', 2, 'from 0 to 65535'],
     ['discover --sample 0', 2, 'at least 1'],
-    ['discover --check a --out b', 2, '--out'],
     ['probe --check a --out b', 2, '--out'],
     ['probe --draft 5', 2, 'Give a JSON object'],
     ['whoami --verbose', 2, "Unknown option '--verbose'"],
     ['whoami --api-key s3cret', 2, 'ACCOUNTING_API_KEY'],
     ['whoami --base-url http://books.example.com', 2, /plain http.*\n.*--allow-insecure/],
   ])('is two lines and an exit code: %s (%i, %s)', async (line, code, words, change = {}) => {
-    const { sandbox, env } = openSandbox({ records: 100 });
-    const { ACCOUNTING_BASE_URL = env.ACCOUNTING_BASE_URL } = change;
-    const moved = {
-      ACCOUNTING_BASE_URL: ACCOUNTING_BASE_URL?.replace('https://APP', `${sandbox.baseUrl}/app`),
-    };
-    const ran = await run({ ...env, ...change, ...moved }, line.split(' '));
+    const { sandbox, env } = openSandbox();
+    const settings = { ...env, ...change };
+    const ACCOUNTING_BASE_URL = settings.ACCOUNTING_BASE_URL?.replace(
+      'https://APP',
+      `${sandbox.baseUrl}/app`,
+    );
+    const ran = await run({ ...settings, ACCOUNTING_BASE_URL }, line.split(' '));
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.log).toMatch(words);
     expect(ran.log).toMatch(/^.+\n.+\n$/);
@@ -212,15 +196,15 @@ describe('an error', () => {
   });
 
   test.each([
-    [503, 'Try again later', ''],
-    [415, '', 'Try again later'],
+    [503, 'Try again later', '406'],
+    [415, '415', 'Try again later'],
     [406, 'understands JSON and JSON-LD', 'Try again later'],
   ])('with status %i says "%s" and not "%s"', async (status, said, unsaid) => {
     const { sandbox, env } = openSandbox();
     sandbox.faults.add({ kind: 'status', status, type: 'something_else' });
     const { code, log } = await run(env, ['get', 'accounts', '1', '--quiet']);
     expect([code, log]).toEqual([5, expect.stringContaining(said)]);
-    if (unsaid !== '') expect(log).not.toContain(unsaid);
+    expect(log).not.toContain(unsaid);
     expect(log.trimEnd().split('\n')).toHaveLength(2);
   });
 
@@ -232,9 +216,8 @@ describe('an error', () => {
 
   test.each([
     ['whoami', 'down'],
-    ['probe accounts', 'down'],
-    ['push FILE.csv --key productNumber --dry-run', 'down'],
     ['pull accounts --max-outage 1m', 'down'],
+    ['push FILE.csv --key productNumber --dry-run', 'down'],
     ['get accounts 1', 'silent'],
     ['push FILE.csv --key productNumber --dry-run', 'silent'],
     ['pull accounts', 'silent'],

@@ -22,10 +22,8 @@ describe('discover', () => {
   test.each(ODD_FIELDS)('writes a schema that accepts its sample: %s', async (_, fields) => {
     const { sandbox, env } = openSandbox({ records: { boms: 1 } });
     const record = `{"id":"1",${JSON.stringify(fields).slice(1)}`;
-    sandbox.faults.add({ kind: 'rewrite', body: `[${record}]` }, { times: Number.POSITIVE_INFINITY });
-    const file = folder()('schemas.ts');
-    expect((await run(env, ['discover', 'boms', '--out', file])).code).toBe(0);
-    const { boms } = await loadSchemas(readFileSync(file, 'utf8'));
+    sandbox.faults.add({ kind: 'rewrite', body: `[${record}]` });
+    const { boms } = await loadSchemas((await run(env, ['discover', 'boms'])).out);
     // Zod drops __proto__, and so does the client.
     const kept = JSON.parse(record, (name, value) => (name === '__proto__' ? undefined : value)) as object;
     expect(boms?.parse(JSON.parse(record))).toEqual(kept);
@@ -42,9 +40,6 @@ describe('discover', () => {
     // More records change the comments, not the code.
     sandbox.store.boms.insert({ ...sandbox.store.boms.get('1'), id: undefined });
     expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
-    expect((await run(env, ['discover', 'boms', '--check', file])).log).toContain(
-      `The service sends what ${file} says.`,
-    );
 
     const before = readFileSync(file, 'utf8');
     for (const id of sandbox.store.boms.ids())
@@ -59,9 +54,6 @@ describe('discover', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect((await run(env, args)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toContain('colour: z.string()');
-    // The name of another field ends with its name.
-    sandbox.store.boms.update('1', { our: 'own' });
-    expect((await run(env, check)).log).toContain('+ our: z.string().nullish(),');
   });
 
   test('overwrites a file that it did not write only with --force, and keeps a link to it', async () => {
@@ -77,28 +69,25 @@ describe('discover', () => {
 
     expect((await run(env, [...args, '--force'])).code).toBe(0);
     const written = readFileSync(file, 'utf8');
-    for (const text of [written.replaceAll('\n', '\r\n'), `/* eslint-disable */\n${written}`, ' \n']) {
+    for (const text of [`/* eslint-disable */\n${written.replaceAll('\n', '\r\n')}`, ' \n']) {
       writeFileSync(file, text);
-      expect((await run(env, args)).code).toBe(0);
-      expect(readFileSync(file, 'utf8')).toBe(written);
+      expect([(await run(env, args)).code, readFileSync(file, 'utf8')]).toEqual([0, written]);
     }
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
   test('finds no difference after a formatter, but one in a string', async () => {
-    const { sandbox, env } = openSandbox({ records: { boms: 60, products: 20 } });
+    const { sandbox, env } = openSandbox({ records: { boms: 20 } });
     sandbox.store.boms.update('1', { 'it\'s "it"': { a: 1 }, mixed: 1, 'two  words': 'x' });
     sandbox.store.boms.update('2', { mixed: 'x', 'it\'s "it"': 'text of another kind' });
     const file = folder()('schemas.ts');
-    const args = ['discover', 'boms', 'products', '--out', file, '--quiet'];
-    const check = args.with(3, '--check');
+    const args = ['discover', 'boms', '--out', file, '--quiet'];
+    const check = args.with(2, '--check');
     await run(env, args);
     const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
     expect(text).not.toBe(readFileSync(file, 'utf8'));
     writeFileSync(file, text);
     expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
-    expect((await run(env, args)).code).toBe(0);
-
     writeFileSync(file, text.replace('two  words', 'other words'));
     expect((await run(env, check)).log).toMatch(/^- ["']other words["']: z\.string\(\)\.nullish\(\)/m);
   });

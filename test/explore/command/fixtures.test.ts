@@ -24,14 +24,12 @@ describe('fixtures', () => {
     const copy = createSandbox({ ...options, fixtures: data, rateLimit: false });
     const [one, other] = [createClient(source.clientOptions), createClient(copy.clientOptions)];
     for (const name of collectionNames) {
-      const all = await one[name].list().toArray({ limit: Infinity });
-      expect(await other[name].list().toArray({ limit: Infinity })).toEqual(all);
-      const { id = '' } = all[Math.floor(all.length / 2)] ?? {};
+      const [id = ''] = source.store[name].ids();
       expect(await other[name].get(id)).toEqual(await one[name].get(id));
-      for (const query of [{ id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }]) {
-        const filtered = await one[name].list(query).toArray({ limit: Infinity });
-        expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(filtered);
-        if (name === 'products') expect(filtered.length).toBeGreaterThan(0);
+      for (const query of [{}, { id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }]) {
+        const listed = await one[name].list(query).toArray({ limit: Infinity });
+        expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(listed);
+        if (name === 'products') expect(listed).not.toEqual([]);
       }
     }
   });
@@ -46,15 +44,13 @@ describe('fixtures', () => {
         .replace(/("id":"4",.*?"createdAt":)"[^"]*"/, '$1"someday"')
         .replace(/("id":"5",.*?"stockQuantity":)[^,]*/, '$11e400');
     source.faults.add({ kind: 'rewrite', body });
-    const data = folder()('data');
-    mkdirSync(data);
-    const file = join(data, 'products.ndjson');
+    const file = folder()('products.ndjson');
     const pulled = await run(env, ['pull', 'products', '--out', file]);
     expect([pulled.code, pulled.log]).toEqual([5, expect.stringMatching(/^25 .*\n3 of them are invalid/m)]);
     // A pull by page can write a record twice.
     appendFileSync(file, '{"id":"25","name":"Again","salePrice":5}\n');
 
-    const copy = createSandbox({ fixtures: data, pageSize: 100 });
+    const copy = createSandbox({ fixtures: dirname(file), pageSize: 100 });
     const { products } = createClient({ ...copy.clientOptions, validation: 'report' });
     const first = await products.list({}, { pagination: 'page' }).pages().next();
     const page = first.done ? undefined : first.value;
@@ -62,31 +58,25 @@ describe('fixtures', () => {
     expect(sent.get('1')).toMatchObject({ salePrice: expect.any(Number) });
     expect([...sent.keys()]).toEqual(expect.arrayContaining([2, '4', '5', '25', '26']));
     expect(page?.invalid.map(({ id }) => id)).toEqual(['1', undefined, '25']);
-    expect(page?.rows).toHaveLength(25);
     expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 
-  test('may have a byte order mark, Windows line ends and empty lines', () => {
-    const file = folder();
-    const text = '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}';
-    writeFileSync(file('accounts.ndjson'), text);
-    const { accounts } = createSandbox({ fixtures: file('.') }).store;
-    expect(accounts.all()).toMatchObject([{ name: 'Zoë' }, { name: 'a\u2028b' }]);
-  });
-
   const good = '{"id":"1"}\n';
-  test.each<[name: string, message: string, text: string | Buffer]>([
+  test.each<[name: string, message: string | undefined, text: string | Buffer]>([
+    ['accounts.ndjson', undefined, '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}'],
     ['accounts.ndjson', 'accounts.ndjson cannot be loaded: line 2 is not a JSON object.', `${good}{"secret`],
     ['accounts.ndjson', 'line 4 is not a JSON object.', `${good}\n\n5`],
     ['accounts.ndjson', 'it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
     ['accounts.ndjson', 'line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
     ['accounts.ndjson/file', 'accounts.ndjson cannot be loaded: EISDIR', good],
     ['unknown.ndjson', 'no file of a collection', good],
-  ])('are rejected if a file is invalid: %s: %s', (name, message, text) => {
-    const file = join(folder()('data'), name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    const load = () => createSandbox({ fixtures: join(file, name.includes('/') ? '../..' : '..') });
+  ])('in %s are rejected with %s: %j', (name, message, text) => {
+    const root = folder()('data');
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+    const load = () => createSandbox({ fixtures: root });
+    if (message === undefined)
+      return expect(load().store.accounts.all()).toMatchObject([{ name: 'Zoë' }, { name: 'a\u2028b' }]);
     expect(load).toThrow(RangeError);
     expect(load).toThrow(message);
     expect(load).not.toThrow('secret');

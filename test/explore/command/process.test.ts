@@ -8,12 +8,20 @@ vi.setConfig({ testTimeout: 60_000 });
 
 describe('the command as a process', () => {
   test('prints the result on standard output, and the rest on standard error, without colours', async () => {
-    const { sandbox, env } = await listening({ records: { accounts: 90 } });
+    const { sandbox, env } = await listening({ records: { accounts: 90 }, pageParameter: 'page' });
+    const service = folder()('service.mts');
+    const profile = `{ client: { pageParameter: 'page' }, sync: {}, sandbox: {} } as const`;
+    writeFileSync(service, `export const service = ${profile};`);
     const settings = { ...env, FORCE_COLOR: undefined, NO_COLOR: '1' };
-    const { code, out, log } = await start(settings, ['pull', 'accounts']).ended;
+    const args = ['pull', 'accounts', '--pagination', 'page', '--service', service];
+    const { code, out, log } = await start(settings, args).ended;
     expect([code, records(out)]).toEqual([0, sandbox.store.accounts.all()]);
     expect(log).toContain('90 records of accounts');
     expect(out + log).not.toContain('\u001b');
+
+    const old = await start({ NODE_OPTIONS: '--no-experimental-strip-types' }, args).ended;
+    const advice = /^Node v.* cannot import .*\nUse Node 22\.18/;
+    expect([old.code, old.log]).toEqual([7, expect.stringMatching(advice)]);
   });
 
   test.for([

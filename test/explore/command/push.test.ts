@@ -5,13 +5,15 @@ import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { products, withFile } from './support/products-file.ts';
 import { records, run } from './support/run.ts';
 
+const numbered = (...numbers: string[]) => numbers.map((productNumber) => ({ productNumber }));
+
 test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
   const { sandbox, push } = withFile(
     'productNumber,name,salePrice,tags\nA,"Desk, oak",129,new|sale\nB,Chair,,\n',
+    { existing: [{ productNumber: 'B', name: 'Stool', salePrice: '5.0000' }] },
   );
-  sandbox.store.products.insert({ productNumber: 'B', name: 'Stool', salePrice: '5.0000' });
-  const first = await push('--yes');
-  expect(first).toMatchObject({ code: 0, log: expect.stringContaining('2 rows: 1 created, 1 updated') });
+  const first = await push('--yes', '--quiet');
+  expect(first).toMatchObject({ code: 0, log: '2 rows: 1 created, 1 updated, 0 unchanged.\n' });
   expect(products(sandbox)).toMatchObject([
     { productNumber: 'B', name: 'Chair', salePrice: '5.0000' },
     { productNumber: 'A', name: 'Desk, oak', salePrice: '129.0000', tags: ['new', 'sale'] },
@@ -23,18 +25,59 @@ test('push creates and updates the products of a CSV file, and sends nothing the
   expect(sandbox.journal).toEqual([]);
 });
 
-test('push does not overwrite its own file with --results', async () => {
-  const { sandbox, push, file } = withFile('productNumber\nA\n');
+test.each<[what: string, args: (file: (name: string) => string) => string[], code: number, said: string]>([
+  [
+    'its own file with --results',
+    (file) => [file('products.csv'), '--results', file('link')],
+    2,
+    '--results names the file to push',
+  ],
+  ['a file that does not exist', (file) => [file('none.csv')], 7, 'ENOENT'],
+  [
+    'a wrong key field',
+    (file) => [file('products.csv'), '--key', 'productNumbr'],
+    2,
+    'Did you mean productNumber?',
+  ],
+  [
+    'a state that cannot be written',
+    (file) => [file('products.csv'), '--state', file('link/state')],
+    2,
+    '--state',
+  ],
+  ['no --yes without a terminal', (file) => [file('products.csv')], 2, 'Pass --yes to write'],
+])('push sends nothing and fails with %s', async (what, args, code, said) => {
+  const { sandbox, env, file } = withFile('productNumber\nA\n');
   symlinkSync(file('products.csv'), file('link'));
-  for (const name of ['products.csv', 'link']) {
-    const { code, log } = await push('--yes', '--results', file(name));
-    expect([code, log]).toEqual([2, expect.stringContaining('--results names the file to push')]);
-  }
+  const yes = what.startsWith('no --yes') ? [] : ['--yes'];
+  const ran = await run(env, ['push', '--key', 'productNumber', ...yes, ...args(file)]);
+  expect([ran.code, ran.log, sandbox.count()]).toEqual([code, expect.stringContaining(said), 0]);
   expect(readFileSync(file('products.csv'), 'utf8')).toBe('productNumber\nA\n');
-  expect(sandbox.count()).toBe(0);
 });
 
-describe('a create whose response is lost, on a service that ignores Idempotency-Key', () => {
+test.each([
+  ['writes', true, 1],
+  ['writes nothing', false, 0],
+])(
+  'push --dry-run writes nothing, and push %s if its question is answered with %s',
+  async (_, confirmed, count) => {
+    const { sandbox, env, file, push } = withFile('productNumber\nA\n');
+    expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('1 to create') });
+    expect(sandbox.journal).toEqual([]);
+    const questions: string[] = [];
+    const confirm = async (question: string) => {
+      questions.push(question);
+      return confirmed;
+    };
+    const io = { prompt: { confirm, secret: async () => '' } };
+    const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], io);
+    expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
+    expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
+    expect(products(sandbox)).toHaveLength(count);
+  },
+);
+
+describe('a create whose end is unknown', () => {
   useVirtualClock();
 
   test.each([
@@ -49,54 +92,37 @@ describe('a create whose response is lost, on a service that ignores Idempotency
     const hours = (Date.now() - startedAt) / 3_600_000;
     expect(Math.round(hours)).toBe(flags.length);
   });
+
+  test('is printed with its error and with what to do', async () => {
+    const { sandbox, push } = withFile('productNumber\nA\n');
+    const running = { kind: 'status', status: 409, type: 'request_in_progress' } as const;
+    sandbox.faults.add(running, { method: 'POST', times: Number.POSITIVE_INFINITY });
+    const { code, log } = await push('--yes', '--max-outage', '1s', '--visible-after', '1s');
+    expect([code, log]).toEqual([9, expect.stringContaining('1 of 1 row was not written')]);
+    expect(log).toMatch(/^line 2, A: \w+: .*409 .*run the push again/m);
+  });
 });
 
-test.each([
-  ['y', true, 1],
-  ['n', false, 0],
-])(
-  'push writes nothing with --dry-run, and asks for confirmation otherwise, which needs a terminal or --yes (%s)',
-  async (_, confirmed, count) => {
-    const { sandbox, env, file, push } = withFile('productNumber\nA\n');
-    expect(await push()).toMatchObject({ code: 2, log: expect.stringContaining('Pass --yes to write') });
-    expect(sandbox.requests).toEqual([]);
-    expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('1 to create') });
-    expect(sandbox.journal).toEqual([]);
-    const questions: string[] = [];
-    const confirm = async (question: string) => {
-      questions.push(question);
-      return confirmed;
-    };
-    const prompt = { confirm, secret: async () => '' };
-    const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], {
-      prompt,
-    });
-    expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
-    expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
-    expect(products(sandbox)).toHaveLength(count);
-  },
-);
-
 test.each(['\n', '\r\n'])(
-  'push writes a result for each row and ends with its own exit code if some failed: %j',
+  'push writes a result for each row, and fails if some were not written: %j',
   async (end) => {
-    const text = 'productNumber,salePrice,name\nA,none,x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\n';
-    const { sandbox, push, file } = withFile(text.replaceAll('\n', end));
-    sandbox.store.products.insert({ productNumber: 'C' });
-    sandbox.store.products.insert({ productNumber: 'C' });
+    const text = 'productNumber,salePrice,name\nA,none,x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\nB,9,y\n';
+    const { push, file } = withFile(text.replaceAll('\n', end), { existing: numbered('C', 'C') });
     const { code, log } = await push('--yes', '--results', file('results.ndjson'));
     expect(code).toBe(9);
-    expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 1 duplicate');
-    expect(log).toContain('line 6, B: duplicate: line 3 has the same key, and the first row wins.');
-    expect(log).toContain('4 of 5 rows were not written');
+    expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 2 duplicate');
+    expect(log).toContain(
+      'line 6, B: duplicate: line 3 has the same key, and the first row wins. Also line 9.',
+    );
+    expect(log).toContain('5 of 6 rows were not written.\nCorrect them, and');
     const results = records(readFileSync(file('results.ndjson'), 'utf8'));
-    const byLine = results.toSorted((a, b) => Number(a.line) - Number(b.line));
-    expect(byLine).toMatchObject([
+    expect(results.toSorted((a, b) => Number(a.line) - Number(b.line))).toMatchObject([
       { line: 2, key: 'A', action: 'failed', error: { code: 'invalid_input' } },
       { line: 3, key: 'B', action: 'created', id: expect.any(String) },
       { line: 6, key: 'B', action: 'duplicate', reason: 'line 3 has the same key, and the first row wins' },
       { line: 7, action: 'failed' },
       { line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] },
+      { line: 9 },
     ]);
   },
 );
@@ -107,7 +133,7 @@ test('push prints the first row of each reason why rows failed, with violations,
   const { push } = withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
     problemType: 'api-platform',
-    existing: [{ productNumber: 'C' }, { productNumber: 'C' }],
+    existing: numbered('C', 'C'),
   });
   const { code, log } = await push('--yes', '--concurrency', '8');
   expect(code).toBe(9);
@@ -124,9 +150,7 @@ test('push prints the first row of each reason why rows failed, with violations,
 });
 
 test('push prints one of the missing products that could not be deleted, and counts the others', async () => {
-  const { sandbox, push } = withFile('productNumber\nA\n', {
-    existing: ['A', 'B', 'C\u001b', 'D'].map((productNumber) => ({ productNumber })),
-  });
+  const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B', 'C\u001b', 'D') });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
   const { code, log } = await push('--yes', '--missing', 'delete', '--concurrency', '1');
   expect([code, log]).toEqual([9, expect.stringMatching(/^B: forbidden: DELETE .*\. Also 2 more\.$/m)]);
@@ -157,12 +181,11 @@ test('push warns of fields that the service did not store, in the report and the
     'Warning: colour was not stored as sent. line 2, A x: sent "red", returned null (and 1 more row).',
     'Warning: name was not stored as sent. line 2, A x: sent " Desk", returned "Desk" (and 1 more row).',
   ]);
-  expect(JSON.parse(out)).toMatchObject({
-    notStored: [
-      { field: 'colour', rows: 2 },
-      { field: 'name', key: 'A\u001bx' },
-    ],
-  });
+  const notStored = [
+    { field: 'colour', rows: 2 },
+    { field: 'name', key: 'A\u001bx' },
+  ];
+  expect(JSON.parse(out)).toMatchObject({ notStored });
   expect(records(readFileSync(file('results'), 'utf8'))[1]).toMatchObject({
     line: 3,
     notStored: [{ field: 'colour', sent: 'blue', returned: null }, { field: 'name' }],
@@ -174,18 +197,10 @@ test.runIf(existsSync('/dev/full'))(
   async () => {
     const { sandbox, push } = withFile('productNumber\nA\nB\n');
     const { code, log } = await push('--yes', '--results', '/dev/full');
-    expect(code).toBe(7);
-    expect(log).toContain('/dev/full cannot be written: ENOSPC');
+    expect([code, log]).toEqual([7, expect.stringContaining('/dev/full cannot be written: ENOSPC')]);
     expect(products(sandbox)).toHaveLength(2);
   },
 );
-
-test('push names a missing file and a wrong key field', async () => {
-  const { env, file } = withFile('productNumber\nA\n');
-  expect(await run(env, ['push', file('none.csv'), '--key', 'ean', '--yes'])).toMatchObject({ code: 7 });
-  const wrong = await run(env, ['push', file('products.csv'), '--key', 'productNumbr', '--yes']);
-  expect(wrong).toMatchObject({ code: 2, log: expect.stringContaining('Did you mean productNumber?') });
-});
 
 test.each([
   ['text/html', '<html>Access denied</html>', 0, 'check the API key, and what a proxy or firewall'],
@@ -201,21 +216,6 @@ test.each([
     expect(log).toContain('What was written stays written; run the same command again to continue.');
 });
 
-test.each([
-  ['a row that fails twice', 'A,x\nA,x\n', 'line 3, A: duplicate: line 2 has the same key, and the first'],
-  [
-    'many duplicates',
-    'A,5\n\nA,6\nA,7\n',
-    'line 4, A: duplicate: line 2 has the same key, and the first row wins. Also line 5.',
-  ],
-  ['one of two rows', 'A,1e5\nB,5\n', '1 of 2 rows was not written.\nCorrect it, and'],
-  ['two rows', 'A,1e5\nB,1e5\n', '2 of 2 rows were not written.\nCorrect them, and'],
-])('push ends with what to do about %s', async (_, rows, end) => {
-  const { push } = withFile(`productNumber,salePrice\n${rows}`);
-  const { code, log } = await push('-y');
-  expect([code, log]).toEqual([9, expect.stringContaining(end)]);
-});
-
 test('push reads standard input, and names all invalid cells of a row', async () => {
   const { sandbox, env } = withFile('');
   async function* stdin() {
@@ -223,72 +223,49 @@ test('push reads standard input, and names all invalid cells of a row', async ()
     yield Buffer.from('be\n');
   }
   const { code, log } = await run(env, ['push', '-', '--key', 'productNumber', '--yes'], { stdin: stdin() });
-  expect(code).toBe(9);
-  expect(log).toContain('line 3, B: invalid_input: salePrice: "5.x" is not');
+  expect([code, log]).toEqual([
+    9,
+    expect.stringContaining('line 3, B: invalid_input: salePrice: "5.x" is not'),
+  ]);
   expect(log).toContain('isWebShop: "maybe" is not true or false');
+  expect(log).toContain('1 of 2 rows was not written.\nCorrect it, and');
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', isWebShop: true }]);
 });
 
+const [A, B] = numbered('A', 'B');
+
 test.each([
-  ['keep', [], [{ productNumber: 'A' }, { productNumber: 'B' }]],
-  ['deactivate', [], [{ productNumber: 'A' }, { productNumber: 'B', isInactive: true }]],
-  ['delete', ['--max-candidates', 'all'], [{ productNumber: 'A' }]],
-  ['delete', ['--max-candidates', '0'], [{ productNumber: 'A' }, { productNumber: 'B' }], 1],
+  ['keep', [], [A, B], 0],
+  ['deactivate', [], [A, { ...B, isInactive: true }], 0],
+  ['delete', ['--max-candidates', 'all'], [A], 0],
+  ['delete', ['--max-candidates', '0'], [A, B], 1],
 ] as const)(
   'push applies --missing %s with %j to missing products',
-  async (missing, args, expected, exitCode: number = 0) => {
-    const { sandbox, push } = withFile('productNumber\nA\n', {
-      existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
-    });
-    expect((await push('--yes', '--missing', missing, ...args)).code).toBe(exitCode);
+  async (missing, args, expected, code) => {
+    const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B') });
+    expect((await push('--yes', '--missing', missing, ...args)).code).toBe(code);
     expect(products(sandbox)).toMatchObject(expected);
     expect(products(sandbox)).toHaveLength(expected.length);
   },
 );
 
 test('push --missing delete says that it kept the missing products because a row has no key', async () => {
-  const { sandbox, push } = withFile('productNumber,name\nA,x\n,y\n', {
-    existing: [{ productNumber: 'A' }, { productNumber: 'B' }],
-  });
+  const { sandbox, push } = withFile('productNumber,name\nA,x\n,y\n', { existing: numbered('A', 'B') });
   const said = 'Products that no row has were kept, because a row has no key.';
   expect((await push('--yes', '--missing', 'delete')).log).toContain(said);
   expect((await push('--yes')).log).not.toContain(said);
   expect(products(sandbox)).toHaveLength(2);
 });
 
-describe('a row whose create was lost while the service says that it is still running', () => {
-  useVirtualClock();
-
-  test('is printed with its error and with what to do', async () => {
-    const { sandbox, push } = withFile('productNumber\nA\n');
-    const body = JSON.stringify({ type: 'request_in_progress', title: 'Running', status: 409 });
-    const headers = { 'Content-Type': 'application/problem+json' };
-    const running = { kind: 'rewrite', committed: false, status: 409, headers, body } as const;
-    sandbox.faults.add(running, { method: 'POST', times: Number.POSITIVE_INFINITY });
-    const { code, log } = await push('--yes', '--max-outage', '1s', '--visible-after', '1s');
-    expect([code, log]).toEqual([9, expect.stringContaining('1 of 1 row was not written')]);
-    expect(log).toMatch(/^line 2, A: \w+: .*409 .*run the push again/m);
-  });
-});
-
-describe('the state of push', () => {
-  test('is in the folder .accounting-data-sdk, which git ignores, and a dry run creates none', async () => {
-    const { env, file } = withFile('productNumber\nA\n');
-    const push = (...args: string[]) =>
-      run(env, ['push', file('products.csv'), '--key', 'productNumber', ...args], { cwd: file('') });
-    expect((await push('--dry-run')).code).toBe(0);
-    expect(existsSync(file('.accounting-data-sdk'))).toBe(false);
-    expect((await push('--yes')).code).toBe(0);
-    expect(readFileSync(file('.accounting-data-sdk/.gitignore'), 'utf8')).toBe('*\n');
-    const entries = readdirSync(file('.accounting-data-sdk'));
-    expect(entries.filter((name) => name.includes('default~products-push'))).not.toEqual([]);
-    expect((await push('--yes')).log).toContain('1 unchanged');
-  });
-
-  test('must be in a folder that can be written', async () => {
-    const { sandbox, push, file } = withFile('productNumber\nA\n');
-    const { code, log } = await push('--yes', '--state', file('products.csv/state'));
-    expect([code, log]).toEqual([2, expect.stringContaining('--state')]);
-    expect(sandbox.count()).toBe(0);
-  });
+test('the state of push is in the folder .accounting-data-sdk, which git ignores, and a dry run creates none', async () => {
+  const { env, file } = withFile('productNumber\nA\n');
+  const push = (...args: string[]) =>
+    run(env, ['push', file('products.csv'), '--key', 'productNumber', ...args], { cwd: file('') });
+  expect((await push('--dry-run')).code).toBe(0);
+  expect(existsSync(file('.accounting-data-sdk'))).toBe(false);
+  expect((await push('--yes')).code).toBe(0);
+  expect(readFileSync(file('.accounting-data-sdk/.gitignore'), 'utf8')).toBe('*\n');
+  const entries = readdirSync(file('.accounting-data-sdk'));
+  expect(entries.filter((name) => name.includes('default~products-push'))).not.toEqual([]);
+  expect((await push('--yes')).log).toContain('1 unchanged');
 });
