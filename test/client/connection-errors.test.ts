@@ -158,11 +158,6 @@ const thrown: readonly (readonly [what: string, error: unknown, says: string])[]
     new Error(QUOTED),
     'threw Error: request to the URL with [redacted] failed',
   ],
-  [
-    'an error of another realm',
-    new Foreign.TypeError('no', { cause: new Foreign.Error('luck') }),
-    'Error: luck',
-  ],
   // As undici does after a 407 of the service.
   ['an error without a cause', wrapped(new Error('')), 'threw TypeError: fetch failed; '],
 ];

@@ -2,8 +2,9 @@ import { createClient } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { productFields } from '../sandbox/contract/specification.ts';
+import { caught } from '../support/caught.ts';
 
 test('a product is created, changed, cleared of a field and deleted', async () => {
   const sandbox = createSandbox();
@@ -61,11 +62,33 @@ test('a product is the output of its schema in every method, also a detached one
   expect(await find(id)).toBeUndefined();
 });
 
-test('a custom field of the schema is written, read and cleared', async () => {
+/** A service that stores unknown fields, and a client whose schema has two of them. */
+function withCustomFields() {
   const sandbox = createSandbox({ unknownFields: 'store' });
-  const schema = productSchema.extend({ colourCode: z.number().nullable() });
+  const schema = productSchema.extend({ colourCode: z.number().int().min(1).nullish(), grade: z.string() });
   const { products } = createClient({ ...sandbox.clientOptions, schemas: { products: schema } });
-  const { id } = await products.create({ name: 'Desk', colourCode: 7 });
+  return { sandbox, products };
+}
+
+test('a custom field of the schema is written, read and cleared', async () => {
+  const { products, sandbox } = withCustomFields();
+  const { id } = await products.create({ name: 'Desk', colourCode: 7, grade: 'a' });
   expect((await products.get(id)).colourCode).toBe(7);
   expect((await products.update(id, { colourCode: null })).colourCode).toBeNull();
+  // Even if the schema of the field does not accept null.
+  await caught(products.update(id, { grade: null as never }));
+  expect(sandbox.requests.at(-1)?.body).toEqual({ grade: null });
+});
+
+test('a draft or patch that the schema of a field rejects is not sent', async () => {
+  const { sandbox, products } = withCustomFields();
+  for (const [argument, call] of [
+    ['draft.colourCode', products.create({ grade: 'a', colourCode: 0 })],
+    ['draft.grade', products.create({ grade: null as never })],
+    ['patch.colourCode', products.update('1', { colourCode: 1.5 })],
+  ] as const) {
+    const message = expect.stringContaining('does not match the schema');
+    expect(await caught(call)).toMatchObject({ code: 'invalid_input', argument, message });
+  }
+  expect(sandbox.count()).toBe(0);
 });

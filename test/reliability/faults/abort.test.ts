@@ -15,7 +15,6 @@ import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 useVirtualClock();
 
 const reason = { why: 'the user has left' };
-const HOUR_MS = 3_600_000;
 
 /** Aborts a call after so many requests; it rejects with the reason, and nothing is sent after that. */
 async function expectToStop(
@@ -69,16 +68,6 @@ test.each(METHODS)('an aborted %s rejects with the reason of the signal', async 
   expect(await caught(callWith(quickClient(server.url, { on }), method, { signal }))).toBe(reason);
   expect(server.requests).toHaveLength(0);
   await expectToStop(server, 1, (options) => callWith(quickClient(server.url), method, options));
-});
-
-test('a call that is queued behind the first one with its key rejects with the reason', async () => {
-  await using server = await scriptedServer(misbehave.stall);
-  const client = quickClient(server.url, { rateLimiter: 'client', timeoutMs: HOUR_MS, deadlineMs: HOUR_MS });
-  const first = new AbortController();
-  void caught(client.products.get('1', { signal: first.signal }));
-  await server.received(1);
-  await expectToStop(server, 1, (options) => client.products.get('42', { ...options, maxWaitMs: HOUR_MS }));
-  first.abort();
 });
 
 test('a call stops with the reason of its signal while a body stalls that ignores it', async () => {

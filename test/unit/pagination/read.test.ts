@@ -299,30 +299,6 @@ test('requests intervals that touch, and takes their responses in any order', ()
   expect(read.deliver()).toEqual(['58…87', '87…116', '116…145']);
 });
 
-test('requests sparse intervals from a little before the end of the one in flight, and proves each id once', () => {
-  const read = reading(middle({ gap: 10, highest: 5_000n }));
-  const [first = '', second = ''] = read.next(2);
-  expect([first, second]).toEqual(['gt=58&lte=281', 'gt=254&lte=477']);
-  read.respond(second, [260, 300, 470]);
-  read.respond(first, [60, 150, 260]);
-  expect(read.deliver()).toEqual(['58…254', '254…470']);
-});
-
-test('requests one interval at the start of a read', () => {
-  expect(reading(startOf(everything, learned, 58n)).next(4)).toHaveLength(1);
-});
-
-test('requests one interval after another after an early end, and then twice as many each time', () => {
-  const read = reading(middle({ highest: 500n }));
-  const [query = ''] = read.next(4);
-  read.respond(query, range(59, 60));
-  expect(read.state()).toMatchObject({ depth: 1, isNearEnd: true });
-  const next = reading(middle({ depth: 1, highest: 500n }));
-  const [dense = ''] = next.next(4);
-  next.respond(dense, range(59, 87));
-  expect(next.state().depth).toBe(2);
-});
-
 test.each([
   [{ idLimit: 2_147_483_647n, highest: 2_147_483_600n }, 2_147_483_640n, 'gt=2147483640&lte=2147483647'],
   [{ idLimit: 2_147_483_647n, highest: 2_147_483_600n }, 2_147_483_647n, 'gt=2147483647'],
