@@ -2,6 +2,7 @@ import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
+import { scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 /** A `fetch` that caches as the one of Next.js 13 and 14 does in a route: every method, unless the request says otherwise. */
 function cachingFetch(fetch: FetchFunction) {
@@ -46,21 +47,13 @@ test.each(['the global fetch', 'the option fetch'])(
 );
 
 test('the option cache is left out in a runtime that does not know it', async () => {
+  const fetch = scriptedFetch(Response.json({ id: '1' }));
+  const { accounts } = scriptedClient(fetch);
   const cache = Object.getOwnPropertyDescriptor(Request.prototype, 'cache') as PropertyDescriptor;
-  const inits: RequestInit[] = [];
-  const fetch: FetchFunction = async (_, init) => {
-    inits.push(init);
-    return Response.json({ id: '1' });
-  };
-  const client = createClient({ baseUrl: 'https://books.example.com', apiKey: 'key', fetch });
-  await client.accounts.get('1');
+  await accounts.get('1');
   Reflect.deleteProperty(Request.prototype, 'cache');
-  try {
-    await client.accounts.get('1');
-  } finally {
-    Object.defineProperty(Request.prototype, 'cache', cache);
-  }
-  expect(inits.map((init) => init.cache)).toEqual(['no-store', undefined]);
+  await accounts.get('1').finally(() => Object.defineProperty(Request.prototype, 'cache', cache));
+  expect(fetch.requests.map(({ init }) => init.cache)).toEqual(['no-store', undefined]);
 });
 
 test('what Next.js throws to make a route dynamic reaches it unchanged', async () => {

@@ -48,14 +48,6 @@ test('onResponse, errors and the response event show what support asks for of th
   expect(error).toHaveProperty('headers', { ...shown, 'content-type': 'application/problem+json' });
 });
 
-test('onResponse is not called with an earlier response if the last attempt got none', async () => {
-  const onResponse = vi.fn();
-  const fetch = scriptedFetch(problemResponse(503), networkError('ECONNRESET'));
-  const call = scriptedClient(fetch).accounts.get('1', { onResponse });
-  expect(await caught(call)).toMatchObject({ code: 'connection_failed', attempts: 5 });
-  expect(onResponse).not.toHaveBeenCalled();
-});
-
 test('a page says when the service made it: Date, less the Age that a cache adds', async () => {
   const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
   const times = [];

@@ -78,13 +78,6 @@ test('a call that fails emits end once, after its error, even if the listener of
   expect(events[3]?.[1]).toMatchObject({ result: 'error', attempt: 1, waitedMs: 0 });
 });
 
-test('a call whose signal has fired before emits end alone', async () => {
-  const { on, events } = recorder();
-  const client = scriptedClient(scriptedFetch(jsonResponse({ id: '1' })), { on });
-  expect(await caught(client.products.get('1', { signal: AbortSignal.abort('never') }))).toBe('never');
-  expect(events).toMatchObject([['end', { result: 'aborted', attempt: 0 }]]);
-});
-
 test('no event shows a key that was used as a path segment', async () => {
   const { on, events } = recorder();
   const apiKey = 'secret-7f3a9c1e';
