@@ -6,11 +6,21 @@ import manifest from '../../package.json' with { type: 'json' };
 const folder = fileURLToPath(new URL('../../node_modules/.cache/pglite/', import.meta.url));
 const file = `${folder}${manifest.devDependencies['@electric-sql/pglite']}.tar`;
 
+let started: Promise<PGlite> | undefined;
+
 /**
- * Starts an empty PostgreSQL in this process. Loading the files of an empty database takes a tenth of the time of
- * creating them, so they are kept for the next start.
+ * The PostgreSQL of this process, without the schema of another test. It is never closed, because a start takes two
+ * seconds, and the test files of a project share their processes.
  */
-export async function startPglite(): Promise<PGlite> {
+export async function openPglite(): Promise<PGlite> {
+  started ??= startPglite();
+  const database = await started;
+  await database.exec('RESET search_path; DROP SCHEMA IF EXISTS accounting CASCADE');
+  return database;
+}
+
+/** Loading the files of an empty database is faster than creating them, so they are kept for the next start. */
+async function startPglite(): Promise<PGlite> {
   if (existsSync(file)) return PGlite.create({ loadDataDir: new Blob([readFileSync(file)]) });
 
   const database = await PGlite.create();

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { PGlite } from '@electric-sql/pglite';
 import type { Batch, OpenTarget, SyncTarget, TargetContext } from 'accounting-data-sdk';
 import {
   type PostgresConnection,
@@ -10,8 +9,8 @@ import {
   type SqliteDatabase,
   sqliteTarget,
 } from 'accounting-data-sdk/targets';
-import { afterAll, onTestFinished } from 'vitest';
-import { startPglite } from '../../support/pglite.ts';
+import { onTestFinished } from 'vitest';
+import { openPglite } from '../../support/pglite.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -66,19 +65,7 @@ export function openSqlite(file = temporaryFile()): Copy & { readonly file: stri
   };
 }
 
-let pglite: PGlite | undefined;
 let schemas = 0;
-
-/** One database for all tests of a file, because it takes a second to start. Each test has a schema of its own. */
-export async function sharedPglite(): Promise<PGlite> {
-  pglite ??= await startPglite();
-  return pglite;
-}
-
-afterAll(async () => {
-  await pglite?.close();
-  pglite = undefined;
-});
 
 export function newSchema(): string {
   schemas += 1;
@@ -86,7 +73,7 @@ export function newSchema(): string {
 }
 
 export async function openPostgres(): Promise<Copy> {
-  const database = await sharedPglite();
+  const database = await openPglite();
   const schema = newSchema();
   return {
     target: postgresTarget(database, { schema }),

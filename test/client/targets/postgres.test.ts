@@ -4,15 +4,16 @@ import { type PostgresConnection, type PostgresResult, postgresTarget } from 'ac
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { openPglite } from '../../support/pglite.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { testCopy } from './copy.ts';
-import { batch, localIds, newSchema, openPostgres, openTarget, sharedPglite, write } from './engines.ts';
+import { batch, localIds, newSchema, openPostgres, openTarget, write } from './engines.ts';
 
 testCopy('PostgreSQL', openPostgres);
 
 let database: PGlite;
 beforeAll(async () => {
-  database = await sharedPglite();
+  database = await openPglite();
 });
 
 const rowsOf = async (sql: string) => (await database.query<Record<string, unknown>>(sql)).rows;

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { startPglite } from '../../support/pglite.ts';
+import { describe, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.ts';
 import { projectFolder } from '../support/schema-file.ts';
 import { folder, openSandbox, records, run } from './support/run.ts';
 
@@ -140,8 +140,7 @@ test('pull --to fails if its file is not a database', async () => {
 
 /** A database that commands reach in a folder, in which it is the package `pg`. */
 async function pgliteAsPg(cwd: string) {
-  const database = await startPglite();
-  onTestFinished(() => database.close());
+  const database = await openPglite();
   const pools: string[] = [];
   Object.assign(globalThis, { ofTest: { database, pools } });
   mkdirSync(`${cwd}/node_modules/pg`, { recursive: true });

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { createClient, type SyncTarget, sync } from 'accounting-data-sdk';
 import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, onTestFinished, test } from 'vitest';
-import { startPglite } from '../../support/pglite.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.ts';
 import { root } from './code-blocks.ts';
 
 const guide = readFileSync(`${root}src/guides/copy-in-a-database.md`, 'utf8');
@@ -74,19 +74,21 @@ async function copied(target: SyncTarget, query: (sql: string) => Promise<readon
     (await query(sql)).map((row) => Object.values(row).map((cell) => `${plain(cell)}`));
 }
 
+const postgres = await openPglite();
+let inPostgres: (sql: string) => Promise<readonly unknown[][]>;
+beforeAll(async () => {
+  await postgres.exec('CREATE SCHEMA accounting; SET search_path TO accounting');
+  inPostgres = await copied(postgresTarget(postgres), async (sql) => {
+    const query = sql.replace('json_each(tags)', 'jsonb_array_elements(tags)');
+    return (await postgres.query<object>(query)).rows;
+  });
+});
+
 test('each query of the guide to copies returns as many rows as it must, the same in SQLite and PostgreSQL, and those of its table', async () => {
   const sqlite = new DatabaseSync(':memory:');
   const inSqlite = await copied(sqliteTarget(sqlite), async (sql) =>
     sqlite.prepare(sql.replace('JOIN record', 'JOIN accounting_record')).all(),
   );
-  const postgres = await startPglite();
-  onTestFinished(() => postgres.close());
-  await postgres.exec('CREATE SCHEMA accounting; SET search_path TO accounting');
-  const inPostgres = await copied(postgresTarget(postgres), async (sql) => {
-    const query = sql.replace('json_each(tags)', 'jsonb_array_elements(tags)');
-    return (await postgres.query<object>(query)).rows;
-  });
-
   const found: number[] = [];
   for (const { sql, sample } of queries) {
     const rows = await inPostgres(sql);
@@ -103,10 +105,6 @@ test('each query of the guide to copies returns as many rows as it must, the sam
 });
 
 test('a role with the policies of the guide to copies reads its company, also after a view has got a column', async () => {
-  const postgres = await startPglite();
-  onTestFinished(() => postgres.close());
-  const target = postgresTarget(postgres);
-  await copied(target, async () => []);
   await postgres.exec(`CREATE ROLE acme; ${policies}`);
   const asAcme = async () => {
     const tenants = (view: string) =>
@@ -121,7 +119,7 @@ test('a role with the policies of the guide to copies reads its company, also af
   const denied = Array(3).fill('rejected');
   expect(await asAcme()).toEqual([own, denied]);
   companies.bolt.store.products.update('1', { mood: 'new' } as never);
-  await copied(target, async () => []);
+  await copied(postgresTarget(postgres), async () => []);
   const { rows } = await postgres.query('SELECT mood FROM accounting.products WHERE mood IS NOT NULL');
   expect(rows).toEqual([{ mood: 'new' }]);
   expect(await asAcme()).toEqual([own, denied]);

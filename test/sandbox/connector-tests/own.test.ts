@@ -14,7 +14,7 @@ import { postgresTarget } from 'accounting-data-sdk/targets';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { writeCodeBlocks } from '../../package/docs/code-blocks.ts';
-import { startPglite } from '../../support/pglite.ts';
+import { openPglite } from '../../support/pglite.ts';
 import { NO_HURRY } from '../../support/seeds.ts';
 import { failuresOf } from './failures.ts';
 
@@ -31,7 +31,7 @@ const clientOf = ({ baseUrl, apiKey }: ConnectorRun, options: object = {}) =>
   createClient({ baseUrl, apiKey, retry: { baseDelayMs: 100 }, afterLastPage: 'not_found', ...options });
 
 async function toPostgres(): Promise<ConnectorTestsOptions> {
-  const database = await startPglite();
+  const database = await openPglite();
   const connection = { query: (text: string, values?: unknown[]) => database.query<object>(text, values) };
   return {
     collections: SOME,

@@ -1,10 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { PGlite } from '@electric-sql/pglite';
 import { createClient, forget, isAccountingError, refresh, type SyncTarget, sync } from 'accounting-data-sdk';
 import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { afterAll, expect, test } from 'vitest';
-import { startPglite } from '../../../support/pglite.ts';
+import { expect, test } from 'vitest';
+import { openPglite } from '../../../support/pglite.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
 
@@ -34,12 +33,8 @@ function openSqlite(): Database {
   };
 }
 
-let pglite: PGlite | undefined;
-afterAll(() => pglite?.close());
-
 async function openPostgres(): Promise<Database> {
-  pglite ??= await startPglite();
-  const database = pglite;
+  const database = await openPglite();
   return {
     target: postgresTarget(database),
     async rowsOf(tenant) {
