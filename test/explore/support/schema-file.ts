@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type * as z from 'zod';
-import { errorsIn, programOf } from '../../support/compiler.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -52,15 +51,6 @@ export async function loadSchemas(source: string): Promise<Record<string, z.ZodT
     schemas: Record<string, z.ZodType>;
   };
   return schemas;
-}
-
-/** The compiler's errors in some files, under the project's own strict settings. */
-export function compilerErrors(...sources: readonly string[]): string[] {
-  const texts = new Map(
-    sources.map((source, index) => [`${root}test/explore/generated-${index}.ts`, source]),
-  );
-  const files = [...texts.keys()];
-  return errorsIn(programOf(files, texts), files);
 }
 
 /** A file as the formatter would write it, with the options of this project unless others are given. */
