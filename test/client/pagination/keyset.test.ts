@@ -109,37 +109,23 @@ test.each(['1e3', '19-a', '01'])(
   },
 );
 
-describe('a list of changes by keyset', () => {
-  test.each([
-    [0, ['_page=1']],
-    [1, ['_page=1', 'id[lte]=0', 'id[gt]=0&id[lte]=1', 'id[gt]=1']],
-    [20, ['_page=1', 'id[lte]=19', 'id[gt]=19', '_page=2&id[gt]=19']],
-  ])('needs few requests for %i changes, and says `certain`', async (count, expected) => {
-    const { accounts, queries } = accountsOf(range(1, 40).slice(0, count), { clock: '2026-01-02' });
-    const pages = await all(accounts.list({ updatedSince: '2026-01-01' }, keyset).pages());
-    expect(idsIn(pages)).toHaveLength(count);
-    expect(pages.at(-1)?.complete).toBe('certain');
-    expect(queries().map((query) => query.replace(/&?updatedSince=[^&]*/, ''))).toEqual(expected);
+test('a list of changes by keyset hides no change of a service that lists by date, if its pages become shorter before it is resumed', async () => {
+  let pageSize = 30;
+  // By date: up to 30, then 1 to 10 were changed again.
+  const order = [...range(11, 40), ...range(1, 10)];
+  const { accounts } = serviceOf(({ page = 1, id }) => {
+    const listed = order.filter((row) => inside([row], id).length > 0);
+    return listed
+      .slice((page - 1) * pageSize, page * pageSize)
+      .map((row) => ({ id: String(row), updatedAt: at(order.indexOf(row)) }));
   });
-
-  test('hides no change of a service that lists by date, if its pages become shorter before it is resumed', async () => {
-    let pageSize = 30;
-    // By date: up to 30, then 1 to 10 were changed again.
-    const order = [...range(11, 40), ...range(1, 10)];
-    const { accounts } = serviceOf(({ page = 1, id }) => {
-      const listed = order.filter((row) => inside([row], id).length > 0);
-      return listed
-        .slice((page - 1) * pageSize, page * pageSize)
-        .map((row) => ({ id: String(row), updatedAt: at(order.indexOf(row)) }));
-    });
-    const since = { updatedSince: '2026-01-01' };
-    const first = await accounts.list(since, keyset).pages().next();
-    pageSize = 10;
-    const resumeFrom = first.value?.resumeToken;
-    const read = await all(accounts.list(since, { ...keyset, resumeFrom }).pages());
-    const ids = [...(first.value === undefined ? [] : idsIn([first.value])), ...idsIn(read)];
-    expect(ascending([...new Set(ids)])).toEqual(range(1, 40));
-  });
+  const since = { updatedSince: '2026-01-01' };
+  const first = await accounts.list(since, keyset).pages().next();
+  pageSize = 10;
+  const resumeFrom = first.value?.resumeToken;
+  const read = await all(accounts.list(since, { ...keyset, resumeFrom }).pages());
+  const ids = [...(first.value === undefined ? [] : idsIn([first.value])), ...idsIn(read)];
+  expect(ascending([...new Set(ids)])).toEqual(range(1, 40));
 });
 
 test.each([

@@ -79,14 +79,11 @@ test('pagination by collection holds for the lists and the syncs of those collec
   expect(await kindOf(other.budgetLines.list())).toBe('keyset');
 });
 
-test.each([[{ budgetLine: 'none' }, 'pagination.budgetLine', 'Did you mean budgetLines?']])(
-  'createClient rejects the pagination %j by its name',
-  (pagination, argument, words) => {
-    const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
-    const message = expect.stringContaining(words);
-    expect(() => createClient(options)).toThrow(expect.objectContaining({ argument, message }));
-  },
-);
+test('createClient rejects a pagination by a collection that does not exist', () => {
+  const pagination = { budgetLine: 'none' };
+  const options = { ...createSandbox().clientOptions, pagination } as unknown as ClientOptions;
+  expect(() => createClient(options)).toThrow(/^pagination.budgetLine: .*Did you mean budgetLines\?/);
+});
 
 test('a sync reads a service without pagination', async () => {
   const books = listing(setUpSync(uuids), none);

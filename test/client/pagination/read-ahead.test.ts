@@ -41,19 +41,6 @@ describe('a keyset read with prefetch: 4', () => {
     expect(most).toBe(expected);
   });
 
-  test('requests no interval that a limit cannot need', async () => {
-    const { accounts, queries } = serviceOf((query) => rowsOf(pageOf(range(1, 200), query)));
-    expect(await accounts.list({}, ahead).toArray({ limit: 19 })).toHaveLength(19);
-    await settle();
-    expect(queries).toEqual([
-      '_page=1',
-      'id[lte]=9',
-      'id[gt]=9',
-      'id[gt]=9&id[lte]=18',
-      'id[gt]=18&id[lte]=27',
-    ]);
-  });
-
   test('throws the error of an interval after the pages before it, with the token behind them', async () => {
     const failing = (query: Query) =>
       query.id.gt === '54' ? problemResponse(403, {}) : rowsOf(pageOf(range(1, 200), query));

@@ -57,20 +57,15 @@ test('a push tells keys apart that differ only in case if a product has each of 
   expect((await mixed.run([row('ab'), row('AB')])).done).toEqual(['AB conflict', 'ab updated']);
 });
 
-test.each([['with a prefix', (key: string) => `SKU-${key}`, '"a 2 " became "SKU-a 2 "']])(
-  'a push stops creating products after three in a row whose key came back %s',
-  async (_, stored, change) => {
-    const { run, sandbox } = setUpStoring(stored);
-    const { report, results } = await run(
-      Array.from({ length: 9 }, (__, n) => row(`a ${n} `)),
-      { concurrency: 1 },
-    );
-    expect(report.counts).toMatchObject({ conflict: 3, failed: 6 });
-    const message = expect.stringContaining(change);
-    expect(results.at(-1)).toMatchObject({ error: { code: 'invalid_input', argument: 'key', message } });
-    expect(sandbox.store.products.all()).toHaveLength(3);
-  },
-);
+test('a push stops creating products after three in a row whose key came back changed', async () => {
+  const { run, sandbox } = setUpStoring((key) => `SKU-${key}`);
+  const rows = Array.from({ length: 9 }, (_, n) => row(`a ${n} `));
+  const { report, results } = await run(rows, { concurrency: 1 });
+  expect(report.counts).toMatchObject({ conflict: 3, failed: 6 });
+  const message = expect.stringContaining('"a 2 " became "SKU-a 2 "');
+  expect(results.at(-1)).toMatchObject({ error: { code: 'invalid_input', argument: 'key', message } });
+  expect(sandbox.store.products.all()).toHaveLength(3);
+});
 
 test('a push keeps creating products if a key in between comes back as it was sent', async () => {
   const { run } = setUpStoring((key) => (key.startsWith('SKU-') ? key : `SKU-${key}`));

@@ -173,12 +173,6 @@ test('a push asks a store that can lock for its lock, and writes no mark', async
   expect([locked.size, entries.has(MARK)]).toEqual([0, false]);
   locked.add(HEAD);
   expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
-  const lock = () => {
-    throw new Error('The disk is full.');
-  };
-  expect(await caught(run([DESK], { store: { ...store, lock } }))).toMatchObject({
-    cause: { code: 'checkpoint' },
-  });
   await run([DESK], { store: { ...store, lock: () => false } });
   expect(entries.get(MARK)).toBe('{"v":1}');
 });

@@ -73,31 +73,6 @@ test('two installed copies of the package share the limiter of a key', async () 
   expect(sent).toEqual(['1']);
 });
 
-const withoutHeaders = () => jsonResponse({ id: '1' });
-
-test('the rate limiter forgets a key after ten idle minutes, with the next call of another key and not by a timer', async () => {
-  const client = createClient(withResponse(withoutHeaders));
-  const other = createClient(withResponse(withoutHeaders, { apiKey: 'key-two' }));
-  await get(client, 'first');
-  expect(vi.getTimerCount()).toBe(0);
-
-  await advance(9 * MINUTE_MS);
-  await get(other, 'other');
-  sent = [];
-  await Promise.all([get(client, '1'), get(client, '2')]);
-  expect(sent).toEqual(['1', '2']);
-
-  await advance(11 * MINUTE_MS);
-  await get(other, 'other');
-  sent = [];
-  const calls = [client.accounts.get('3'), client.accounts.get('4')];
-  await advance(5);
-  // The limits are unknown again: the first call goes alone.
-  expect(sent).toEqual(['3']);
-  await advance(20);
-  await Promise.all(calls);
-});
-
 test('the rate limiter does not forget a key that is paused', async () => {
   await pause(30 * 60);
   await advance(11 * MINUTE_MS);
