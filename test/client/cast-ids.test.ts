@@ -59,6 +59,14 @@ test.each([' 2', '+2'])('a write by the id %j is not sent if the service returns
   expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET']);
 });
 
+test('an id that the service returned for a create is a match', async () => {
+  const fetch = scriptedFetch(jsonResponse({ id: '01jb5-x' }));
+  const { products } = scriptedClient(fetch);
+  await products.create({ name: 'Desk' });
+  await products.update('01jb5-x', { name: 'Table' });
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['POST', 'PATCH']);
+});
+
 test('an id in another case is the same id', async () => {
   const { products } = scriptedClient(scriptedFetch(jsonResponse({ id: '3F-A' })));
   expect(await products.get('3f-a')).toEqual({ id: '3F-A' });

@@ -273,7 +273,12 @@ test.each([
     expect(await caught(client.products.get('7'))).toMatchObject(missing);
     // A delete whose response was lost is done.
     await client.products.delete('7');
-    const denied = scriptedClient(scriptedFetch(problemResponse(404, { type: 'forbidden' })), options);
-    expect(await caught(denied.products.find('7'))).toMatchObject({ code: 'forbidden' });
+    for (const [other, code] of [
+      [problemResponse(404, { type: 'forbidden' }), 'forbidden'],
+      [new Response('No', { status: 403 }), 'unknown_problem'],
+    ] as const) {
+      const find = scriptedClient(scriptedFetch(other), options).products.find('7');
+      expect(await caught(find)).toMatchObject({ code });
+    }
   },
 );

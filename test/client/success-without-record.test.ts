@@ -21,6 +21,7 @@ const OTHERS: Readonly<Record<string, unknown>> = {
 
 const PROBLEMS: Readonly<Record<string, readonly [body: unknown, code: string, type?: string]>> = {
   'its type and status': [{ type: '/errors/validation_failed', status: 422 }, 'validation_failed'],
+  'a status that is otherwise sent again': [{ title: 'Busy', status: 503 }, 'unknown_problem'],
   'its type alone': [{ type: 'forbidden', title: 'Locked' }, 'forbidden'],
   violations: [
     {
