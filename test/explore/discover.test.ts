@@ -4,7 +4,6 @@ import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { clientBehind } from './support/products.ts';
 import { loadSchemas } from './support/schema-file.ts';
 
 const clientOf = ({ clientOptions }: Sandbox) => createClient(clientOptions);
@@ -28,21 +27,17 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 describe('discover reports a field', () => {
   test.each<[name: string, values: readonly unknown[], schema: string]>([
     ['mixed', [1, 'a'], 'z.union([z.number(), z.string()]).nullish()'],
-    ['fraction', [1, 2.5], 'z.number().nullish()'],
     ['flag', [true, null], 'z.boolean().nullish()'],
     ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()'],
     ['at', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], 'timestamp.nullish()'],
     ['local', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00'], 'z.string().nullish()'],
     ['tags', [['x'], ['y']], 'z.array(z.string().nullable()).nullish()'],
     ['nothing', [null, null], 'z.unknown().optional()'],
-    ['list', [[], []], 'z.array(z.unknown()).nullish()'],
     // An amount by its digits, or by its name and a point; not because a text is a number.
     ['a', ['1.00', '-7.25'], 'money.nullish()'],
     ['totalAmount', ['5', '5.5'], 'money.nullish()'],
-    ['version', ['1.10', '1.20'], 'z.string().nullish()'],
     ['vatPercentage', ['21.00', '9.00'], 'z.string().nullish()'],
     ['code', ['8010', '12.50'], 'z.string().nullish()'],
-    ['day', ['31.12', '1.1'], 'z.string().nullish()'],
   ])('by all its values: %s with %j is %s', async (name, values, schema) => {
     const { line } = await discoverAccounts(values.map((value) => ({ [name]: value })));
     expect(line(name)).toBe(`${name}: ${schema},`);
@@ -84,16 +79,13 @@ describe('discover reports a field', () => {
 
 describe('a reference that discover reports', () => {
   test('is recognised by its IRIs, if all are of one collection', async () => {
-    const sandbox = createSandbox({
-      records: 600,
-      relations: 'iri',
-      formats: 'jsonld',
-      nullFields: 'omitted',
-    });
+    const options = { relations: 'iri', formats: 'jsonld', nullFields: 'omitted' } as const;
+    const sandbox = createSandbox({ records: { accounts: 5, accountAddresses: 40 }, ...options });
+    const product = '/api/public/v1/products/1';
     sandbox.store.accountAddresses.insert({
-      accountId: sandbox.store.accounts.ids()[0],
-      origin: { ownerId: '/api/public/v1/products/1' },
-      sourceId: '/api/public/v1/products/1',
+      accountId: '1',
+      origin: { ownerId: product },
+      sourceId: product,
     });
     sandbox.store.accountAddresses.insert({ sourceId: '/api/public/v1/boms/1' });
     const { collections, source } = await discover(clientOf(sandbox), {
@@ -109,8 +101,8 @@ describe('a reference that discover reports', () => {
     expect(source).toContain('IRI of one of the accounts;');
   });
 
-  test.each(['uuid', 'ulid'] as const)('is recognised by a %s of a record that was read', async (form) => {
-    const sandbox = createSandbox({ records: { accounts: 5 }, ids: { form } });
+  test('is recognised by a UUID of a record that was read', async () => {
+    const sandbox = createSandbox({ records: { accounts: 5 }, ids: { form: 'uuid' } });
     const [owner, other] = sandbox.store.accounts.ids();
     sandbox.store.boms.insert({ owner, accountId: crypto.randomUUID(), mixed: owner });
     sandbox.store.boms.insert({ owner: other, mixed: 'none' });
@@ -142,10 +134,9 @@ describe('the sample of discover', () => {
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
     for (const options of [
-      { afterLastPage: 'not_found' },
       { pageParameter: 'page' },
       { pageParameter: 'page', ids: { form: 'uuid' } },
-      { pageParameter: 'page', afterLastPage: 'not_found', pageSize: 7 },
+      { afterLastPage: 'not_found', pageSize: 7 },
     ] as const) {
       const small = createSandbox({ records: { boms: 95 }, ...options });
       const { collections } = await discover(clientOf(small), { collections: ['boms'] });
@@ -155,21 +146,11 @@ describe('the sample of discover', () => {
     const { collections, requests } = await discover(clientOf(many), { collections: ['boms'], sample: 60 });
     expect([collections[0]?.records, requests]).toEqual([60, 3]);
   });
-
-  test('ends if every page is the first', async () => {
-    const sandbox = createSandbox({ records: { boms: 900 } });
-    const deaf = clientBehind(sandbox, (url) => {
-      url.searchParams.delete('_page');
-      return url;
-    });
-    const { collections, requests } = await discover(deaf, { collections: ['boms'] });
-    expect([collections[0]?.records, requests]).toEqual([30, 4]);
-  });
 });
 
 test('discover writes schemas that accept every record that they were made from', async () => {
-  const sandbox = createSandbox({ records: 1000 });
-  const { source } = await discover(clientOf(sandbox), { sample: 5000 });
+  const sandbox = createSandbox({ records: 300 });
+  const { source } = await discover(clientOf(sandbox));
   const schemas = await loadSchemas(source);
   for (const [name, schema] of Object.entries(schemas)) {
     for (const record of sandbox.store[name as 'accounts'].all())

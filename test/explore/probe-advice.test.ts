@@ -50,25 +50,24 @@ describe('the options and the advice for a service', () => {
     expect(report.advice).toEqual([]);
   });
 
-  test.each<[SandboxOptions, string | undefined, string]>([
+  test.each<[SandboxOptions, option: string[], advice?: string]>([
     [
       { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
-      "pagination: 'page'",
+      ["pagination: 'page'"],
       'Bounds on the ids of products are ignored',
     ],
-    [{ betweenSeparator: ',' }, undefined, "{ id: { between: '100,200' } }"],
-    [{ pageParameter: 'page' }, "pageParameter: 'page'", ''],
+    [{ betweenSeparator: ',' }, [], "{ id: { between: '100,200' } }"],
+    [{ pageParameter: 'page' }, ["pageParameter: 'page'"]],
     [
       { pageSizeParameter: 'itemsPerPage' },
-      "parameters.itemsPerPage: '100'",
+      ["parameters.itemsPerPage: '100'"],
       "pass parameters: { itemsPerPage: '100' }",
     ],
-    [{ afterLastPage: 'not_found' }, "afterLastPage: 'not_found'", ''],
-  ])('with %j contain %s', async (options, option, advice) => {
+    [{ afterLastPage: 'not_found' }, ["afterLastPage: 'not_found'"]],
+  ])('with %j contain %s', async (options, option, advice = '') => {
     const report = await probe(productSandbox(options).client, { collections: ['products'] });
-    expect(optionsOf(report)).toEqual(option === undefined ? [] : expect.arrayContaining([option]));
+    expect([optionsOf(report), report.advice.join()]).toEqual([option, expect.stringContaining(advice)]);
     if (advice === '') expect(report.advice).toEqual([]);
-    else expect(report.advice.join('\n')).toContain(advice);
   });
 
   test('name the Accept header as the cause of a 406', async () => {
@@ -108,26 +107,16 @@ describe('the options and the advice for a service', () => {
 test.each([
   ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
   ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
-  [
-    'does not take a list of the usual page size for a whole one',
-    { accounts: 30, boms: 12 },
-    { accounts: 'page', boms: 'none' },
-  ],
+  ['nor a list of the usual page size', { accounts: 30, boms: 12 }, { accounts: 'page', boms: 'none' }],
 ])('a probe of a service without pagination %s', async (_, records, pagination) => {
-  const sandbox = createSandbox({
-    paginated: false,
-    ids: { form: 'uuid' },
-    textIdBounds: 'ignore',
-    records,
-  });
+  const ids = { form: 'uuid' } as const;
+  const sandbox = createSandbox({ paginated: false, ids, textIdBounds: 'ignore', records });
   const client = createClient(sandbox.clientOptions);
   const report = await probe(client, { collections: ['accounts', 'boms'] });
   expect(report.client.pagination).toEqual(pagination);
 });
 
 test.each([
-  [['budgetLines'], { budgetLines: 'none' }],
-  [['accounts'], { accounts: 'none' }],
   [['accounts', 'budgetLines'], { accounts: 'none', budgetLines: 'none' }],
   [['accounts', 'budgetLines', 'products'], 'none'],
 ] as const)(
@@ -151,11 +140,9 @@ test.each([
 
 test.each<[SandboxOptions, 'page' | undefined]>([
   [{ order: 'updated-desc', hiddenRecords: 0.02 }, 'page'],
-  [{ order: 'updated-asc', hiddenRecords: 0.05 }, 'page'],
   [{ order: 'none', hiddenRecords: 0.1 }, 'page'],
   [{ order: 'updated-desc' }, undefined],
   [{ order: 'id-asc', hiddenRecords: 0.05 }, undefined],
-  [{ order: 'id-desc', hiddenRecords: 0.1 }, undefined],
 ])(
   'a probe of a service with %j advises the pagination %s, which misses nothing that is shown',
   async (options, pagination) => {
@@ -170,34 +157,22 @@ test.each<[SandboxOptions, 'page' | undefined]>([
   },
 );
 
-describe('the times that updatedSince is compared with', () => {
-  const reportOf = async (options: SandboxOptions) => {
+test.each<[options: SandboxOptions, compares: string, minutes: number | undefined, offset: string]>([
+  [{ timeZone: 'America/St_Johns', dateFilter: 'local' }, 'local', -210, '-03:30'],
+  [{ timeZone: 'Pacific/Kiritimati', dateFilter: 'local' }, 'local', 840, '+14:00'],
+  // These follow from the offset that records show.
+  [{ timeZone: 'America/New_York', dateFilter: 'local', timestamps: 'offset' }, 'local', undefined, '-05:00'],
+  [{ timeZone: 'Asia/Kolkata', timestamps: 'offset' }, 'utc', undefined, '+05:30'],
+])(
+  'a probe of a service with %j finds the times that updatedSince is compared with: %s, %s',
+  async (options, compares, minutes, offset) => {
     const sandbox = createSandbox({ clock: '2026-01-31T15:00:00Z', ...options });
     for (let index = 0; index < 5; index += 1) sandbox.store.products.insert({ name: `Product ${index}` });
-    return probe(
-      clientBehind(sandbox, (url) => url),
-      { collections: ['products'] },
-    );
-  };
-
-  test.each([
-    ['America/St_Johns', '2026-01-31T15:00:00Z', -210, '-03:30'],
-    ['Pacific/Kiritimati', '2026-07-31T15:00:00Z', 840, '+14:00'],
-  ])('of %s are found by requests around a timestamp in UTC', async (timeZone, clock, minutes, offset) => {
-    const report = await reportOf({ timeZone, clock, dateFilter: 'local' });
+    const report = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
     const { updatedSince } = detailsOf(report.collections, 'products');
-    expect(updatedSince).toMatchObject({ compares: { value: 'local' }, shiftMinutes: { value: minutes } });
+    expect(updatedSince.compares.value).toBe(compares);
     expect(report.sandbox).toMatchObject({ timeZone: offset });
-  });
-
-  test.each([
-    ['America/New_York', 'local', '-05:00'],
-    ['Asia/Kolkata', 'utc', '+05:30'],
-  ] as const)('of %s follow from the offset that records show: %s', async (timeZone, dateFilter, offset) => {
-    const report = await reportOf({ timeZone, dateFilter, timestamps: 'offset' });
-    const { updatedSince, offsets } = detailsOf(report.collections, 'products');
-    expect(updatedSince).toMatchObject({ compares: { value: dateFilter } });
-    expect(offsets.value).toEqual([offset]);
-    expect(report.advice.join()).toContain(offset);
-  });
-});
+    if (minutes === undefined) expect(report.advice.join()).toContain(offset);
+    else expect(updatedSince.shiftMinutes.value).toBe(minutes);
+  },
+);

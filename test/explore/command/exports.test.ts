@@ -44,24 +44,6 @@ test.each<[file: string, columns: object, more: string, products: readonly objec
     [{ ...DESK, name: 'Desk 140', tags: TAGS }, LAMP],
   ],
   [
-    'magento.csv',
-    { sku: 'productNumber', price: 'salePrice', qty: 'stockQuantity' },
-    '',
-    [
-      { ...DESK, name: 'Desk 140', stockQuantity: 12 },
-      { ...LAMP, stockQuantity: 0 },
-    ],
-  ],
-  [
-    'shopware.csv',
-    { stock: 'stockQuantity', price_net: 'salePrice', manufacturer: 'brand' },
-    '',
-    [
-      { ...DESK, name: 'Desk 140', tags: TAGS, brand: 'Nordhus' },
-      { ...LAMP, tags: [], brand: null },
-    ],
-  ],
-  [
     'excel-eans.csv',
     {},
     '--key ean',
@@ -76,12 +58,6 @@ test.each<[file: string, columns: object, more: string, products: readonly objec
       { ...DESK, description: 'Solid oak\n\nLegs of steel' },
       { ...LAMP, description: null },
     ],
-  ],
-  [
-    'bigcommerce.csv',
-    { 'Product Name': 'name', 'Product Code/SKU': 'productNumber', Price: 'salePrice' },
-    '',
-    [DESK],
   ],
 ])(
   'push reads %s, if the columns that it names are ignored',
