@@ -187,7 +187,7 @@ describe('the file of discover from a malicious service', () => {
 });
 
 test('discover reports every amount and every reference of generated data, and nothing else as such', async () => {
-  const discovery = await discover(clientOf(createSandbox({ records: 6000, seed: 11, relations: 'iri' })));
+  const discovery = await discover(clientOf(createSandbox({ records: 1500, seed: 11, relations: 'iri' })));
   const { collections } = discovery;
   const found = <Facts>(of: 'fields' | 'references') =>
     collections.flatMap(({ collection, [of]: all }) =>

@@ -84,19 +84,6 @@ test('a probe that only reads reports what only writing shows as unknown', async
   for (const finding of Object.values(findings)) expect(finding.known).toBe(false);
 });
 
-test('a probe reports an order with another one that fits, and none that records do not show', async () => {
-  const { client } = productSandbox({ order: 'updated-desc' });
-  const { collections } = await probe(client, { collections: ['accounts'] });
-  expect(detailsOf(collections, 'accounts').order.known).toBe(false);
-
-  const both = productSandbox({ records: { boms: 40 }, timestampsEverywhere: true });
-  const report = await probe(both.client, { collections: ['boms'] });
-  expect(detailsOf(report.collections, 'boms').order).toMatchObject({
-    value: 'id-asc',
-    evidence: expect.stringContaining('created-asc fits as well'),
-  });
-});
-
 test.each([
   ['sparse ids, and a record that was edited', 7, true, 'id'],
   ['dense ids', 1, true, undefined],

@@ -76,18 +76,6 @@ describe('a probe that writes', () => {
       expect(more.length).toBe(failures ? 1 : 0);
     },
   );
-
-  test('learns nothing from requests that got no response', async () => {
-    const { sandbox, client } = twentyProducts();
-    const reset = { kind: 'disconnect', reset: true, committed: false } as const;
-    sandbox.faults.add(reset, { method: 'POST', skip: 1, times: 2 });
-    const { writes } = await probeWrites(client);
-    const { createStatus, replay, differentBody } = writes;
-    expect(createStatus.value).toBe(201);
-    for (const finding of [replay, differentBody])
-      expect(finding).toEqual(unknownBecause('connection_failed'));
-    expect(sandbox.store.products.count).toBe(20);
-  });
 });
 
 describe('a probe of writes that become visible late', () => {

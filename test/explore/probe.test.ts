@@ -4,7 +4,6 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
 import { MONEY_AS_NUMBERS } from '../support/money-as-numbers.ts';
-import { runUntilSettled, useVirtualClock } from '../support/virtual-clock.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
 describe('a probe', () => {
@@ -105,21 +104,4 @@ test.each([
   expect(report.collections[0]?.details?.idType).toMatchObject({ value: 'unreadable', evidence });
   expect(report.client).not.toHaveProperty('ids');
   expect(report.advice.join()).toContain('The id of some records of accounts cannot be read');
-});
-
-describe('a probe over the quota of the key', () => {
-  useVirtualClock();
-
-  test('waits, and learns the same', async () => {
-    const collections = ['accounts', 'boms', 'products'] as const;
-    const reports = [];
-    for (const rateLimit of [{ limit: 20, windowMs: 2000 }, { limit: 1000 }]) {
-      await using sandbox = createSandbox({ records: 600, rateLimit });
-      const probing = probe(createClient(sandbox.clientOptions), { collections });
-      const { collections: learned } = await runUntilSettled(probing);
-      expect(sandbox.count()).toBeGreaterThan(25);
-      reports.push(JSON.stringify(learned).replaceAll(/20\d\d-[\d:TZ-]+/g, ''));
-    }
-    expect(reports[0]).toBe(reports[1]);
-  });
 });

@@ -62,15 +62,6 @@ test('the path of a rule does not contain a prefix of the base URL', async () =>
   expect(await client.products.list().first()).toBeUndefined();
 });
 
-test('an abort ends the wait of a delayed response', async () => {
-  const { client } = await serve({ fault: { kind: 'delay', ms: 60_000 } });
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  const call = client.accounts.get('1', { signal: controller.signal });
-  setTimeout(() => controller.abort(reason), 20);
-  await expect(call).rejects.toBe(reason);
-});
-
 test('the same seed gives the same faults', async () => {
   const met = async (seed: number) => {
     const sandbox = createSandbox();

@@ -81,7 +81,7 @@ describe('waits follow fake timers', () => {
     }
   });
 
-  test('an abort ends a slow body, and a cancelled one leaves no timer', async () => {
+  test('an abort ends a slow body, each piece of which is waited for, and leaves no timer', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.add({ kind: 'slow-body', everyMs: 60_000 });
@@ -89,11 +89,9 @@ describe('waits follow fake timers', () => {
     const response = await send(sandbox, '/accounts', { signal: controller.signal });
     const reason = new Error('enough');
     const rejected = expect(response.text()).rejects.toBe(reason);
-    // Each piece is waited for.
     await vi.advanceTimersByTimeAsync(59_999);
     controller.abort(reason);
     await rejected;
-    await (await send(sandbox, '/accounts')).body?.cancel();
     expect(vi.getTimerCount()).toBe(0);
   });
 });

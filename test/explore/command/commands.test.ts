@@ -215,7 +215,6 @@ describe('an error', () => {
     ['pull accounts --max-outage 1m', 'down'],
     ['push FILE.csv --key productNumber --dry-run', 'down'],
     ['get accounts 1', 'silent'],
-    ['push FILE.csv --key productNumber --dry-run', 'silent'],
     ['pull accounts', 'silent'],
   ])('shows within 3 seconds that the command waits: %s, the service is %s', async (line, state) => {
     const { sandbox, env } = openSandbox();

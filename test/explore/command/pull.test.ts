@@ -101,15 +101,6 @@ describe('pull on a terminal', () => {
 });
 
 describe('a pull into a file', () => {
-  test('reads by page from the start if an id is not an integer', async () => {
-    const { sandbox, pull, text } = pullOfAccounts();
-    sandbox.store.accounts.insert({ id: 'A-1', name: 'By hand' });
-    const { code, log } = await pull();
-    expect([code, log]).toEqual([0, expect.stringContaining('Ids are not integers')]);
-    const ids = records(text()).map(({ id }) => id);
-    expect(ids.toSorted()).toEqual(sandbox.store.accounts.ids().toSorted());
-  });
-
   test.each([
     ['an error', 3, 'ndjson'],
     ['Ctrl-C', 130, 'csv'],
@@ -210,16 +201,6 @@ describe('a pull into a file', () => {
     expect([code, log]).toEqual([7, expect.stringContaining('was replaced by another program')]);
     expect(existsSync(file('a'))).toBe(false);
   });
-
-  test.each(FORMATS)(
-    'is empty, with the permissions of any new one, for an empty collection: %s',
-    async (format) => {
-      const { pull, file, text } = pullOfAccounts({ records: 0 });
-      writeFileSync(file('any'), '');
-      expect([(await pull(['--format', format])).code, text()]).toEqual([0, '']);
-      expect(statSync(file('a')).mode).toBe(statSync(file('any')).mode);
-    },
-  );
 });
 
 test('pull --format csv writes the columns of all records, and every value as the service sent it', async () => {

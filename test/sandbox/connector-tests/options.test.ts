@@ -82,20 +82,6 @@ test('cases that are started at once run one after another, each with its servic
   for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('the message of a failed case says what is wrong, why, and what to do, and is the same each time', async () => {
-  const { records, ...others } = reader();
-  const options = { ...others, records: () => records('accounts').slice(1) };
-  const message = await messageOf('UUIDs', options);
-  expect(message?.split('\n')).toEqual([
-    expect.stringMatching(
-      /^UUIDs: 1 of 23 accounts is missing from the copy \(id [^)]+\)\. The response to request 1 contained record .*\.$/,
-    ),
-    'Check that each record is within the bound, and read by page if ids are not integers.',
-    'Why services do this: API Platform drops a bound such as id[gt] without an error if ids are not integers.',
-  ]);
-  expect(await messageOf('UUIDs', options)).toBe(message);
-});
-
 test('the message of a run that destroyed something says so, with the error of the run', async () => {
   const { run, reset, ...others } = reader({ endsAtFirstFailure: true });
   const emptying = async (service: ConnectorRun) => {
