@@ -86,18 +86,17 @@ test('a run of changes in which an id cannot be read keeps the watermark of the 
   const books = unreadable((row) => ({ ...row, id: null }));
   const { faults, clock, store } = books.sandbox;
   faults.clear();
-  const { watermark } = await readAccounts(books);
+  await readAccounts(books);
+  const { watermark } = stateIn(books.states);
   clock.advance(3_600_000);
-  store.accounts.update('3', { name: 'Changed' });
-  store.accounts.update('4', { name: 'Changed' });
+  for (const id of ['3', '4']) store.accounts.update(id, { name: 'Changed' });
   const body = (text: string) => text.replaceAll('"id":"4"', '"id":4');
   faults.add({ kind: 'rewrite', body }, { path: /\/accounts$/, probability: 1 });
   const copy = new Copy();
   for (let runs = 0; runs < 2; runs++) {
     clock.advance(3_600_000);
     expect(await caught(readAccounts(books, {}, copy.take))).toMatchObject({ reason: 'unreadable_id' });
-    expect(copy.ids).toEqual(['3']);
-    expect(stateIn(books.states).watermark).toBe(watermark?.toISOString().replace('.000Z', 'Z'));
+    expect([copy.ids, stateIn(books.states).watermark]).toEqual([['3'], watermark]);
   }
   faults.clear();
   expect(await readAccounts(books, {}, copy.take)).toMatchObject({ status: 'done' });
