@@ -196,27 +196,6 @@ describe('a batch of changes', () => {
 });
 
 describe('a run that was interrupted', () => {
-  test('is resumed where it was, with its watermark and its bound', async () => {
-    const books = withAccounts(40);
-    const { accounts } = books.sandbox.store;
-    await readAccounts(books);
-    books.sandbox.clock.advance(HOUR_MS);
-    for (const id of accounts.ids()) accounts.update(id, { name: 'new' });
-    const copy = new Copy();
-    await leaveAtBatch(3, books, {}, copy.take);
-    books.sandbox.clock.advance(HOUR_MS);
-    books.sandbox.clearLogs();
-
-    const report = await readAccounts(books, {}, copy.take);
-    expect(copy.records.size).toBe(40);
-    expect(report).toMatchObject({ resumed: true, mode: 'incremental', watermark: oneHourLater });
-    expect(report.records).toBeLessThan(40);
-    const bound = { updatedSince: '2026-01-04T19:58:00-12:00' };
-    expect(books.sandbox.requests[0]?.query).toMatchObject({ ...bound, 'id[gt]': expect.any(String) });
-    for (const { query } of books.sandbox.requests) expect(query).toMatchObject(bound);
-    expect(stateIn(books.states)).not.toHaveProperty('run');
-  });
-
   test.each(['keyset', 'page'] as const)(
     'is ended in its mode and with its watermark, and by page starts again with a batch that says so: by %s',
     async (pagination) => {

@@ -152,17 +152,12 @@ describe('the signal', () => {
         return await noResponse(init.signal, () => aborted++);
       },
     });
-    const run = syncAll(
-      { ...books, client },
-      {
-        collections: ['accounts', 'products'],
-        signal: controller.signal,
-        onBatch: async () => {
-          await settle();
-          controller.abort('enough');
-        },
-      },
-    );
+    const onBatch = async () => {
+      await settle();
+      controller.abort('enough');
+    };
+    const { signal } = controller;
+    const run = syncAll({ ...books, client }, { collections: ['accounts', 'products'], signal, onBatch });
     expect(await caught(run)).toBe('enough');
     expect(aborted).toBe(1);
   });

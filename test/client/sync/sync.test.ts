@@ -4,10 +4,8 @@ import {
   clientOf,
   failureOf,
   listing,
-  START,
   type SyncSetUp,
   setUpSync,
-  stateIn,
   statuses,
   syncAll,
   withAccounts,
@@ -81,15 +79,6 @@ describe('sync', () => {
     });
     await syncAll({ ...books, client }, { collections: names });
     expect(most).toBe(2);
-  });
-
-  test('gives each collection a watermark of its own', async () => {
-    const books = setUpSync({ records: { accounts: 30, accountAddresses: 5 } });
-    books.sandbox.onRequest(() => books.sandbox.clock.advance(1000));
-    await syncAll(books, { collections: ['accounts', 'accountAddresses'] });
-    expect(stateIn(books.states).watermark).toBe(START);
-    const later = stateIn(books.states, 'accountAddresses').watermark as string;
-    expect(Date.parse(later)).toBeGreaterThan(Date.parse(START));
   });
 });
 

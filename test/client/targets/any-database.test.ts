@@ -459,6 +459,9 @@ describe('verify of a copy', () => {
       ],
     });
     expect(await copied(copy)).toEqual(before);
+    // A full sync repairs what is wrong.
+    await run(sandbox, copy, { mode: 'full' });
+    expect(await verified(sandbox, copy)).toMatchObject({ equal: true });
   });
 
   test('compares invalid records too', async () => {

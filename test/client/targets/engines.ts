@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Batch, OpenTarget, SyncTarget, TargetContext } from 'accounting-data-sdk';
-import {
-  type PostgresConnection,
-  postgresTarget,
-  type SqliteDatabase,
-  sqliteTarget,
-} from 'accounting-data-sdk/targets';
+import { postgresTarget, type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
 import { onTestFinished } from 'vitest';
 import { openPglite } from '../../support/pglite.ts';
 
@@ -23,10 +18,6 @@ export interface Copy {
   query(sql: string): Promise<readonly Row[]>;
   /** How a query of a large copy would be executed. */
   planOf(sql: string): Promise<string>;
-  /** The failure of a statement while the database is away. */
-  readonly away: object;
-  /** A target whose statements run through `before`, which may throw. */
-  through(before: (sql: string) => void): SyncTarget;
   /** Makes the database reject records with this id. */
   reject(id: string): Promise<unknown>;
   /** Makes the database reject the removal of any record. */
@@ -39,7 +30,15 @@ export function temporaryFile(name = 'books.sqlite'): string {
   return join(folder, name);
 }
 
-export function openSqlite(file = temporaryFile()): Copy & { readonly file: string } {
+interface SqliteCopy extends Copy {
+  readonly file: string;
+  /** The failure of a statement while the database is away. */
+  readonly away: object;
+  /** A target whose statements run through `before`, which may throw. */
+  through(before: (sql: string) => void): SyncTarget;
+}
+
+export function openSqlite(file = temporaryFile()): SqliteCopy {
   const query = async (sql: string) => {
     using database = new DatabaseSync(file);
     return database.prepare(sql).all() as Row[];
@@ -77,16 +76,6 @@ export async function openPostgres(): Promise<Copy> {
   const schema = newSchema();
   return {
     target: postgresTarget(database, { schema }),
-    away: { code: '57P01' },
-    through: (before) => {
-      const connection: PostgresConnection = {
-        async query(text, values) {
-          before(text);
-          return await database.query(text, values);
-        },
-      };
-      return postgresTarget(connection, { schema });
-    },
     tables: `${schema}.`,
     views: `${schema}.`,
     query: async (sql) => (await database.query<Row>(sql)).rows,

@@ -300,27 +300,22 @@ test.each([
   },
 );
 
-test.each(['LATIN1', 'SQL_ASCII'])(
-  'a copy in PostgreSQL is not created in a database of the encoding %s',
-  async (encoding) => {
-    const schema = newSchema();
-    const connection: PostgresConnection = {
-      query: (text, values) => {
-        const sql = text.replaceAll(/decode\('([^']+)', 'base64'\)/g, (_, code: string) => {
-          const inner = Buffer.from(code, 'base64')
-            .toString()
-            .replaceAll('getdatabaseencoding()', `''${encoding}''`);
-          return `decode('${Buffer.from(inner).toString('base64')}', 'base64')`;
-        });
-        return database.query(sql, values);
-      },
-    };
-    const error = await failureOf(() => openTarget(postgresTarget(connection, { schema })));
-    expect(`${error}`).toContain(`the database is in ${encoding}, which cannot hold every record`);
-    expect(`${error}`).toContain("Create a database with ENCODING 'UTF8'.");
-    expect(await rowsOf(`SELECT to_regnamespace('${schema}') AS found`)).toEqual([{ found: null }]);
-  },
-);
+test('a copy in PostgreSQL is not created in a database of another encoding than UTF8', async () => {
+  const schema = newSchema();
+  const connection: PostgresConnection = {
+    query: (text, values) => {
+      const sql = text.replaceAll(/decode\('([^']+)', 'base64'\)/g, (_, code: string) => {
+        const inner = atob(code).replaceAll('getdatabaseencoding()', `''LATIN1''`);
+        return `decode('${btoa(inner)}', 'base64')`;
+      });
+      return database.query(sql, values);
+    },
+  };
+  const error = await failureOf(() => openTarget(postgresTarget(connection, { schema })));
+  expect(`${error}`).toContain('the database is in LATIN1, which cannot hold every record');
+  expect(`${error}`).toContain("Create a database with ENCODING 'UTF8'.");
+  expect(await rowsOf(`SELECT to_regnamespace('${schema}') AS found`)).toEqual([{ found: null }]);
+});
 
 test('a role that may only write rows writes them, and each sync warns once what to run until the owner has run one', async () => {
   const schema = newSchema();
@@ -380,47 +375,24 @@ test('a connection that is lost in a batch costs no record, whether the batch wa
   expect(rows.map(({ body }) => body)).toEqual(sandbox.store.accounts.all());
 });
 
-test('a sync without changes sends one request for each collection, and at most 20 queries', async () => {
+// As the guide to running at scale says.
+test('a sync without changes sends one request for each collection, and 20 statements', async () => {
   const sandbox = createSandbox({ records: 3 });
   const client = createClient(sandbox.clientOptions);
-  const queries: string[] = [];
-  const connection: PostgresConnection = {
-    async query(text, values) {
-      queries.push(text);
-      return await database.query(text, values);
-    },
+  const statements: string[] = [];
+  const query = (text: string, values?: string[]) => {
+    statements.push(text);
+    return database.query(text, values);
   };
-  const target = postgresTarget(connection, { schema: newSchema() });
-  await sync(client, { tenant: 'acme', target });
-  sandbox.clock.advance(3_600_000);
-  queries.length = 0;
-  const requests = sandbox.count();
-  const report = await sync(client, { tenant: 'acme', target, stopAfter: { ms: 60_000 } });
-  expect(report).toMatchObject({ records: 0, paused: false, collections: { length: 14 } });
-  expect(sandbox.count() - requests).toBe(14);
-  expect(queries.length, queries.join('\n\n')).toBeLessThanOrEqual(20);
-});
-
-test('a copy in PostgreSQL can have a table of records in partitions', async () => {
-  const schema = newSchema();
-  await database.exec(`CREATE SCHEMA ${schema};
-    CREATE TABLE ${schema}.record (tenant text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL,
-      id text COLLATE "C" NOT NULL, body jsonb NOT NULL, invalid boolean NOT NULL, unreadable_date boolean NOT NULL, synced_at timestamptz NOT NULL,
-      PRIMARY KEY (collection, tenant, id)) PARTITION BY HASH (id);
-    CREATE TABLE ${schema}.record_0 PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-    CREATE TABLE ${schema}.record_1 PARTITION OF ${schema}.record FOR VALUES WITH (MODULUS 2, REMAINDER 1)`);
-  const sandbox = createSandbox({ records: { accounts: 10 } });
-  const client = createClient(sandbox.clientOptions);
-  const target = postgresTarget(database, { schema });
-  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  const options = { tenant: 'acme', target: postgresTarget({ query }, { schema: newSchema() }) };
   await sync(client, options);
-  sandbox.store.accounts.update('3', { name: 'Renamed' });
-  sandbox.store.accounts.insert({ name: 'New' });
-  sandbox.store.accounts.delete('4');
-  const [accounts] = (await sync(client, { ...options, mode: 'full' })).collections;
-  expect(accounts).toMatchObject({ added: 1, changed: 1, unchanged: 8, deleted: 1 });
-  expect(await verify(client, options)).toMatchObject({ equal: true });
-  expect(await rowsOf(`SELECT DISTINCT tableoid FROM ${schema}.record`)).toHaveLength(2);
+  sandbox.clock.advance(3_600_000);
+  sandbox.clearLogs();
+  statements.length = 0;
+  const report = await sync(client, options);
+  expect(report).toMatchObject({ records: 0, paused: false, collections: { length: 14 } });
+  expect(sandbox.count()).toBe(14);
+  expect(statements.length, statements.join('\n\n')).toBe(20);
 });
 
 test('a copy in PostgreSQL needs no standard_conforming_strings', async () => {

@@ -29,7 +29,10 @@ export function run(
 }
 
 /** A copy after a first sync, in SQLite unless `open` opens another one. */
-export async function synced(options: SandboxOptions, open: () => Copy | Promise<Copy> = () => openSqlite()) {
+export async function synced<C extends Copy = ReturnType<typeof openSqlite>>(
+  options: SandboxOptions,
+  open: () => C | Promise<C> = () => openSqlite() as Copy as C,
+) {
   const [sandbox, copy] = [createSandbox(options), await open()];
   await run(sandbox, copy);
   return { sandbox, copy };
