@@ -24,16 +24,19 @@ function accounts(options: SandboxOptions = {}, remaining = 1_000, pagination?: 
       return response;
     },
   });
-  const run = async (syncOptions: Parameters<typeof syncAll>[1] = {}) => {
-    most = 0;
-    const report = await syncAll({ ...books, client }, { collections: ['accounts'], ...syncOptions });
-    return { most, records: report.collections[0]?.records };
-  };
   /** How many requests are in flight at most while `read` runs. */
   const mostOf = async (read: (client: Client) => Promise<unknown>) => {
     most = 0;
     await read(client);
     return most;
+  };
+  /** The same for a sync, and how many records it delivers. */
+  const run = async (options: Parameters<typeof syncAll>[1] = {}) => {
+    let records = 0;
+    const work = async (client: Client) => {
+      ({ records } = await syncAll({ ...books, client }, { collections: ['accounts'], ...options }));
+    };
+    return { most: await mostOf(work), records };
   };
   return { ...books, run, mostOf };
 }

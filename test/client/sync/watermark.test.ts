@@ -1,15 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { listenersOn } from '../../support/open-resources.ts';
-import {
-  clientOf,
-  HOUR_MS,
-  MINUTE_MS,
-  readAccounts,
-  START,
-  setUpSync,
-  stateIn,
-  withAccounts,
-} from './set-up.ts';
+import { clientOf, MINUTE_MS, readAccounts, START, setUpSync, stateIn, withAccounts } from './set-up.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -84,16 +75,6 @@ describe('after the clock of the service went back', () => {
       expect(stateIn(books.states)).toMatchObject({ watermark, full: mode === 'full' ? watermark : START });
     },
   );
-
-  test('a run in mode full is not started again', async () => {
-    const books = setUpSync();
-    await readAccounts(books);
-    books.sandbox.clock.advance(-HOUR_MS);
-    books.sandbox.clearLogs();
-    expect(await readAccounts(books, { mode: 'full' })).toMatchObject({ clockWentBack: true, mode: 'full' });
-    // The first page, and the one behind it.
-    expect(books.sandbox.count()).toBe(2);
-  });
 });
 
 describe("a caller's own start", () => {

@@ -777,14 +777,7 @@ type Work = (
 ) => Promise<unknown>;
 
 test.each<[string, string, RegExp, Work]>([
-  ['sync', 'as it opens', /./, (client, options) => sync(client, { ...options, collections })],
   ['sync', 'at a batch', /^BEGIN/, (client, options) => sync(client, { ...options, collections })],
-  [
-    'verify',
-    'as it compares',
-    /^SELECT id, CAST/,
-    (client, options) => verify(client, { ...options, collections }),
-  ],
   [
     'refresh',
     'as it writes',

@@ -71,26 +71,8 @@ async function read<T>(server: SimServer, { path, query = [] }: ApiRequest<T>): 
 }
 
 function notFound(): NotFoundError {
-  const problem = {
-    type: 'not_found',
-    title: undefined,
-    detail: undefined,
-    instance: undefined,
-    violations: [],
-    extensions: {},
-  };
-  return new NotFoundError(
-    'GET returned 404',
-    {},
-    {
-      status: 404,
-      problem,
-      requestId: undefined,
-      rateLimit: undefined,
-      headers: {},
-      retryAfterMs: undefined,
-    },
-  );
+  const problem = { type: 'not_found', violations: [], extensions: {} };
+  return new NotFoundError('GET returned 404', {}, { status: 404, problem, headers: {} } as never);
 }
 
 /** A collection of the client, over a transport to the model of the service. */
@@ -99,19 +81,8 @@ export function simCollection(
   transport: Transport,
   pagination: 'keyset' | 'page',
 ): ReadOnlyCollection<{ id: string }> {
-  const settings = {
-    timeoutMs: 1,
-    deadlineMs: 1,
-    maxWaitMs: 1,
-    retry: {
-      maxAttempts: 1,
-      baseDelayMs: 0,
-      maxDelayMs: 0,
-      updates: false,
-      creates: false,
-    },
-    maxOutageMs: 0,
-  };
+  const retry = { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, updates: false, creates: false };
+  const settings = { timeoutMs: 1, deadlineMs: 1, maxWaitMs: 1, retry, maxOutageMs: 0 };
   return createCollection(
     readOnly(name),
     {
