@@ -18,7 +18,7 @@ import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token
 import { collectionName } from '../reading/state.ts';
 import type { ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
-import { clearStrings } from '../transport/redact.ts';
+import { cleared } from '../transport/redact.ts';
 import type { CollectionContext } from './context.ts';
 import { type CheckedQuery, listQuery, parameters } from './list-query.ts';
 
@@ -166,22 +166,11 @@ function isSideTaken({ id }: CheckedQuery): boolean {
 /** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */
 function withoutSecrets(list: ReadList, clear: (text: string) => string): ReadList {
   if (list.invalid.length === 0) return list;
-  const cleared = (value: unknown) => (isChangedBy(value, clear) ? clearStrings(value, clear) : value);
   const invalid = list.invalid.map(({ id, issues, record, storable }) => ({
     id: id === undefined ? undefined : clear(id),
     issues: issues.map(clear),
-    record: cleared(record),
-    storable: cleared(storable) as typeof storable,
+    record: cleared(record, clear),
+    storable: cleared(storable, clear) as typeof storable,
   }));
   return { ...list, invalid };
-}
-
-/** Whether `clear` changes a string of a JSON value. One that is nested too deep to be written is taken to contain it. */
-function isChangedBy(value: unknown, clear: (text: string) => string): boolean {
-  try {
-    const text = JSON.stringify(value) ?? '';
-    return clear(text) !== text;
-  } catch {
-    return true;
-  }
 }

@@ -5,7 +5,7 @@ import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { readOutput, validate } from '../schemas/validate.ts';
 import { callSettings, type RequestOptions, requestOptions } from '../transport/call-options.ts';
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
-import { clearStrings } from '../transport/redact.ts';
+import { cleared } from '../transport/redact.ts';
 import type { Expected } from '../transport/request.ts';
 import type { ClientContext } from './context.ts';
 import { jsonOf } from './write-body.ts';
@@ -94,7 +94,7 @@ function expectedOf<T>({ schema, redactKey }: RawRequest<T>): Expected<T> {
   if (redactKey !== true) return expected;
   return {
     ...expected,
-    cleared: (value, clear) => readOutput(value, () => clearStrings(value, clear) as T),
+    cleared: (value, clear) => readOutput(value, () => cleared(value, clear) as T),
   };
 }
 
