@@ -107,7 +107,11 @@ describe('the options and the advice for a service', () => {
 test.each([
   ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
   ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
-  ['nor a list of the usual page size', { accounts: 30, boms: 12 }, { accounts: 'page', boms: 'none' }],
+  [
+    'does not take a list of the usual size for a whole one',
+    { accounts: 30, boms: 12 },
+    { accounts: 'page', boms: 'none' },
+  ],
 ])('a probe of a service without pagination %s', async (_, records, pagination) => {
   const ids = { form: 'uuid' } as const;
   const sandbox = createSandbox({ paginated: false, ids, textIdBounds: 'ignore', records });

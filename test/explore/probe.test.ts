@@ -67,15 +67,16 @@ describe('a probe', () => {
 describe('what responses carry', () => {
   test('names fields that look like amounts and came as numbers, and no other', async () => {
     await using sandbox = createSandbox({ records: 500 });
-    const namedFields = async () => {
-      const { collections } = await probe(createClient(sandbox.clientOptions));
-      return collections.flatMap(({ collection, details }) =>
+    const found = async () => {
+      const { collections, client } = await probe(createClient(sandbox.clientOptions));
+      const fields = collections.flatMap(({ collection, details }) =>
         (details?.moneyAsNumbers.value ?? ['unknown']).map((field) => `${collection}.${field}`),
       );
+      return [fields, client.validation];
     };
-    expect(await namedFields()).toEqual([]);
+    expect(await found()).toEqual([[], undefined]);
     sandbox.faults.add(MONEY_AS_NUMBERS);
-    expect(await namedFields()).toEqual(MONEY_FIELDS);
+    expect(await found()).toEqual([MONEY_FIELDS, 'report']);
   });
 
   test('reports the form of ids of one kind only, and of numbers', async () => {

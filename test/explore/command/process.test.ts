@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { start } from './support/process.ts';
 import { folder, listening, records } from './support/run.ts';
@@ -48,18 +48,6 @@ describe('the command as a process', () => {
     expect(code).toBe(141);
     expect(log).not.toContain('EPIPE');
     expect(sandbox.count()).toBeLessThan(30);
-  });
-
-  test('says in two lines that standard output cannot be written', async () => {
-    const { env } = await listening({ records: { accounts: 90 } });
-    const file = folder()('read-only');
-    writeFileSync(file, '');
-    const readOnly = openSync(file, 'r');
-    const { code, log } = await start(env, ['pull', 'accounts'], readOnly).ended.finally(() =>
-      closeSync(readOnly),
-    );
-    expect([code, log]).toEqual([7, expect.stringMatching(/EBADF.*\n.*redirected.*\n$/)]);
-    expect(log).not.toContain('    at ');
   });
 
   test('does not wait for a key without a terminal', async () => {

@@ -205,7 +205,7 @@ test.each([
 });
 
 test('of two pulls of a company into one database at a time, one ends with 7 and says to run one after the other', async () => {
-  const { pull } = copyOf('accounts', { records: { accounts: 300 } });
+  const { pull } = copyOf('accounts', { records: { accounts: 100 } });
   const ended = await Promise.all([pull(), pull()]);
   const [done, failed] = ended.toSorted((a, b) => a.code - b.code);
   expect([done?.code, failed?.code]).toEqual([0, 7]);

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -33,16 +32,13 @@ await build({
 export function start(
   env: Settings,
   args: readonly string[],
-  /** Where standard output goes. Default: into `out`. */
-  stdout: 'pipe' | number = 'pipe',
 ): ChildProcess & { readonly ended: Promise<Ran & { signal: string | null }> } {
   const child = spawn(process.execPath, [bundle, ...args], {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: `${root}node_modules/.cache/node/`, ...env },
-    stdio: ['pipe', stdout, 'pipe'],
-  }) as ChildProcess & { readonly stderr: Readable };
+  });
   let out = '';
   let log = '';
-  child.stdout?.on('data', (text: Buffer) => {
+  child.stdout.on('data', (text: Buffer) => {
     out += text;
   });
   child.stderr.on('data', (text: Buffer) => {
