@@ -163,7 +163,8 @@ test('a push stops after maxOutageMs and reports the creates that may have been 
   const error = await caught(pushAll(60 * SECOND, { onResult }));
   expect(error).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
   const { seconds, posts } = figures();
-  expect(Math.floor(seconds / 30)).toBe(2);
+  expect(seconds).toBeGreaterThanOrEqual(60);
+  expect(seconds).toBeLessThan(90);
   expect(new Set(results.map(({ key }) => key)).size).toBe(posts);
   const failed = { action: 'failed', error: { outcome: 'unknown' } };
   expect(results).toMatchObject(Array.from({ length: posts }, () => failed));

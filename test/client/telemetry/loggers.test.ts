@@ -22,15 +22,19 @@ interface LogLine {
   readonly [field: string]: unknown;
 }
 
-const ms = expect.any(Number);
+const number = expect.any(Number);
 
 /** The lines of a call that is retried and fails: the level (debug, info or warn), the text and the fields. */
 const EXPECTED: readonly (readonly [level: number, line: RegExp, fields: object])[] = [
-  [0, /^accounting-data-sdk #\d+ GET \/products\/404 attempt 1$/, { attempt: 1, call: ms, method: 'GET' }],
-  [0, / → 503 in \d+ ms, \d+\/10000 left$/, { attempt: 1, status: 503, durationMs: ms }],
-  [1, / status 503; again in \d+ ms$/, { attempt: 1, reason: 'status 503', waitMs: ms }],
+  [
+    0,
+    /^accounting-data-sdk #\d+ GET \/products\/404 attempt 1$/,
+    { attempt: 1, call: number, method: 'GET' },
+  ],
+  [0, / → 503 in \d+ ms, \d+\/10000 left$/, { attempt: 1, status: 503, durationMs: number }],
+  [1, / status 503; again in \d+ ms$/, { attempt: 1, reason: 'status 503', waitMs: number }],
   [0, / attempt 2$/, { attempt: 2 }],
-  [0, / → 404 in \d+ ms/, { attempt: 2, status: 404, durationMs: ms }],
+  [0, / → 404 in \d+ ms/, { attempt: 2, status: 404, durationMs: number }],
   [2, / failed after \d+ ms: not_found\. .*404/, { status: 404, code: 'not_found', outcome: 'unknown' }],
 ];
 
