@@ -131,14 +131,6 @@ test('a collection that this version does not know has list, get and find', asyn
   expect('create' in invoices).toBe(false);
 });
 
-test('an invalid segment is rejected at once, and so is what is no Standard Schema', () => {
-  const client = scriptedClient(done());
-  for (const segment of ['', '..', 'a/b', '-a', 'a b', 'ä', 7] as string[])
-    expect(() => client.collection(segment)).toThrow(expect.objectContaining({ argument: 'segment' }));
-  const schema = {} as z.ZodType<{ id: string }>;
-  expect(() => client.collection('x', { schema })).toThrow(expect.objectContaining({ argument: 'schema' }));
-});
-
 test('events name a request of the caller’s own by its first segment, so that ids create no series of their own', async () => {
   const templates: string[] = [];
   const on = { request: ({ template }: { template: string }) => void templates.push(template) };

@@ -35,15 +35,6 @@ test('what is missing is named, with the variable that would give it, also if th
   expect(() => createClient()).toThrow(expect.objectContaining({ argument: 'baseUrl' }));
 });
 
-test('nothing is sent before the first call', () => {
-  const fetch = scriptedFetch(jsonResponse({}));
-  const apiKey = vi.fn(() => 'k');
-  const client = scriptedClient(fetch, { apiKey });
-  client.withOptions({ timeoutMs: 5 }).collection('x');
-  expect(apiKey).not.toHaveBeenCalled();
-  expect(fetch.requests).toHaveLength(0);
-});
-
 test('withOptions keeps what it does not name and shares transport and schemas', async () => {
   const fetch = scriptedFetch(
     problemResponse(503),

@@ -2,7 +2,6 @@ import { type ClientOptions, memoryStore, sync } from 'accounting-data-sdk';
 import { checkpointCounter } from 'accounting-data-sdk/opentelemetry';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { MONEY_AS_NUMBERS } from '../../support/money-as-numbers.ts';
 import { recordedClient } from './support/recorder.ts';
 
 const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
@@ -53,16 +52,6 @@ test('telemetryListeners measures a call once, whatever number of requests it to
   expect(retries).toMatchObject([{ attributes: { 'error.type': '503', tenant: '42' }, value: 2 }]);
   const waits = await recorded.points('accounting.client.wait.duration');
   expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
-});
-
-test('telemetryListeners counts invalid rows', async () => {
-  const { sandbox, client, recorded } = measured({}, { validation: 'report' });
-  sandbox.faults.next(MONEY_AS_NUMBERS);
-  await client.products.list({}, { pagination: 'page' }).toArray({ limit: 10 });
-
-  const [point] = await recorded.points('accounting.client.invalid_records');
-  expect(point).toMatchObject({ attributes: { 'accounting.collection': 'products', tenant: '42' } });
-  expect(point?.value).toBeGreaterThan(0);
 });
 
 test('checkpointCounter counts the checkpoints that a sync has written', async () => {
