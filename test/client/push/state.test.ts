@@ -77,14 +77,19 @@ test('a push without writes forgets an unknown create whose product it finds', a
 });
 
 test('a push does not create a product again if its process was killed after a chunk of creates, and reads lag behind', async () => {
-  const { run, sandbox } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 3_600_000 } } });
+  const { entries, run, sandbox } = setUpPush([], { sandbox: { newRecords: { listedAfterMs: 3_600_000 } } });
   const rows = numbered(104);
   const killed = new AbortController();
+  const set = (key: string, value: string) => {
+    killed.signal.throwIfAborted();
+    entries.set(key, value);
+  };
+  const store = { get: (key: string) => entries.get(key), set };
   let posts = 0;
   const stop = sandbox.onRequest(({ method }) => {
     if (method === 'POST' && ++posts === 102) killed.abort(new Error('killed'));
   });
-  await caught(run(rows, { signal: killed.signal, concurrency: 1 }));
+  await caught(run(rows, { signal: killed.signal, concurrency: 1, store }));
   stop();
   expect((await run(rows)).report.counts.failed).toBe(0);
   const numbers = sandbox.store.products.all().map(({ productNumber }) => productNumber);
