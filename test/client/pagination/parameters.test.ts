@@ -2,7 +2,7 @@ import { createClient, type ListOptions } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { listing, readAccounts, withAccounts } from '../sync/set-up.ts';
+import { leaveAtBatch, listing, readAccounts, withAccounts } from '../sync/set-up.ts';
 import { all, byId, everything } from './service.ts';
 
 const parameters = { itemsPerPage: '50' } as const;
@@ -77,5 +77,9 @@ describe('the state of a sync', () => {
         message: expect.stringContaining("mode: 'full'"),
       });
     }
+    // Which replaces it, even while a run by the others is interrupted.
+    await leaveAtBatch(2, listing(set, { parameters: { itemsPerPage: '5' } }), { mode: 'full' });
+    const full = await readAccounts(listing(set, { parameters }), { mode: 'full' });
+    expect(full).toMatchObject({ resumed: false, records: 45 });
   });
 });

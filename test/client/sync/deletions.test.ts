@@ -252,6 +252,9 @@ describe('a full sync deletes nothing', () => {
     expect(lookUps()).toBe(0);
     expect(stateIn(books.states)).not.toHaveProperty('run');
     expect(await run({ maxCandidates: 52 })).toMatchObject({ resumed: false, records: 458, deleted: 52 });
+    const small = copyOf(100);
+    small.remove(...[...small.ids].slice(0, 50));
+    expect(await small.run()).toMatchObject({ deleted: 50 });
   });
 
   test('with the key of another company, for a copy that has an id in common', async () => {

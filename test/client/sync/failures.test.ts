@@ -130,6 +130,7 @@ describe('a SyncError', () => {
       for (const part of ['no table accounts', 'cannot open accounts.db', 'cannot open products.db'])
         expect(text).toContain(part);
     }
+    expect(error.causeCode).toBeUndefined();
     const { errors } = JSON.parse(JSON.stringify(error));
     expect(errors).toContainEqual({ collections: 'budgets', message: 'a string' });
   });

@@ -628,6 +628,13 @@ describe('refresh of a copy', () => {
     expect(await refreshed(sandbox, copy, ['55'])).toMatchObject({ deleted: 1 });
   });
 
+  test('removes a deleted record if the other records of the copy are in the same call', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 0, products: 3 } });
+    sandbox.store.products.delete('1');
+    const report = await refreshed(sandbox, copy, ['2', '3', '1']);
+    expect(report).toMatchObject({ deleted: 1, unchanged: 2 });
+  });
+
   test('removes those that get the 404 of most, and throws the 404 of one that has another form', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 0, products: 5 } });
     for (const id of ['1', '2', '3']) sandbox.store.products.delete(id);
