@@ -144,49 +144,36 @@ describe('a copy', () => {
 
   test('has the last of two records with one id', async () => {
     const copy = openSqlite();
-    await write(
-      copy,
-      batch([
-        { id: '1', name: 'old' },
-        { id: '1', name: 'new' },
-      ]),
-    );
+    await write(copy, batch(['old', 'new'].map((name) => ({ id: '1', name }))));
     expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'new' } });
   });
 });
 
 describe('the deletions of a copy', () => {
-  test.each(['a first sync that was paused', 'a full sync that was stopped'])(
-    'are found in what %s had read',
-    async (which) => {
-      const isFirst = which.includes('first');
-      const [sandbox, copy] = [
-        createSandbox({ records: { accounts: 10, products: 100 }, pageSize: 10 }),
-        openSqlite(),
-      ];
-      const signal = new AbortController();
-      const onProgress = ({ pages }: { pages: number }) => pages === 2 && signal.abort(new Error('stop'));
-      if (isFirst) {
-        const options = { concurrency: 1, stopAfter: { requests: 10 } };
-        const { collections } = await run(sandbox, copy, options);
-        expect(collections).toMatchObject([{ status: 'done' }, { status: 'paused' }]);
-      } else {
-        await run(sandbox, copy);
-        sandbox.store.products.delete('1');
-        const options = { collections: ['products'], mode: 'full', signal: signal.signal, onProgress };
-        await caught(run(sandbox, copy, options));
-      }
-      if (isFirst) sandbox.store.accounts.delete('6');
-      // The full read that was stopped is ended by an incremental run.
-      const options = isFirst ? { mode: 'full', stopAfter: { requests: 10 } } : {};
-      let runs = 0;
-      for (let paused = true; paused; ) {
-        ({ paused } = await run(sandbox, copy, options));
-        expect(++runs).toBeLessThan(20);
-      }
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-    },
-  );
+  test('are found in what a first sync, which was paused, had read', async () => {
+    const service = { records: { accounts: 10, products: 100 }, pageSize: 10 };
+    const [sandbox, copy] = [createSandbox(service), openSqlite()];
+    const stopAfter = { requests: 10 };
+    const first = await run(sandbox, copy, { concurrency: 1, stopAfter });
+    expect(first.collections).toMatchObject([{ status: 'done' }, { status: 'paused' }]);
+    sandbox.store.accounts.delete('6');
+    let runs = 0;
+    for (let paused = true; paused; ) {
+      ({ paused } = await run(sandbox, copy, { mode: 'full', stopAfter }));
+      expect(++runs).toBeLessThan(20);
+    }
+    expect(await copied(copy)).toEqual(upstream(sandbox));
+  });
+
+  test('are found by an incremental run that ends an interrupted full read', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 60, products: 0 }, pageSize: 10 });
+    sandbox.store.accounts.delete('1');
+    const stop = new AbortController();
+    const onProgress = ({ pages }: { pages: number }) => pages === 2 && stop.abort(new Error('stop'));
+    await caught(run(sandbox, copy, { mode: 'full', signal: stop.signal, onProgress }));
+    expect(reportOf(await run(sandbox, copy), 'accounts')).toMatchObject({ resumed: true, deleted: 1 });
+    expect(await copied(copy)).toEqual(upstream(sandbox));
+  });
 
   test('are found although the marks of a read whose state was deleted are left', async () => {
     const [sandbox, copy] = [createSandbox({ records: { accounts: 30, products: 0 } }), openSqlite()];
@@ -602,6 +589,7 @@ describe('refresh of a copy', () => {
       sandbox.fetch(`${input}`.replace(/products\/3f-a/i, 'products/3f-a'), init);
     expect(await refreshed(sandbox, copy, ['3F-A'], { fetch })).toMatchObject({ added: 1 });
     expect(await refreshed(sandbox, copy, ['3F-A'], { fetch })).toMatchObject({ unchanged: 1 });
+    await run(sandbox, copy);
     expect(await copied(copy)).toEqual(upstream(sandbox));
   });
 

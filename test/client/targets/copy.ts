@@ -205,7 +205,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         ]);
         expect([name, shown]).toEqual([name, values]);
       }
-      // Every row, so that no value fails a query.
+      // A comparison reads every row: no value makes it fail.
       const sorted = await copy.query(
         `SELECT id ${products} WHERE "salePrice" BETWEEN 40 AND 2000 AND "updatedAt" > '0001-01-01' ORDER BY "salePrice" DESC`,
       );
