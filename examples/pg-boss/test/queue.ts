@@ -6,9 +6,9 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { fromPglite } from 'pg-boss';
 import { FAILED, plan, planHourly, type Result, startQueue, work } from '../src/queue.ts';
 
-test('two machines, of which one stops, complete the copies of twenty companies; a rejected key is a dead letter', async (t) => {
+test('two machines, of which one stops, complete the copies of eight companies; a rejected key is a dead letter', async (t) => {
   const companies = new Map(
-    Array.from({ length: 20 }, (_, seed) => [
+    Array.from({ length: 8 }, (_, seed) => [
       `company-${seed}`,
       createSandbox({ seed, records: { accounts: 60 + 2 * seed, products: 40 } }),
     ]),

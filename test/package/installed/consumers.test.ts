@@ -169,24 +169,6 @@ describe('the installed package compiles', () => {
     expect(await node(compilers[version], '--project', config)).toEqual({ code: 0, output: '' });
   });
 
-  test('with the oldest TypeScript and moduleResolution node10, every entry', async () => {
-    const file = 'types/classic.ts';
-    const lines = entries.map(
-      (entry, index) => `export * as entry${index} from '${entry.replace('.', manifest.name)}';`,
-    );
-    await writeFile(join(project, file), lines.join('\n'));
-    const classic = { module: 'commonjs', moduleResolution: 'node10', skipLibCheck: true };
-    const compilerOptions = { ...onNode, lib: withDom, ...classic };
-    await writeFile(
-      join(project, 'tsconfig.node10.json'),
-      JSON.stringify({ compilerOptions, files: [file] }),
-    );
-    expect(await node(compilers.oldest, '--project', 'tsconfig.node10.json')).toEqual({
-      code: 0,
-      output: '',
-    });
-  });
-
   test.runIf(isNightly)('with the newest TypeScript and Zod 4.3', async () => {
     const folder = await projectWith('zod', 'zod-4.3');
     const files = programs.map((file) => `types/${file}`);

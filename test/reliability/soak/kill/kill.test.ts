@@ -1,11 +1,13 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, type TestContext, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
-import { copyOf, type KillVerdict, killOften, readSqlite } from './kill.ts';
+import { copyOf, type KillVerdict, killOften, programOf, readSqlite } from './kill.ts';
 import { killPushes } from './kill-pushes.ts';
 
 /** `SOAK_KILLS=200` kills each program more often. SEED repeats a run. */
@@ -73,4 +75,29 @@ test('a push that is killed at random moments and started again at once creates 
   concurrent: true,
 }, async () => {
   await expectIntact(killPushes);
+});
+
+test('of two processes that push at the same moment with one folder, one creates each product once', {
+  ...NO_HURRY,
+  concurrent: true,
+}, async (context) => {
+  const program = await programOf('pusher');
+  for (let trial = 0; trial < (isSoak ? KILLS : 1); trial++) {
+    await using sandbox = createSandbox();
+    await sandbox.listen();
+    // The first list lasts until the other process has begun too.
+    sandbox.faults.add({ kind: 'delay', ms: 1_000 }, { method: 'GET' });
+    const { baseUrl, keys } = sandbox;
+    const own = { folder: newFolder(context), rows: 40, visibleAfterMs: 0, waitsForInput: true };
+    const args = [program, JSON.stringify({ baseUrl, apiKey: keys.full, ...own })];
+    const start = () => spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const pushers = [start(), start()];
+    await Promise.all(pushers.map(({ stdout }) => once(stdout, 'data')));
+    const ends = pushers.map((pusher) => once(pusher, 'close'));
+    for (const { stdin } of pushers) stdin.end('\n');
+    const codes = (await Promise.all(ends)).map(([code]) => code);
+    expect(codes.toSorted()).toEqual([0, 2]);
+    expect(sandbox.count(({ method }) => method === 'POST')).toBe(40);
+    expect(sandbox.store.products.count).toBe(40);
+  }
 });

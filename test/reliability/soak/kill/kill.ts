@@ -17,8 +17,17 @@ export interface KillVerdict {
   readonly findings: readonly string[];
 }
 
+const programs = new Map<string, Promise<string>>();
+
 /** A program in one file: a process of it starts much faster than one of its sources. Each worker has its own. */
-export async function programOf(name: 'connector' | 'pusher'): Promise<string> {
+export function programOf(name: 'connector' | 'pusher'): Promise<string> {
+  // Written once: tests that run at the same time start it.
+  const program = programs.get(name) ?? bundle(name);
+  programs.set(name, program);
+  return program;
+}
+
+async function bundle(name: string): Promise<string> {
   const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const worker = process.env.VITEST_POOL_ID ?? 'alone';
   const program = pathOf(`../../../../node_modules/.cache/${name}-${worker}.mjs`);
