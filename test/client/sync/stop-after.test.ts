@@ -226,6 +226,15 @@ describe('a sync with a limit of time', () => {
     expect(books.sandbox.count()).toBe(requests);
   });
 
+  test('reads no other collection while the service is down', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    books.sandbox.faults.add({ kind: 'status', status: 503, retryAfter: 3600 }, { times: 99 });
+    const client = clientOf(books.sandbox, { retry: { maxAttempts: 1 } });
+    const report = await syncAll({ ...books, client }, { maxOutageMs: 1, stopAfter: { ms: 60_000 } });
+    expect(report).toMatchObject({ paused: true, records: 0, resumeAfterMs: 3_600_000 });
+    expect(books.sandbox.count()).toBe(1);
+  });
+
   test('reads the others in each round although one collection always fails and its retries take longer', async () => {
     const books = setUpSync({ records: { budgets: 5, accounts: 25, products: 25 } });
     books.sandbox.faults.add({ kind: 'status', status: 500 }, { collection: 'budgets' });
