@@ -328,7 +328,9 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       let refreshes = 0;
       const fetch: typeof globalThis.fetch = async (input, init) => {
         const response = await sandbox.fetch(input, init);
-        if (!`${input}`.includes('/products') || ++refreshes > 1) return response;
+        // The first request with a bound: the records of the one before are read again.
+        if (!`${input}`.includes('/products?id') || ++refreshes > 1) return response;
+        expect(await response.clone().json()).toContainEqual(expect.objectContaining({ id: '7' }));
         products.delete('7');
         products.update('8', { name: 'Later' });
         expect(await refreshed(sandbox, copy, ['7', '8'])).toMatchObject({ deleted: 1, changed: 1 });
