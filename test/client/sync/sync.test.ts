@@ -55,13 +55,6 @@ describe('sync', () => {
     }
   });
 
-  test('reads only the given collections, each once', async () => {
-    const books = setUpSync({ records: 28 });
-    const report = await syncAll(books, { collections: ['products', 'accounts', 'products'] });
-    expect(report.collections.map(({ collection }) => collection)).toEqual(['products', 'accounts']);
-    expect(new Set(segments(books))).toEqual(new Set(['accounts', 'products']));
-  });
-
   test('reads two collections of a level at the same time, and others when one is done', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
     const books = setUpSync({ records: Object.fromEntries(names.map((name) => [name, 60])) });

@@ -126,17 +126,10 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(acme));
       expect(await copied(copy, 'bolt')).toEqual(upstream(bolt));
       expect(await verified(acme, copy)).toMatchObject({ equal: true });
-      for (const view of ['accounts', 'sync_status']) {
-        const count = view === 'accounts' ? 'count(*)' : 'sum(records)';
-        const condition = view === 'accounts' ? '' : `WHERE collection = 'accounts'`;
-        const rows = await copy.query(
-          `SELECT tenant, ${count} AS n FROM ${copy.views}${view} ${condition} GROUP BY tenant ORDER BY tenant`,
-        );
-        expect(rows.map(({ tenant, n }) => [tenant, Number(n)])).toEqual([
-          ['acme', 29],
-          ['bolt', 60],
-        ]);
-      }
+      const counts = await copy.query(
+        `SELECT tenant, records FROM ${copy.views}sync_status WHERE collection = 'accounts' ORDER BY tenant`,
+      );
+      expect(counts.map(({ tenant, records }) => `${tenant} ${records}`)).toEqual(['acme 29', 'bolt 60']);
     });
 
     test('says in sync_status how far each collection is, and why the last run failed', async () => {
