@@ -14,6 +14,7 @@ import {
   failureOf,
   KEY,
   leaveAtBatch,
+  listing,
   nothing,
   readAccounts,
   type SyncSetUp,
@@ -221,6 +222,14 @@ describe('a run fails with concurrent_run if another run of the collection', () 
       expect([taken, stateIn(books.states).by]).toEqual([1, 'another']);
     },
   );
+});
+
+test('a run without a point to resume at writes its checkpoint once before its end', async () => {
+  const books = listing(withAccounts(45), { pagination: 'page' });
+  const written: string[] = [];
+  const set = (key: string, value: string) => books.states.set(key, value) && void written.push(value);
+  await readAccounts(books, { store: storeOver(books, { set }) });
+  expect(written).toHaveLength(2);
 });
 
 test('with a store that has get alone the consumer may leave out checkpoints, but not the last', async () => {
