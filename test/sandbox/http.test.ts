@@ -87,7 +87,7 @@ test.each([
   expect(JSON.parse(String(coding ? gunzipSync(bytes) : bytes))).toHaveLength(30);
 });
 
-test('a preflight is answered without a key, is not counted, and lets a page read the response, its quota and its errors', async () => {
+test('a preflight gets a response without a key, is not counted, and lets a page read the response, its quota and its errors', async () => {
   const allowing = {
     'Access-Control-Request-Method': 'PATCH',
     'Access-Control-Request-Headers': 'x-auth-token,content-type',

@@ -137,7 +137,7 @@ const runsOfProcess = () =>
 /** Another process does not know the pushes of this one. */
 const asAnotherProcess = () => runsOfProcess().clear();
 
-test('a push keeps another process out while it waits for an answer', async () => {
+test('a push keeps another process out while it waits for a response', async () => {
   const { run } = setUpPush();
   let other: unknown;
   const confirm = async () => {

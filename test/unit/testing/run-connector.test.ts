@@ -40,7 +40,7 @@ const TOO_LONG = 'The run had not ended after timeoutMs (30000 ms).';
 test.each<[what: string, start: (signal: AbortSignal) => unknown, options: object, ending: unknown[]]>([
   ['resolves ends well', async () => 1, {}, ['well']],
   ['rejects ends loudly', () => Promise.reject(new Error('broken')), {}, ['loudly']],
-  ['is killed has 10 s to settle, in which connections are refused', runFor(9_999), {}, KILLED],
+  ['is killed has 10 s to settle, in which new connections are rejected', runFor(9_999), {}, KILLED],
   ['settles later has a problem', runFor(10_001), {}, [...KILLED, NOT_SETTLED]],
   ['takes longer than timeoutMs is killed', runFor(0), { timeoutMs: 30_000 }, [...KILLED, TOO_LONG]],
   ['does both has both problems', runFor(10_001), { timeoutMs: 30_000 }, [...KILLED, TOO_LONG, NOT_SETTLED]],
