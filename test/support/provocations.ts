@@ -1,20 +1,20 @@
 import {
   type AccountingErrorCode,
   type CallOutcome,
+  type Client,
   type ClientOptions,
   changes,
   createClient,
-  idempotencyKeyFor,
-  isAccountingError,
   memoryStore,
   push,
+  type SyncError,
   sync,
 } from 'accounting-data-sdk';
-import { caught, thrown } from './caught.ts';
+import { caught } from './caught.ts';
 import { echoHeaders, echoMembers } from './echoes.ts';
 import { empty, html, json, misbehave, problem, redirect, respond } from './responses.ts';
 import { networkError, scriptedFetch } from './scripted-fetch.ts';
-import { closedPort, type ScriptedResponse, scriptedServer } from './scripted-server.ts';
+import { type ScriptedResponse, scriptedServer } from './scripted-server.ts';
 
 /**
  * Causes one error and resolves to it. `canary` is the API key, which the service echoes if that matters: no error may
@@ -31,487 +31,291 @@ export interface Provocation {
   readonly code: AccountingErrorCode;
   readonly outcome: CallOutcome;
   /** What its message must say: what happened, where, and what to do next. */
-  readonly words: readonly (string | RegExp)[];
+  readonly words: readonly RegExp[];
   readonly provoke: Provoke;
 }
 
-const clientOf = (baseUrl: string, apiKey: string, options: ClientOptions = {}) =>
-  createClient({
-    baseUrl,
-    apiKey,
-    rateLimiter: false,
-    retry: { maxAttempts: 2, baseDelayMs: 1 },
+/** A call to a service that responds like this, or through a `fetch` that rejects with these errors. */
+const calling =
+  (
+    call: (client: Client, canary: string) => unknown,
+    service: (canary: string) => ScriptedResponse | readonly Error[] = () => [],
+    options: ClientOptions = {},
+  ): Provoke =>
+  async (canary, own) => {
+    const responds = service(canary);
+    const retry = { maxAttempts: 2, baseDelayMs: 1 };
+    const common = { apiKey: canary, rateLimiter: false, retry, ...options, ...own } as const;
+    await using server = await scriptedServer(typeof responds === 'function' ? responds : empty(500));
+    const fetch = typeof responds === 'function' ? options.fetch : scriptedFetch(...responds);
+    const baseUrl = typeof responds === 'function' ? server.url : 'https://boks.example.com';
+    // Also what a call throws before it returns a promise.
+    return await caught((async () => call(createClient({ baseUrl, ...common, fetch }), canary))());
+  };
+
+const create = ({ products }: Client) => products.create({ name: 'Desk' });
+const read = ({ accounts }: Client) => accounts.get('1');
+const reads = (response: ScriptedResponse | Error, options: ClientOptions = {}) =>
+  calling(read, () => (response instanceof Error ? [response] : response), {
+    retry: { maxAttempts: 1 },
     ...options,
   });
 
-/** The error of a create that gets this response. */
-const failedCreate =
-  (responseTo: (canary: string) => ScriptedResponse, options: ClientOptions = {}): Provoke =>
-  async (canary, own) => {
-    await using server = await scriptedServer(responseTo(canary));
-    return await caught(
-      clientOf(server.url, canary, { ...options, ...own }).products.create({ name: 'Desk' }),
-    );
-  };
-
-const problemWith = (status: number, type: string) =>
-  failedCreate((canary) =>
-    problem(status, { ...echoMembers(canary), type }, { ...echoHeaders(canary), 'retry-after': '9999' }),
-  );
-
-/** Two runs over one store, of which the second moves the checkpoint of the first. */
-const concurrentRuns: Provoke = async (canary, own) => {
-  const rows: ScriptedResponse = (request, wire) => {
-    const page = Number(new URL(request.url, 'http://x').searchParams.get('_page'));
-    return json(page > 2 ? [] : [{ id: String(page) }], 200, echoHeaders(canary))(request, wire);
-  };
-  await using server = await scriptedServer(rows);
-  const options = { store: memoryStore(), tenant: 'acme' };
-  const { accounts } = clientOf(server.url, canary, { ...own, pagination: 'page' });
-  const first = changes(accounts, options)[Symbol.asyncIterator]();
-  await first.next();
-  for await (const _ of changes(accounts, options));
-  return await caught(
-    (async () => {
-      while ((await first.next()).done !== true);
-    })(),
-  );
-};
-
-/** The error of a read that gets this response, or whose `fetch` rejects with this error. */
-const failedRead =
-  (response: ScriptedResponse | Error, options: ClientOptions = {}): Provoke =>
-  async (canary, own) => {
-    const single = { retry: { maxAttempts: 1 }, ...options, ...own };
-    if (response instanceof Error) {
-      const fetch = () => Promise.reject(response);
-      return await caught(
-        clientOf('https://boks.example.com', canary, { fetch, ...single }).accounts.get('1'),
-      );
-    }
-    await using server = await scriptedServer(response);
-    return await caught(clientOf(server.url, canary, single).accounts.get('1'));
-  };
+const problemOf =
+  (status: number, type: string, more: Record<string, string> = {}) =>
+  (canary: string) =>
+    problem(status, { ...echoMembers(canary), type }, { ...echoHeaders(canary), ...more });
 
 const fails = (message: string) => () => {
   throw new TypeError(message);
 };
+const never = () => new Promise<never>(() => {});
+const run = { tenant: 'acme' } as const;
+const accountsTo = { collections: ['accounts'], onBatch: () => {} } as const;
+const quota = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'retry-after': '900' };
 
-/** A sync, push or similar run against a service that rejects its key. */
-const failedRun =
-  (run: (client: ReturnType<typeof createClient>, canary: string) => PromiseLike<unknown>): Provoke =>
-  async (canary, own) => {
-    await using server = await scriptedServer(
-      problem(403, { ...echoMembers(canary), type: 'forbidden' }, echoHeaders(canary)),
-    );
-    return await caught(run(clientOf(server.url, canary, own), canary));
-  };
+/** Two runs over one store, of which the second moves the checkpoint of the first. */
+async function runTwice({ accounts }: Client): Promise<void> {
+  const options = { ...run, store: memoryStore() };
+  const first = changes(accounts, options)[Symbol.asyncIterator]();
+  await first.next();
+  for await (const _ of changes(accounts, options));
+  while ((await first.next()).done !== true);
+}
 
-const OUTCOME_UNKNOWN =
-  'may have applied it (outcome: unknown): repeat it only under the same idempotencyKey';
+/** The error of the collection. */
+const deleteAll = (client: Client, canary: string) =>
+  sync(client, {
+    ...run,
+    ...accountsTo,
+    store: memoryStore(),
+    mode: 'full',
+    localIds: () => [canary],
+    onDelete: () => {},
+  }).catch(({ errors: [failure] }: SyncError) => {
+    throw failure?.error;
+  });
 
-/** The class of each code. */
-const CLASSES: Readonly<Record<AccountingErrorCode, string>> = {
-  malformed_request: 'MalformedRequestError',
-  unauthenticated: 'UnauthenticatedError',
-  forbidden: 'ForbiddenError',
-  scope_required: 'ScopeRequiredError',
-  not_found: 'NotFoundError',
-  validation_failed: 'ValidationFailedError',
-  idempotency_key_required: 'IdempotencyKeyRequiredError',
-  rate_limited: 'RateLimitedError',
-  unknown_problem: 'UnknownApiError',
-  connection_failed: 'ConnectionError',
-  timeout: 'TimeoutError',
-  redirected: 'RedirectError',
-  unexpected_response: 'UnexpectedResponseError',
-  invalid_input: 'InvalidInputError',
-  filter_ignored: 'FilterIgnoredError',
-  checkpoint: 'CheckpointError',
-  concurrent_run: 'ConcurrentRunError',
-  deletions_aborted: 'DeletionsAbortedError',
-  push_failed: 'PushError',
-  sync_failed: 'SyncError',
-};
+const throwingSchema = {
+  '~standard': { version: 1, vendor: 'own', validate: fails('rates are not loaded') },
+} as never;
 
-/** Problem documents in response to a create, which say what to do. */
-const problems = (
+const OPEN = 'may have applied it \\(outcome: unknown\\): repeat it only under the same idempotencyKey';
+const [STATE, RUNS] = ['accounting-data-sdk:acme:accounts', 'one of each tenant at a time'];
+
+type Rows = Readonly<Record<string, readonly [says: RegExp | string, provoke: Provoke]>>;
+
+/** The problem documents of the specification in response to a create: status, code, and what to do. */
+const documented = (
   [
-    [400, 'malformed_request', 'a malformed request', 'Check the query and the body'],
-    [401, 'unauthenticated', 'a 401', 'Check the API key'],
-    [403, 'forbidden', 'a key that may not do this', 'Use a key that may'],
-    [403, 'scope_required', 'a key without the permission', 'Use a key with the permission'],
-    [404, 'not_found', 'a collection that does not exist', /Check baseUrl.*"products"/],
-    [422, 'validation_failed', 'rejected fields', /\[.+\].*Correct the fields named in violations/],
-    [422, 'idempotency_key_required', 'a missing Idempotency-Key', /removed .*make it pass on this header/],
-    [429, 'rate_limited', 'a 429 that names a long wait', 'Wait for 9999000 ms'],
+    [400, 'malformed_request', 'Check the query and the body'],
+    [401, 'unauthenticated', 'Check the API key'],
+    [403, 'forbidden', 'Use a key that may'],
+    [403, 'scope_required', 'Use a key with the permission'],
+    [404, 'not_found', 'Check baseUrl.*"products"'],
+    [422, 'validation_failed', '\\[.+\\].*Correct the fields named in violations'],
+    [422, 'idempotency_key_required', 'removed .*make it pass on this header'],
+    [429, 'rate_limited', 'Wait for 9999000 ms'],
   ] as const
-).map(([status, code, what, advice]) => ({
-  what,
-  code,
-  outcome: 'rejected' as const,
-  words: [`POST /products returned ${status} (${code})`, advice],
-  provoke: problemWith(status, code),
-}));
+).map(([status, code, advice]): [string, Rows] => {
+  const says = `POST /products returned ${status} \\(${code}\\).*${advice}`;
+  const provoke = calling(create, problemOf(status, code, { 'retry-after': '9999' }));
+  return [`${code} rejected`, { [`a ${status} ${code}`]: [says, provoke] }];
+});
 
 /**
- * Everything that can go wrong, at least once for each class. The words are stated here: other tests assert the code
- * and the fields of an error, and those of a SyncError or PushError also what it counts.
+ * Everything that can go wrong, by code and outcome, at least once for each class. The words are stated here: other tests
+ * assert the code and the fields of an error, and those of a SyncError or PushError also what it counts.
  */
-const rows: readonly Omit<Provocation, 'name'>[] = [
-  ...problems,
-  {
-    what: 'an error of a type that this version does not know',
-    code: 'unknown_problem',
-    outcome: 'rejected',
-    words: ['POST /products returned 409 (https:', 'ask the operator of the service what it means'],
-    provoke: failedCreate((canary) =>
-      problem(409, { ...echoMembers(canary), type: `https://errors.example/${canary}` }, echoHeaders(canary)),
-    ),
+const others: Partial<Record<`${AccountingErrorCode} ${CallOutcome}`, Rows>> = {
+  'not_found rejected': {
+    'a 404 page': [/returned 404.*not a problem document.*check baseUrl/, reads(html(404))],
   },
-  {
-    what: 'a create whose connection breaks',
-    code: 'connection_failed',
-    outcome: 'unknown',
-    words: [
-      /POST \/products got no response \(\w+ 127\.0\.0\.1:\d+\)\. The connection broke/,
-      OUTCOME_UNKNOWN,
+  'rate_limited rejected': {
+    'a 429 that names no wait': [
+      /returned 429 \(rate_limited\).*Try again later.*maxWaitMs/,
+      reads(problem(429, { type: 'rate_limited' }), { maxWaitMs: 50 }),
     ],
-    provoke: failedCreate(() => misbehave.reset),
   },
-  {
-    what: 'a create that gets no response in time',
-    code: 'timeout',
-    outcome: 'unknown',
-    words: ['POST /products got no complete response within timeoutMs (20 ms).', OUTCOME_UNKNOWN],
-    provoke: failedCreate(() => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
-  },
-  {
-    what: 'a redirect',
-    code: 'redirected',
-    outcome: 'rejected',
-    words: ['POST /products was redirected', 'Correct baseUrl'],
-    provoke: failedCreate((canary) => {
-      const encoded = encodeURIComponent(canary);
-      return redirect(307, `https://${encoded}.example/${canary}?token=${encoded}`);
-    }),
-  },
-  {
-    what: 'a record of another shape',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: [
-      /POST \/products returned 200, but record ".*" does not have the documented shape \(.*name: /,
-      /Ask the operator of the service.*has applied it \(outcome: applied\)/,
+  'rate_limited not_sent': {
+    'a quota that is used up': [
+      /was not sent.*quota of the key is used up.*maxWaitMs/,
+      calling(
+        (client) => caught(read(client)).then(() => read(client)),
+        () => problem(429, { type: 'rate_limited' }, quota),
+        { rateLimiter: 'client', maxWaitMs: 50 },
+      ),
     ],
-    provoke: failedCreate((canary) =>
-      json({ id: canary, name: 7, salePrice: canary, [canary]: canary }, 200, echoHeaders(canary)),
-    ),
   },
-  {
-    what: 'a base URL with credentials',
-    code: 'invalid_input',
-    outcome: 'not_sent',
-    words: [/^\w+: baseUrl: must not/, 'apiKey'],
-    provoke: async (canary, own) =>
-      thrown(() => clientOf(`https://${encodeURIComponent(canary)}@x.example`, canary, own)),
-  },
-  {
-    what: 'a list whose bounds are ignored',
-    code: 'filter_ignored',
-    outcome: 'applied',
-    words: [
-      'GET /accounts returned',
-      'outside the requested bounds on id: the service ignored the filter',
-      "Use pagination: 'page'",
+  'unknown_problem rejected': {
+    'an error of a type that this version does not know': [
+      /POST \/products returned 409 \(https:.*ask the operator of the service what it means/,
+      calling(create, (canary) => problemOf(409, `https://errors.example/${canary}`)(canary)),
     ],
-    provoke: async (canary, own) => {
-      await using server = await scriptedServer(json([{ id: '1', name: canary }], 200, echoHeaders(canary)));
-      const list = clientOf(server.url, canary, own).accounts.list({ id: { gt: '5' } });
-      return await caught(list.toArray({ limit: 5 }));
-    },
+    'a page of a firewall': [/returned 403.*check what a proxy or firewall on the way/, reads(html(403))],
   },
-  {
-    what: 'a damaged checkpoint',
-    code: 'checkpoint',
-    outcome: 'not_sent',
-    words: ['under accounting-data-sdk:acme:accounts is damaged', 'a sync then reads everything again'],
-    provoke: async (canary, own) => {
-      await using server = await scriptedServer(json([]));
-      const store = { get: () => canary };
-      return await caught(
-        changes(clientOf(server.url, canary, own).accounts, { store, tenant: 'acme' }).next(),
-      );
-    },
+  'unknown_problem unknown': {
+    'a deployment': [/GET \/accounts\/1 returned 503.*Try again later/, reads(html(503))],
   },
-  {
-    what: 'two runs over one store',
-    code: 'concurrent_run',
-    outcome: 'not_sent',
-    words: [
-      'Another run wrote the state under accounting-data-sdk:acme:accounts',
-      'one of each tenant at a time',
+  'connection_failed unknown': {
+    'a create whose connection breaks': [
+      `POST /products got no response \\(\\w+ 127\\.0\\.0\\.1:\\d+\\)\\. The connection broke.*${OPEN}`,
+      calling(create, () => misbehave.reset),
     ],
-    provoke: concurrentRuns,
-  },
-  {
-    what: 'a full sync that would delete everything',
-    code: 'deletions_aborted',
-    outcome: 'not_sent',
-    words: ['accounts', 'nothing was deleted', 'API key'],
-    provoke: async (canary, own) => {
-      await using server = await scriptedServer(json([], 200, echoHeaders(canary)));
-      const error = await caught(
-        sync(clientOf(server.url, canary, own), {
-          store: memoryStore(),
-          tenant: 'acme',
-          collections: ['accounts'],
-          mode: 'full',
-          onBatch: () => undefined,
-          localIds: () => [canary],
-          onDelete: () => undefined,
-        }),
-      );
-      return isAccountingError(error, 'sync_failed') ? error.errors[0]?.error : error;
-    },
-  },
-  {
-    what: 'a push whose key may not read',
-    code: 'push_failed',
-    outcome: 'not_sent',
-    words: [
-      /The push of acme stopped \(0 rows read; 0 created, 0 updated\): .*GET \/products returned 403/,
-      /[Uu]se a key that may/,
+    'a service that goes down after a lost response': [
+      `This attempt was not sent, but one before it was\\..*${OPEN}`,
+      calling(create, () => [networkError('ECONNRESET'), networkError('ECONNREFUSED')]),
     ],
-    provoke: failedRun((client, canary) =>
-      push(client.products, { tenant: 'acme', rows: [], key: () => canary, store: new Map() }),
-    ),
-  },
-  {
-    what: 'a sync whose key may not read',
-    code: 'sync_failed',
-    outcome: 'not_sent',
-    words: [
-      /The sync of acme failed for \d+ of \d+ collections: .*GET \/accounts returned 403/,
-      /[Uu]se a key that may/,
+    'a fetch function of the caller that throws': [
+      /the function given as fetch threw TypeError: the pool is empty/,
+      reads(new TypeError('the pool is empty')),
     ],
-    provoke: failedRun((client) =>
-      sync(client, { store: memoryStore(), tenant: 'acme', onBatch: () => undefined }),
-    ),
   },
-  {
-    what: 'a service that is down',
-    code: 'connection_failed',
-    outcome: 'not_sent',
-    words: [
-      'ECONNREFUSED 127.0.0.1:',
-      'Nothing was sent: check baseUrl and the network. If they are right, the service may be down: try again later.',
+  'connection_failed not_sent': {
+    'a service that is down': [
+      /ECONNREFUSED boks.*Nothing was sent: check baseUrl and the network\. .*try again later\./,
+      reads(networkError('ECONNREFUSED')),
     ],
-    provoke: async (canary, own) =>
-      caught(clientOf(`http://127.0.0.1:${await closedPort()}`, canary, own).accounts.get('1')),
-  },
-  {
-    what: 'a host name that does not exist',
-    code: 'connection_failed',
-    outcome: 'not_sent',
-    words: [
-      'ENOTFOUND boks.example.com:443',
-      'Nothing was sent: check the host name in baseUrl and the DNS. If they are right, try again later.',
+    'a host name that does not exist': [
+      /ENOTFOUND boks\.example\.com:443.*Nothing was sent: check the host name in baseUrl and the DNS\./,
+      reads(networkError('ENOTFOUND')),
     ],
-    provoke: failedRead(networkError('ENOTFOUND')),
-  },
-  {
-    what: 'a service that goes down after a lost response',
-    code: 'connection_failed',
-    outcome: 'unknown',
-    words: ['This attempt was not sent, but one before it was.', OUTCOME_UNKNOWN],
-    provoke: async (canary, own) => {
-      const fetch = scriptedFetch(networkError('ECONNRESET'), networkError('ECONNREFUSED'));
-      return await caught(
-        clientOf('https://boks.example.com', canary, { fetch, ...own }).products.create({}),
-      );
-    },
-  },
-  {
-    what: 'a certificate that is not trusted',
-    code: 'connection_failed',
-    outcome: 'not_sent',
-    words: ['DEPTH_ZERO_SELF_SIGNED_CERT boks.example.com:443', 'certificate of baseUrl'],
-    provoke: failedRead(networkError('DEPTH_ZERO_SELF_SIGNED_CERT')),
-  },
-  {
-    what: 'a proxy that requires a password',
-    code: 'connection_failed',
-    outcome: 'not_sent',
-    words: ['the proxy rejected the connection to boks.example.com:443 with 407', 'user name and password'],
-    provoke: failedRead(new Error('Proxy response (407) !== 200 when HTTP Tunneling')),
-  },
-  {
-    what: 'a fetch function of the caller that throws',
-    code: 'connection_failed',
-    outcome: 'unknown',
-    words: ['the function given as fetch threw TypeError: the pool is empty'],
-    provoke: failedRead(new TypeError('the pool is empty')),
-  },
-  {
-    what: 'a 404 page',
-    code: 'not_found',
-    outcome: 'rejected',
-    words: ['returned 404', 'not a problem document', 'check baseUrl'],
-    provoke: failedRead(html(404)),
-  },
-  {
-    what: 'a page of a firewall',
-    code: 'unknown_problem',
-    outcome: 'rejected',
-    words: ['returned 403', 'check what a proxy or firewall on the way allows'],
-    provoke: failedRead(html(403)),
-  },
-  {
-    what: 'a deployment',
-    code: 'unknown_problem',
-    outcome: 'unknown',
-    words: ['GET /accounts/1 returned 503', 'Try again later'],
-    provoke: failedRead(html(503)),
-  },
-  {
-    what: 'several rejected fields',
-    code: 'validation_failed',
-    outcome: 'rejected',
-    words: ['[name: is blank; salePrice: is negative; is a duplicate]'],
-    provoke: failedCreate(() => {
-      const violations = [
-        { propertyPath: 'name', message: 'is blank' },
-        { propertyPath: 'salePrice', message: 'is negative' },
-        { propertyPath: '', message: 'is a duplicate' },
-      ];
-      return problem(422, { type: 'validation_failed', violations });
-    }),
-  },
-  {
-    what: 'a 429 that names no wait',
-    code: 'rate_limited',
-    outcome: 'rejected',
-    words: ['returned 429 (rate_limited)', 'Try again later', 'maxWaitMs'],
-    provoke: failedRead(problem(429, { type: 'rate_limited' }), { maxWaitMs: 50 }),
-  },
-  {
-    what: 'a quota that is used up',
-    code: 'rate_limited',
-    outcome: 'not_sent',
-    words: ['was not sent', 'quota of the key is used up', 'maxWaitMs'],
-    provoke: async (canary, own) => {
-      const quota = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'retry-after': '900' };
-      await using server = await scriptedServer(problem(429, { type: 'rate_limited' }, quota));
-      const client = clientOf(server.url, canary, { ...own, rateLimiter: 'client', maxWaitMs: 50 });
-      await caught(client.accounts.get('1'));
-      return await caught(client.accounts.get('1'));
-    },
-  },
-  {
-    what: 'a deadline that ends first',
-    code: 'timeout',
-    outcome: 'unknown',
-    words: ['within deadlineMs (100 ms)', 'raise deadlineMs'],
-    provoke: failedRead(misbehave.stall, { deadlineMs: 100 }),
-  },
-  {
-    what: 'an apiKey function that never returns',
-    code: 'timeout',
-    outcome: 'not_sent',
-    words: ['was not sent', 'apiKey returned no key within timeoutMs (20 ms)'],
-    provoke: failedRead(json({ id: '1' }), { apiKey: () => new Promise<never>(() => {}), timeoutMs: 20 }),
-  },
-  {
-    what: 'a sign-in page',
-    code: 'unexpected_response',
-    outcome: 'unknown',
-    words: ['returned 200', 'its body is not the expected JSON', 'Check that baseUrl points at the service'],
-    provoke: failedRead(html()),
-  },
-  {
-    what: 'a body that is cut',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: ['its body ended early', 'Try again'],
-    provoke: failedRead(misbehave.closeInBody),
-  },
-  {
-    what: 'a response without a body',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: ['its body is empty'],
-    provoke: failedRead(empty(200)),
-  },
-  {
-    what: 'a body that is not UTF-8',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: ['its body is not UTF-8', 'Ask the operator of the service'],
-    provoke: failedRead(
-      respond(200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22])),
-    ),
-  },
-  {
-    what: 'a body that is too large',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: ['larger than maxBodyBytes', 'Raise maxBodyBytes'],
-    provoke: failedRead(json({ id: '1', note: 'x'.repeat(2_000) }), { maxBodyBytes: 1_000 }),
-  },
-  {
-    what: 'a schema of the caller that throws',
-    code: 'unexpected_response',
-    outcome: 'applied',
-    words: ['the schema that you passed', 'TypeError: rates are not loaded', 'Correct the schema'],
-    provoke: failedRead(json({ id: '1' }), {
-      schemas: {
-        accounts: {
-          '~standard': { version: 1, vendor: 'own', validate: fails('rates are not loaded') },
-        } as never,
-      },
-    }),
-  },
-  {
-    what: 'a store that throws',
-    code: 'checkpoint',
-    outcome: 'not_sent',
-    words: [
-      'under accounting-data-sdk:acme:',
-      'could not be read: the store threw TypeError: Redis is loading',
-      'Check the store',
+    'a certificate that is not trusted': [
+      /DEPTH_ZERO_SELF_SIGNED_CERT boks.*certificate of baseUrl/,
+      reads(networkError('DEPTH_ZERO_SELF_SIGNED_CERT')),
     ],
-    provoke: async (canary, own) => {
-      const store = { get: fails('Redis is loading') };
-      const { accounts } = clientOf('https://boks.example.com', canary, own);
-      return await caught(changes(accounts, { store, tenant: 'acme' }).next());
-    },
+    'a proxy that requires a password': [
+      /the proxy rejected the connection to boks.* with 407.*user name and password/,
+      reads(new Error('Proxy response (407) !== 200 when HTTP Tunneling')),
+    ],
   },
-  {
-    what: 'an idempotency key of no parts',
-    code: 'invalid_input',
-    outcome: 'not_sent',
-    words: ['parts: must not be empty.'],
-    provoke: async () => thrown(() => idempotencyKeyFor()),
+  'timeout unknown': {
+    'a create that gets no response in time': [
+      `POST /products got no complete response within timeoutMs \\(20 ms\\)\\..*${OPEN}`,
+      calling(create, () => misbehave.stall, { timeoutMs: 20, retry: { maxAttempts: 1 } }),
+    ],
+    'a deadline that ends first': [
+      /within deadlineMs \(100 ms\).*raise deadlineMs/,
+      reads(misbehave.stall, { deadlineMs: 100 }),
+    ],
   },
-];
+  'timeout not_sent': {
+    'an apiKey function that never returns': [
+      /was not sent.*apiKey returned no key within timeoutMs \(20 ms\)/,
+      reads(json({ id: '1' }), { apiKey: never, timeoutMs: 20 }),
+    ],
+  },
+  'redirected rejected': {
+    'a redirect': [
+      /POST \/products was redirected.*Correct baseUrl/,
+      calling(create, (canary) => {
+        const encoded = encodeURIComponent(canary);
+        return redirect(307, `https://${encoded}.example/${canary}?token=${encoded}`);
+      }),
+    ],
+  },
+  'unexpected_response unknown': {
+    'a sign-in page that quotes the key': [
+      /returned 200.*its body is not the expected JSON.*Check that baseUrl points at the service/,
+      calling(read, (canary) => respond(200, { 'content-type': 'text/html' }, `<h1>${canary}</h1>`)),
+    ],
+  },
+  'unexpected_response applied': {
+    'a record of another shape': [
+      /returned 200, but record ".*" does not have the documented shape \(.*name: .*\(outcome: applied\)/,
+      calling(create, (canary) => json({ id: canary, name: 7, [canary]: canary }, 200, echoHeaders(canary))),
+    ],
+    'a body that is cut': [/its body ended early.*Try again/, reads(misbehave.closeInBody)],
+    'a response without a body': [/its body is empty/, reads(empty(200))],
+    'a body that is not UTF-8': [
+      /its body is not UTF-8.*Ask the operator of the service/,
+      reads(respond(200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22]))),
+    ],
+    'a body that is too large': [
+      /larger than maxBodyBytes.*Raise maxBodyBytes/,
+      reads(json({ id: '1', note: 'x'.repeat(2_000) }), { maxBodyBytes: 1_000 }),
+    ],
+    'a schema of the caller that throws': [
+      /the schema that you passed.*TypeError: rates are not loaded.*Correct the schema/,
+      reads(json({ id: '1' }), { schemas: { accounts: throwingSchema } }),
+    ],
+  },
+  'invalid_input not_sent': {
+    'a base URL with credentials': [
+      /^\w+: baseUrl: must not.*apiKey/,
+      calling((_, canary) => createClient({ baseUrl: `https://${encodeURIComponent(canary)}@x.example` })),
+    ],
+  },
+  'filter_ignored applied': {
+    'a list whose bounds are ignored': [
+      /GET \/accounts returned .*the requested bounds on id: the service ignored.*Use pagination: 'page'/,
+      calling(
+        ({ accounts }) => accounts.list({ id: { gt: '5' } }).toArray({ limit: 5 }),
+        (canary) => json([{ id: '1', name: canary }], 200, echoHeaders(canary)),
+      ),
+    ],
+  },
+  'checkpoint not_sent': {
+    'a damaged checkpoint': [
+      `under ${STATE} is damaged.*a sync then reads everything again`,
+      calling(({ accounts }, canary) => changes(accounts, { ...run, store: { get: () => canary } }).next()),
+    ],
+    'a store that throws': [
+      `under ${STATE} could not be read: the store threw TypeError: Redis is loading.*Check the store`,
+      calling(({ accounts }) =>
+        changes(accounts, { ...run, store: { get: fails('Redis is loading') } }).next(),
+      ),
+    ],
+  },
+  'concurrent_run not_sent': {
+    'two runs over one store': [
+      `Another run wrote the state under ${STATE}.*${RUNS}`,
+      calling(
+        runTwice,
+        (canary) => (request, wire) => {
+          const isPast = request.url.includes('_page=3');
+          return json(isPast ? [] : [{ id: request.url }], 200, echoHeaders(canary))(request, wire);
+        },
+        { pagination: 'page' },
+      ),
+    ],
+  },
+  'deletions_aborted not_sent': {
+    'a full sync that would delete everything': [
+      /The deletions of accounts.*nothing was deleted.*API key/,
+      calling(deleteAll, (canary) => json([], 200, echoHeaders(canary))),
+    ],
+  },
+  'push_failed not_sent': {
+    'a push whose key may not read': [
+      /The push of acme stopped \(0 rows read; 0 created, 0 updated\): .*returned 403.*[Uu]se a key that may/,
+      calling(
+        ({ products }, canary) => push(products, { ...run, rows: [], key: () => canary, store: new Map() }),
+        problemOf(403, 'forbidden'),
+      ),
+    ],
+  },
+  'sync_failed not_sent': {
+    'a sync whose key may not read': [
+      /The sync of acme failed for 1 of 1 collections.*returned 403.*[Uu]se a key that may/,
+      calling(
+        (client) => sync(client, { ...run, ...accountsTo, store: memoryStore() }),
+        problemOf(403, 'forbidden'),
+      ),
+    ],
+  },
+};
 
-export const provocations: readonly Provocation[] = rows.map((row) => ({ ...row, name: CLASSES[row.code] }));
-
-/** One of each: a 503, two 429s, a page with an invalid row, its end, and a 403; all of them echo the key. */
-export function everyKindOfResponse(canary: string): ScriptedResponse[] {
-  const echo = echoHeaders(canary);
-  const tooMany = problem(
-    429,
-    { ...echoMembers(canary), type: 'rate_limited' },
-    { ...echo, 'retry-after': '0' },
-  );
-  return [
-    problem(503, echoMembers(canary), echo),
-    tooMany,
-    tooMany,
-    json([{ id: '1' }, { id: canary, name: 7, [canary]: canary }], 200, echo),
-    json([], 200, echo),
-    problem(403, { ...echoMembers(canary), type: 'forbidden' }, echo),
-  ];
+/** The class of a code: `NotFoundError` of `not_found`. */
+function classOf(code: string): string {
+  const others = { unknown_problem: 'unknown_api', connection_failed: 'connection', redirected: 'redirect' };
+  const name = { ...others, push_failed: 'push', sync_failed: 'sync' }[code] ?? code;
+  return `${name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Error`;
 }
+
+export const provocations = [...documented, ...Object.entries(others)].flatMap(([of, rows]) =>
+  Object.entries(rows).map(([what, [says, provoke]]): Provocation => {
+    const [code, outcome] = of.split(' ') as [AccountingErrorCode, CallOutcome];
+    return { what, name: classOf(code), code, outcome, words: [new RegExp(says)], provoke };
+  }),
+);

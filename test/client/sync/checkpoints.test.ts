@@ -6,7 +6,7 @@ import { fileStore } from 'accounting-data-sdk/node';
 import Keyv from 'keyv';
 import { createStorage } from 'unstorage';
 import fsDriver from 'unstorage/drivers/fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import {
   clientOf,
@@ -90,7 +90,6 @@ describe('a stored state is rejected', () => {
   test.each<[ChangesOptions['id'], ChangesOptions['id'], boolean]>([
     [{ gt: '1', lte: '20' }, { lte: '20', gt: '1' }, true],
     [{ between: ['1', '20'] }, { between: '1..20' }, true],
-    [{ between: ['1', '20'] }, { between: ['1', '21'] }, false],
     [{ lte: '20' }, undefined, false],
   ])('if its bounds on id are others: %j, then %j are the same: %s', async (first, second, isSame) => {
     const books = setUpSync();
@@ -117,7 +116,6 @@ describe('a store fails the run with a CheckpointError', () => {
   test.each<[string, Store | Partial<Store>, object, RegExp]>([
     ['rejects a read', { get: async () => down() }, isDown, /read.* down/],
     ['throws at a write', { set: down }, isDown, /written.* down/],
-    ['throws nothing', { get: () => Promise.reject(null) }, { cause: null }, /other than an error/],
     ['swallows its own errors, as Keyv does', swallowing(), {}, /returned false/],
     ['loses a write', { set: nothing }, {}, /lost the value/],
   ])('if it %s', async (_, changed, facts, message) => {
@@ -189,47 +187,37 @@ describe('a run fails with concurrent_run if another run of the collection', () 
     await expect(readAccounts(books, { store: storeOver(books, { set }) })).rejects.toMatchObject(concurrent);
   });
 
-  test.each(['get alone', 'set'])(
-    'wrote while a page was on its way, which is not delivered: store with %s',
-    async (kind) => {
-      const books = withAccounts(60);
-      let taken = 0;
-      const { promise: firstCommit, resolve: committed } = Promise.withResolvers<void>();
-      const client = clientOf(books.sandbox, {
-        pagination: 'page',
-        fetch: async (...request) => {
-          const response = await books.sandbox.fetch(...request);
-          if (books.sandbox.count() === 1) return response;
-          await firstCommit;
-          books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"[\w-]+"/, '"by":"another"'));
-          return response;
-        },
-      });
-      const { store, commit } = writtenByConsumer(books);
-      const run = syncAll(
-        { ...books, client },
-        {
-          collections: ['accounts'],
-          store: kind === 'set' ? books.states : store,
-          onProgress: () => committed(),
-          onBatch: (batch) => {
-            taken += 1;
-            commit(batch);
-          },
-        },
-      );
-      expect((await failureOf(run)).cause).toMatchObject(concurrent);
-      expect([taken, stateIn(books.states).by]).toEqual([1, 'another']);
-    },
-  );
+  test('wrote while a page was on its way, which is not delivered', async () => {
+    const books = withAccounts(60);
+    let taken = 0;
+    const { promise: firstCommit, resolve: committed } = Promise.withResolvers<void>();
+    const client = clientOf(books.sandbox, {
+      pagination: 'page',
+      fetch: async (...request) => {
+        const response = await books.sandbox.fetch(...request);
+        if (books.sandbox.count() === 1) return response;
+        await firstCommit;
+        books.states.set(KEY, (books.states.get(KEY) ?? '').replace(/"by":"[\w-]+"/, '"by":"another"'));
+        return response;
+      },
+    });
+    const { store, commit } = writtenByConsumer(books);
+    const onBatch = (batch: { key: string; checkpoint: string }) => {
+      taken += 1;
+      commit(batch);
+    };
+    const options = { collections: ['accounts'], store, onProgress: () => committed(), onBatch } as const;
+    const error = await failureOf(syncAll({ ...books, client }, options));
+    expect(error.cause).toMatchObject(concurrent);
+    expect([taken, stateIn(books.states).by]).toEqual([1, 'another']);
+  });
 });
 
 test('a run without a point to resume at writes its checkpoint once before its end', async () => {
   const books = listing(withAccounts(45), { pagination: 'page' });
-  const written: string[] = [];
-  const set = (key: string, value: string) => books.states.set(key, value) && void written.push(value);
+  const set = vi.fn((key: string, value: string) => books.states.set(key, value));
   await readAccounts(books, { store: storeOver(books, { set }) });
-  expect(written).toHaveLength(2);
+  expect(set).toHaveBeenCalledTimes(2);
 });
 
 test('with a store that has get alone the consumer may leave out checkpoints, but not the last', async () => {

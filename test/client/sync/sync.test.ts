@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { collectionNames, SyncError } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
@@ -10,6 +11,14 @@ import {
   syncAll,
   withAccounts,
 } from './set-up.ts';
+
+const ALL = collectionNames.length;
+
+/** The same service with another key. */
+const withKey = (books: SyncSetUp, key: keyof SyncSetUp['sandbox']['keys']): SyncSetUp => ({
+  ...books,
+  client: clientOf(books.sandbox, { apiKey: books.sandbox.keys[key] }),
+});
 
 /** The segments in the order of the requests. */
 const segments = ({ sandbox }: SyncSetUp) =>
@@ -24,14 +33,13 @@ describe('sync', () => {
         copy.set(collection, [...(copy.get(collection) ?? []), ...records.map(({ id }) => id)]),
     });
     expect(report).toMatchObject({ tenant: 'acme', records: 300, paused: false });
-    expect(report.collections).toHaveLength(collectionNames.length);
+    expect(report.collections).toHaveLength(ALL);
     for (const { collection, status, records } of report.collections) {
-      expect(status).toBe('done');
       const ids = books.sandbox.store[collection as 'accounts'].ids();
+      expect([status, records]).toEqual(['done', ids.length]);
       expect(copy.get(collection)?.toSorted()).toEqual(ids.toSorted());
-      expect(records).toBe(ids.length);
     }
-    expect(books.states.size).toBe(collectionNames.length);
+    expect(books.states.size).toBe(ALL);
   });
 
   test('reads parents before children, in whatever order they are given, and even if the one between is not read', async () => {
@@ -45,7 +53,6 @@ describe('sync', () => {
     const requests = segments(books);
     for (const [parent, child] of [
       ['accounts', 'account-addresses'],
-      ['accounts', 'account-settings'],
       ['bank-feed-connections', 'bank-feed-accounts'],
       ['products', 'boms'],
       ['boms', 'bom-lines'],
@@ -58,8 +65,7 @@ describe('sync', () => {
   test('reads two collections of a level at the same time, and others when one is done', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
     const books = setUpSync({ records: Object.fromEntries(names.map((name) => [name, 60])) });
-    let inFlight = 0;
-    let most = 0;
+    let [inFlight, most] = [0, 0];
     const client = clientOf(books.sandbox, {
       pagination: 'page',
       fetch: async (...request) => {
@@ -100,6 +106,16 @@ describe('a collection that fails', () => {
     expect(statuses(report)).toEqual(expected);
     expect(report.collections[0]?.records).toBe(10);
   });
+
+  test('because of a record without the documented shape names it, and advises batch.invalid', async () => {
+    const books = setUpSync({ records: { products: 5 } });
+    books.sandbox.store.products.update('4', { isSaleItem: 'yes' as never });
+    const { errors } = await failureOf(syncAll(books, { collections: ['products'] }));
+    expect(errors[0]?.error).toMatchObject({
+      message: expect.stringMatching(/record "4" does not have the documented shape \(isSaleItem: /),
+      hint: expect.stringMatching(/validation: 'report'.*batch\.invalid/),
+    });
+  });
 });
 
 describe('a sync whose `onBatch` throws', () => {
@@ -114,7 +130,7 @@ describe('a sync whose `onBatch` throws', () => {
     };
     const { errors, report } = await failureOf(syncAll(books, { onBatch }));
     expect(errors).toMatchObject([{ collection: 'accounts', error: { message: 'the sink is full' } }]);
-    expect(statuses(report).filter((status) => status === 'done')).toHaveLength(collectionNames.length - 1);
+    expect(statuses(report).filter((status) => status === 'done')).toHaveLength(ALL - 1);
     const { collections } = await syncAll(books, { onBatch });
     expect(taken.size).toBe(60);
     expect(collections).toContainEqual(expect.objectContaining({ collection: 'accounts', resumed: true }));
@@ -139,7 +155,7 @@ describe('a sync whose `onBatch` throws', () => {
   });
 
   test('commits nothing if it returns an array of promises of which one rejects', async () => {
-    const books = withAccounts(3);
+    const books = listing(withAccounts(3), { pagination: 'page' });
     const saved: string[] = [];
     const save = async ({ id }: { id: string }) => {
       await new Promise((resolve) => setTimeout(resolve));
@@ -147,9 +163,159 @@ describe('a sync whose `onBatch` throws', () => {
       saved.push(id);
     };
     const onBatch = ({ records }: { records: readonly { id: string }[] }) => records.map(save);
-    const run = syncAll(listing(books, { pagination: 'page' }), { collections: ['accounts'], onBatch });
-    expect((await failureOf(run)).errors).toMatchObject([{ error: { message: 'the sink is full' } }]);
-    expect(saved).toEqual(['1', '3']);
-    expect(books.states.size).toBe(0);
+    const { errors } = await failureOf(syncAll(books, { collections: ['accounts'], onBatch }));
+    expect(errors).toMatchObject([{ error: { message: 'the sink is full' } }]);
+    expect([saved, books.states.size]).toEqual([['1', '3'], 0]);
+  });
+});
+
+describe('a SyncError', () => {
+  const collections = ['accounts', 'products', 'budgets'] as const;
+
+  test('shows once the reason that all collections share, even if its times and ids differ', async () => {
+    const books = setUpSync();
+    let n = 10;
+    const body = () => {
+      n += 1;
+      const detail = `Incident 0b6f3c1e-8d7a-4c55-9a10-${n}0000000000, down since 2026-01-31T12:00:${n}Z, locked for 9${n} ms, see req_4711${n}.`;
+      return JSON.stringify({ type: 'internal_error', detail });
+    };
+    books.sandbox.faults.add({ kind: 'rewrite', status: 501, body }, { times: Number.POSITIVE_INFINITY });
+    const error = await failureOf(syncAll(books));
+    expect(error.message).toMatch(
+      new RegExp(`^unknown_problem: The sync of acme .*${ALL} of ${ALL} collections.* returned 501`),
+    );
+    expect(error.message).not.toContain('other reason');
+    expect(error).toMatchObject({ stopped: undefined, causeCode: 'unknown_problem' });
+    const names = error.errors.map(({ collection }) => collection);
+    expect(names).toHaveLength(ALL);
+    expect(JSON.parse(JSON.stringify(error)).errors).toEqual([
+      {
+        collections: names.join(', '),
+        name: 'UnknownApiError',
+        code: 'unknown_problem',
+        message: expect.stringContaining('returned 501'),
+      },
+    ]);
+    // At the depth of console.log, too.
+    for (const name of names) expect(inspect(error)).toContain(name);
+  });
+
+  test.each([
+    [500, 400],
+    [400, 500],
+  ])(
+    'names the collections if they are few, counts the other reasons, and is retryable if one of them is: %i, %i',
+    async (first, second) => {
+      const books = setUpSync();
+      books.sandbox.faults.add({ kind: 'status', status: first }, { collection: 'accounts', times: 99 });
+      books.sandbox.faults.add({ kind: 'status', status: second }, { collection: 'budgets', times: 99 });
+      const { message, retryable, causeCode, errors } = await failureOf(syncAll(books, { collections }));
+      expect(errors.map(({ error }) => error)).toMatchObject([{ status: first }, { status: second }]);
+      expect([retryable, causeCode]).toEqual([true, undefined]);
+      expect(message).toMatch(/2 of 3 collections .accounts, budgets.*1 other reason/);
+    },
+  );
+
+  test('says that the key was rejected, and how many collections were done before', async () => {
+    const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
+    const atOnce = await failureOf(syncAll(withKey(books, 'revoked'), { concurrency: 1 }));
+    expect(atOnce.message).toMatch(
+      new RegExp(`^unauthenticated: The sync of acme .*API key.* all ${ALL} collections stopped`),
+    );
+    expect(atOnce).toMatchObject({ stopped: 'key_rejected', causeCode: 'unauthenticated' });
+    expect(atOnce.errors).toMatchObject([{ error: { code: 'unauthenticated' } }]);
+    expect(statuses(atOnce.report).toSorted()).toEqual(['failed', ...Array(ALL - 1).fill('stopped')]);
+
+    const run = syncAll(books, {
+      collections: ['accounts', 'accountAddresses'],
+      onBatch: ({ collection, last }) => {
+        if (collection === 'accounts' && last) books.sandbox.revokeKey(books.sandbox.keys.full);
+      },
+    });
+    const message = expect.stringContaining('1 of 2 was done');
+    expect(await failureOf(run)).toMatchObject({ retryable: false, message });
+  });
+
+  test('shows each reason with its collections and its cause, even if `onBatch` throws no error', async () => {
+    const books = setUpSync({ records: { accounts: 5, products: 5 } });
+    const onBatch = ({ collection }: { collection: string }) => {
+      if (collection === 'budgets') throw 'a string';
+      const cause = new Error(`cannot open ${collection}.db`);
+      throw Object.assign(new Error(`no table ${collection}`, { cause }), { code: '42P01' });
+    };
+    const error = await failureOf(syncAll(books, { collections, onBatch }));
+    expect(error.message).toMatch(/^42P01: The sync of acme failed/);
+    for (const text of [inspect(error, { depth: 10 }), inspect(error), JSON.stringify(error)]) {
+      for (const part of ['no table accounts', 'cannot open accounts.db', 'cannot open products.db'])
+        expect(text).toContain(part);
+    }
+    const { errors } = JSON.parse(JSON.stringify(error));
+    expect(errors).toContainEqual({ collections: 'budgets', message: 'a string' });
+  });
+
+  test('of a service that is down fits on a screen, with the cause', async () => {
+    const books = setUpSync();
+    const client = clientOf(books.sandbox, {
+      retry: { maxAttempts: 1 },
+      fetch: () => {
+        throw Object.assign(new TypeError('the tunnel is closed'), { code: 'ETUNNEL' });
+      },
+    });
+    const error = await failureOf(syncAll({ ...books, client }));
+    expect(error).toMatchObject({ stopped: 'outage', causeCode: 'connection_failed' });
+    expect(inspect(error, { depth: 10 }).split('\n').length).toBeLessThanOrEqual(40);
+    for (const text of [inspect(error), JSON.stringify(error)]) {
+      for (const part of ['ETUNNEL', 'the tunnel is closed', ...collectionNames])
+        expect(text).toContain(part);
+    }
+  });
+});
+
+describe('a sync whose key may not read every collection', () => {
+  test('reads what it may, succeeds, and reports the rest', async () => {
+    const books = withKey(setUpSync({ records: 28 }), 'productsOnly');
+    for (let run = 0; run < 2; run++) {
+      const { collections, records } = await syncAll(books);
+      const forbidden = collections.filter(({ status }) => status === 'forbidden');
+      expect(forbidden).toHaveLength(ALL - 1);
+      const [products] = collections.filter((each) => !forbidden.includes(each));
+      expect(products).toMatchObject({ collection: 'products', status: 'done' });
+      if (run === 0) expect(records).toBe(books.sandbox.store.products.count);
+    }
+    expect([...books.states.keys()]).toEqual(['accounting-data-sdk:acme:products']);
+  });
+
+  test.each([
+    ['forbidden', 'report', ALL],
+    ['productsOnly', 'fail', ALL - 1],
+  ] as const)(
+    "fails with the key %s and onForbidden: '%s' for %i collections",
+    async (key, onForbidden, count) => {
+      const books = withKey(setUpSync({ records: 28 }), key);
+      const { errors, message, report } = await failureOf(syncAll(books, { onForbidden }));
+      expect(errors).toHaveLength(count);
+      expect(message).toContain(`${count} of ${ALL} collections`);
+      expect(statuses(report).filter((status) => status === 'forbidden')).toHaveLength(count);
+    },
+  );
+
+  test('fails for a collection that this tenant could read before, and for no other', async () => {
+    const books = setUpSync({ records: { accounts: 5, products: 5, budgets: 5 } });
+    await syncAll(books, { collections: ['accounts', 'products'] });
+    const limited = withKey(books, 'productsOnly');
+    const options = { collections: ['accounts', 'products', 'budgets'] } as const;
+    const { errors, message, report } = await failureOf(syncAll(limited, options));
+    expect(errors).toMatchObject([{ collection: 'accounts', error: { code: 'scope_required' } }]);
+    expect(statuses(report)).toEqual(['forbidden', 'done', 'forbidden']);
+    expect(message).toContain('could read accounts before');
+    await expect(syncAll(limited, { ...options, tenant: 'other' })).resolves.toMatchObject({ records: 5 });
+  });
+
+  test('lists the failure of another collection alone among the errors', async () => {
+    const books = withKey(setUpSync({ records: 28 }), 'productsOnly');
+    books.sandbox.faults.add({ kind: 'status', status: 400 }, { collection: 'products', times: 9 });
+    const error = await failureOf(syncAll(books));
+    expect(error.errors.map(({ collection }) => collection)).toEqual(['products']);
   });
 });
