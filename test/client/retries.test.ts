@@ -252,6 +252,19 @@ test('a 429 says when the call can be sent again, unless that is no date', async
   expect(await retryAt('429-99999999999999999999')).toBeUndefined();
 });
 
+test('a call that is throttled long after its own 429 names the wait that it was throttled for', async () => {
+  const fetch = scriptedFetch(tooMany('2'), lost, tooMany('90'), good);
+  const client = scriptedClient(fetch, { rateLimiter: 'client', retry: { baseDelayMs: 4_000 } });
+  const call = caught(client.accounts.get('1'));
+  await advance(2_000);
+  expect(fetch.requests).toHaveLength(2);
+  // Sent while the first call backs off: its 429 stops the key for longer than maxWaitMs.
+  await caught(client.accounts.get('2'));
+  await advance(6_000);
+  expect(await call).toMatchObject({ code: 'rate_limited', retryAfterMs: 84_000, outcome: 'unknown' });
+  expect(fetch.requests).toHaveLength(3);
+});
+
 type TimeLimit = readonly [
   what: string,
   response: FetchResponse,

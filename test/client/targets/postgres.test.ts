@@ -2,7 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { createClient, type FieldKind, sync, verify } from 'accounting-data-sdk';
 import { type PostgresConnection, type PostgresResult, postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { openPglite } from '../../support/pglite.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
@@ -130,6 +130,15 @@ test('a copy in PostgreSQL keeps the digits of amounts, has types for them and f
   expect(await rowsOf(sql)).toEqual([
     { price: '12345678901234567.8901', type: 'numeric', time, synced: time, collation: 'C' },
   ]);
+});
+
+test('a copy in PostgreSQL shows the first 1,500 fields of a collection, and keeps the others in body', async () => {
+  const { schema, copy } = await opened();
+  const fields = Array.from({ length: 1_600 }, (_, index) => [`f${index}`, `${index}`]);
+  await copy.onBatch(batch([{ id: '1', ...Object.fromEntries(fields) }]));
+  const [row] = await rowsOf(`SELECT * FROM ${schema}.accounts`);
+  expect(Object.keys(row ?? {})).toHaveLength(1_503);
+  expect(await rowsOf(`SELECT body ->> 'f1599' AS last FROM ${schema}.record`)).toEqual([{ last: '1599' }]);
 });
 
 const OPTIONS = `SELECT reloptions FROM pg_class WHERE oid = '*.accounts'::regclass`;
@@ -384,6 +393,14 @@ test('a sync without changes sends one request for each collection, and 20 state
   expect(report).toMatchObject({ records: 0, paused: false, collections: { length: 14 } });
   expect(sandbox.count()).toBe(14);
   expect(statements.length, statements.join('\n\n')).toBe(20);
+});
+
+test('a copy in PostgreSQL needs no standard_conforming_strings', async () => {
+  const copy = await openPostgres();
+  await database.query('SET standard_conforming_strings = off');
+  onTestFinished(async () => void (await database.query('RESET standard_conforming_strings')));
+  await write(copy, batch([{ id: '1', 'x\\': 'yes' }]));
+  expect(await copy.query(`SELECT "x\\" AS x FROM ${copy.views}accounts`)).toEqual([{ x: 'yes' }]);
 });
 
 test.each([

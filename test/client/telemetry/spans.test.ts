@@ -2,6 +2,7 @@ import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { createClient, memoryStore, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
 import { record, recordedClient, type SeenSpan } from './support/recorder.ts';
 
@@ -116,6 +117,21 @@ test('telemetryListeners uses the provider that is registered when the first cal
   } finally {
     trace.disable();
   }
+});
+
+test('telemetryListeners names the prefix of a base URL', async () => {
+  const recorded = record();
+  const books = createSandbox({ records: { products: 1 } });
+  const prefixed = createClient({
+    apiKey: books.keys.full,
+    baseUrl: `${books.baseUrl}/tenants/7`,
+    fetch: (url, init) => books.fetch(url.replace('/tenants/7', ''), init),
+    on: telemetryListeners(recorded.options),
+  });
+  await prefixed.products.get('1');
+  expect((await recorded.spans())[0]?.attributes).toMatchObject({
+    'url.template': '/tenants/7/api/public/v1/products/{id}',
+  });
 });
 
 const run = {

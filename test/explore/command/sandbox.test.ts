@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { createSandbox, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
+import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder, main, run } from './support/run.ts';
+import { words } from './support/shell.ts';
 
 /** Runs the command until it listens or ends, with what it says. */
 async function serve(...args: string[]) {
@@ -64,10 +66,8 @@ test('sandbox prints lines for a .env file, serves, logs and stops', async () =>
 
 test('sandbox names a key for each company and permission set, other ones without --seed', async () => {
   const { out, log, variable, end } = await serve(...ARGS, '--quiet');
-  const lines = out.filter((line) => line !== '' && !line.startsWith('#'));
   const keys = ['', '_READ_ONLY', '_PRODUCTS_ONLY', '_FORBIDDEN', '_REVOKED', '_OTHER_COMPANY'];
-  const names = keys.map((key) => `ACCOUNTING_API_KEY${key}`);
-  expect(lines.map((line) => line.split('=')[0])).toEqual(['ACCOUNTING_BASE_URL', ...names]);
+  for (const key of keys) expect(variable(`ACCOUNTING_API_KEY${key}`)).not.toBe('');
   expect(out).toContain('# or load it: set -a; . ./.env; set +a');
   const other = await serve('--port', '0');
   expect(other.variable('ACCOUNTING_API_KEY')).not.toBe(variable('ACCOUNTING_API_KEY'));
@@ -84,18 +84,15 @@ test.each([
   async (flags, status, pages) => {
     const { variable } = await serve(...ARGS, ...flags.split(' '));
     const { port } = new URL(variable('ACCOUNTING_BASE_URL'));
-    const received = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, path: '/', headers: { Host: 'shop.example' } };
-      get(options, (response) => resolve(response.resume())).once('error', reject);
-    });
+    const options = { host: '127.0.0.1', port, path: '/', headers: { Host: 'shop.example' } };
+    const [received] = (await once(get(options), 'response')) as [IncomingMessage];
+    received.resume();
     expect([received.statusCode, received.headers['access-control-allow-origin']]).toEqual([status, pages]);
   },
 );
 
 test.each([
   ['--options', '{"listbody":"member"}', 2, 'Did you mean listBody?'],
-  ['--options', 'listBody=member', 2, 'Give a JSON object'],
-  ['--options', '{"clock":"someday"}', 2, 'someday is not a timestamp'],
   ['--fault', '{"kind":"disconnect","colection":"boms"}', 2, 'Did you mean collection?'],
   ['--fixtures', '/no/such', 7, 'no file of a collection'],
   ['--service', '{"client":{},"sync":{},"sandbox":{"pageSizes":30}}', 7, 'cannot be created: pageSizes'],
@@ -107,26 +104,17 @@ test.each([
   expect(log.join('\n')).toContain(message);
 });
 
-test('sandbox lists every option and fault', async () => {
-  const { out, code } = await serve('--list-options');
-  expect(await code).toBe(0);
-  const text = out.join('\n');
-  for (const [name, option] of Object.entries(sandboxOptions))
-    expect(text).toMatch('options' in option ? `  ${name}.` : `  ${name}: `);
-  for (const kind of Object.keys(sandboxFaults)) expect(text).toContain(`  ${kind}`);
-  expect(text).toMatch(/conditions of a fault: .*\bskip\b.*\bprobability/);
-});
-
 test('sandbox accepts every example of its help', async () => {
   const { out } = await serve('--help');
   const examples = out.join('\n').match(/^ {2}\$ .*$/gm) ?? [];
   expect(examples.length).toBeGreaterThan(3);
   for (const example of examples) {
-    const [, , ...args] = example.slice(4).match(/'[^']*'|\S+/g) ?? [];
-    const bare = args.map((arg) => arg.replace(/^'(.*)'$/, '$1').replace(/^4010$/, '0'));
-    const { log, end } = await serve('--port', '0', ...bare);
-    const listens = expect.stringMatching(/^Listening on http:\/\/\S+:\d+\. Stop with Ctrl-C\.$/);
-    expect([example, log]).toEqual([example, [listens]]);
+    const [, , ...args] = words(example.slice(4));
+    const { log, end } = await serve('--port', '0', ...args.map((arg) => (arg === '4010' ? '0' : arg)));
+    expect([example, log.join()]).toEqual([
+      example,
+      expect.stringMatching(/^Listening on http:\/\/\S+:\d+\. Stop/),
+    ]);
     expect(await end()).toBe(0);
   }
 });
@@ -146,18 +134,13 @@ test('sandbox serves the records of a folder, with the options of --service belo
 test('sandbox --write writes its settings into a file, which a port that is in use leaves as it was', async () => {
   const file = folder();
   const { out, log } = await serve(...ARGS, '--write', file('.env'));
-  expect(out).toEqual([]);
   const read = await run({}, ['get', 'accounts', '1'], { cwd: file('.') });
-  expect([read.code, JSON.parse(read.out).id]).toEqual([0, '1']);
+  expect([out, read.code, JSON.parse(read.out).id]).toEqual([[], 0, '1']);
 
   const written = readFileSync(file('.env'), 'utf8');
   expect(written).toContain(`\n# Run: npx accounting-data-sdk pull accounts --env ${file('.env')}\n`);
-  expect(written).toContain(`node --env-file=${file('.env')} connector.js`);
-  const [, url, port = ''] = /ACCOUNTING_BASE_URL=(\S+:(\d+))/.exec(written) ?? [];
-  expect(log.slice(0, 2)).toEqual([
-    `Wrote the address and the keys to ${file('.env')}.`,
-    `Listening on ${url}. Stop with Ctrl-C.`,
-  ]);
+  expect(log[0]).toBe(`Wrote the address and the keys to ${file('.env')}.`);
+  const [, port = ''] = /ACCOUNTING_BASE_URL=\S+:(\d+)/.exec(written) ?? [];
   const second = await serve('--port', port, '--write', file('.env'));
   expect(await second.code).toBe(1);
   expect(second.log.join('\n')).toMatch(/another program uses it.*\n.*--port 0/);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { networkError } from '../../../support/scripted-fetch.ts';
@@ -78,6 +78,14 @@ export async function run(env: Settings, args: readonly string[], more: Partial<
   const isVirtual = vi.isFakeTimers() && sandboxFetch !== undefined;
   const code = await (isVirtual ? runUntilSettled(running) : running);
   return { code, out: out.join(''), log: log.join('') };
+}
+
+/** How a command ends: its exit code, and what its log contains. */
+export async function ends(running: Promise<Ran>, code: number, said: string | RegExp = ''): Promise<Ran> {
+  const ran = await running;
+  const log = typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said);
+  expect([ran.code, ran.log]).toEqual([code, log]);
+  return ran;
 }
 
 /** A folder for the files of one test. */
