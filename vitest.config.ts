@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
 
 const INSTALLED = 'test/package/installed/**/*.test.ts';
+const RUNTIMES = 'test/package/runtimes/*.test.ts';
 /** Two versions of msw cannot share a process. */
 const MSW = 'test/sandbox/msw-*.test.ts';
 
@@ -84,7 +85,7 @@ export default defineConfig({
           // The example that runs as a process from source starts twice as fast from a cache.
           env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/node/', import.meta.url)) },
           include: ['test/package/**/*.test.ts', 'examples/*.test.ts'],
-          exclude: ['test/package/runtimes/**', '**/node_modules/**', INSTALLED],
+          exclude: ['**/node_modules/**', INSTALLED, RUNTIMES],
         },
       },
       {
@@ -98,6 +99,8 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
+      // Its libraries are installed by `npm run test:runtimes`.
+      { extends: true, test: { name: 'runtimes', include: [RUNTIMES] } },
     ],
     coverage: {
       provider: 'v8',

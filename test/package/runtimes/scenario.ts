@@ -6,8 +6,8 @@ export interface Service {
   readonly apiKey: string;
 }
 
-const ACCOUNTS = 100;
-const PRODUCTS = 40;
+const [ACCOUNTS, PRODUCTS] = [100, 40];
+const ALL = { limit: Infinity };
 const ONCE = { maxAttempts: 1 };
 
 const RECORDS = { accounts: ACCOUNTS, products: PRODUCTS, boms: 1, budgets: 1 };
@@ -24,13 +24,9 @@ export const SANDBOX_ARGS: readonly string[] = [
   `--fault=${JSON.stringify({ kind: 'status', status: 200, body: '<h1>Oops</h1>', collection: 'budgets' })}`,
 ];
 
-function expect(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(`Expected ${what}.`);
-}
-
 function equal(actual: unknown, expected: unknown, what: string): void {
   const [seen, due] = [JSON.stringify(actual), JSON.stringify(expected)];
-  expect(seen === due, `${what} to be ${due}, not ${seen}`);
+  if (seen !== due) throw new Error(`Expected ${what} to be ${due}, not ${seen}.`);
 }
 
 const rejection = (promise: Promise<unknown>): Promise<unknown> =>
@@ -40,42 +36,41 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 /** What every runtime must do. Rejects with what it did differently. */
-export async function scenario(service: Service, call = overlappingCall): Promise<string> {
+export async function scenario(service: Service, call = overlappingCall): Promise<void> {
   const client = sdk.createClient(service);
-  const products = await pagination(client);
-  await writes(client, products);
+  await reads(client);
+  await writes(client);
   await errors(service, client);
-  await abort(client);
-  await incrementalSync(client);
-  return overlappingCalls(service, call);
+  await overlappingCalls(service, call);
 }
 
-/** Both kinds of pagination read every record once. Resolves to the product ids. */
-async function pagination(client: sdk.Client): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of client.accounts.list()) ids.push(id);
-  equal([ids.length, new Set(ids).size], [ACCOUNTS, ACCOUNTS], 'the accounts read by page');
-  equal((await client.accounts.get(ids[41] ?? '')).id, ids[41], 'the account');
-  const products = await client.products.list({}, { pagination: 'keyset' }).toArray({ limit: Infinity });
-  equal(products.length, PRODUCTS, 'the products read by keyset');
+/** Each kind of pagination and a sync read every record once. */
+async function reads(client: sdk.Client): Promise<void> {
+  for (const pagination of ['page', 'keyset'] as const) {
+    const accounts = await client.accounts.list({}, { pagination }).toArray(ALL);
+    equal(new Set(accounts.map(({ id }) => id)).size, ACCOUNTS, `the accounts read by ${pagination}`);
+  }
   // A browser shows these headers only if the service exposes them.
   equal(client.rateLimit?.limit, 20, 'the quota');
-  return products.map(({ id }) => id);
+  const run = { store: sdk.memoryStore(), tenant: 'acme', collections: ['accounts', 'products'] } as const;
+  for (const records of [ACCOUNTS + PRODUCTS, 0]) {
+    equal((await sdk.sync(client, { ...run, onBatch() {} })).records, records, 'the records of a sync');
+  }
 }
 
 /** The response to the create is lost: the client sends it again, and one product exists. */
-async function writes(client: sdk.Client, before: readonly string[]): Promise<void> {
-  const desk = await client.products.create({ name: 'Desk', salePrice: '12345678901234567.8901' });
-  equal(desk.salePrice, '12345678901234567.8901', 'the price');
-  const ids = await client.products.list().toArray({ limit: Infinity });
-  equal(ids.filter(({ id }) => !before.includes(id)).length, 1, 'the number of new products');
-  await client.products.update(desk.id, { salePrice: null });
-  equal((await client.products.get(desk.id)).salePrice, null, 'the cleared price');
-  await client.products.delete(desk.id);
-  equal(await client.products.find(desk.id), undefined, 'the deleted product');
+async function writes({ products }: sdk.Client): Promise<void> {
+  const salePrice = '12345678901234567.8901';
+  const desk = await products.create({ name: 'Desk', salePrice });
+  const all = await products.list().toArray(ALL);
+  equal([desk.salePrice, all.length], [salePrice, PRODUCTS + 1], 'the price, and the number of products');
+  await products.update(desk.id, { salePrice: null });
+  equal((await products.get(desk.id)).salePrice, null, 'the cleared price');
+  await products.delete(desk.id);
+  equal(await products.find(desk.id), undefined, 'the deleted product');
 }
 
-/** Each failure has its class, its code and its guard. */
+/** Each failure has its class, its code and its guard. A signal ends a request that would never end, with its own reason. */
 async function errors({ baseUrl, apiKey }: Service, client: sdk.Client): Promise<void> {
   const wrongKey = sdk.createClient({ baseUrl, apiKey: `${apiKey}x`, retry: ONCE });
   const gone = sdk.createClient({ baseUrl: 'http://127.0.0.1:1', apiKey, retry: ONCE });
@@ -89,8 +84,13 @@ async function errors({ baseUrl, apiKey }: Service, client: sdk.Client): Promise
   ] as const;
   for (const [call, type, code] of failures) {
     const error = await rejection(call());
-    expect(error instanceof type && sdk.isAccountingError(error, code), `${type.name}, not ${String(error)}`);
+    equal([error instanceof type, sdk.isAccountingError(error, code)], [true, true], `${code} of ${error}`);
   }
+
+  const controller = new AbortController();
+  setTimeout(() => controller.abort('changed my mind'), 100);
+  const { signal } = controller;
+  equal(await rejection(client.boms.get('1', { signal })), 'changed my mind', 'the reason of the signal');
 }
 
 /** What a runtime that says why `fetch` failed lets the client know: whether anything was sent, and may be sent again. */
@@ -98,40 +98,16 @@ export async function networkFailures({ baseUrl, apiKey }: Service): Promise<voi
   const failures = [
     ['http://no-such-host.invalid', 'not_sent'],
     [baseUrl.replace('http:', 'https:'), 'not_sent', false],
-    ['http://127.0.0.1:1', 'not_sent'],
     ['http://127.0.0.1:2', 'not_sent', true],
     [baseUrl, 'unknown', true],
   ] as const;
   for (const [url, outcome, retryable] of failures) {
     const client = sdk.createClient({ baseUrl: url, apiKey, allowInsecure: true, retry: ONCE });
     const error = await rejection(client.budgetLines.get('1'));
-    const isConnection = sdk.isAccountingError(error, 'connection_failed');
-    expect(isConnection && error.reason !== undefined, `a reason of ${url}, not ${String(error)}`);
-    equal([error.outcome, retryable && error.retryable], [outcome, retryable], `what ${error.message} says`);
+    if (!sdk.isAccountingError(error, 'connection_failed')) throw error;
+    const seen = [error.reason !== undefined, error.outcome, retryable && error.retryable];
+    equal(seen, [true, outcome, retryable], `what ${error.message} says`);
   }
-}
-
-/** A signal ends a request that would never end, with its own reason. */
-async function abort(client: sdk.Client): Promise<void> {
-  const controller = new AbortController();
-  const reason = new Error('changed my mind');
-  setTimeout(() => controller.abort(reason), 100);
-  const seen = await rejection(client.boms.get('1', { signal: controller.signal }));
-  expect(seen === reason, `the reason of the signal, not ${String(seen)}`);
-}
-
-/** The first run delivers every record, the second none. */
-async function incrementalSync(client: sdk.Client): Promise<void> {
-  const store = sdk.memoryStore();
-  const run = () =>
-    sdk.sync(client, {
-      store,
-      tenant: 'acme',
-      collections: ['accounts', 'products'],
-      onBatch: () => undefined,
-    });
-  equal((await run()).records, ACCOUNTS + PRODUCTS, 'the records of the first sync');
-  equal((await run()).records, 0, 'the records of the second sync');
 }
 
 /** One of the overlapping calls, with a client of its own. Resolves to the number of 429s that it got. */
@@ -147,9 +123,8 @@ export async function overlappingCall(service: Service): Promise<number> {
 }
 
 /** Fifty calls at once with a quota of twenty a second. Without the rate limiter thirty would get a 429 at once. */
-export async function overlappingCalls(service: Service, call = overlappingCall): Promise<string> {
+export async function overlappingCalls(service: Service, call = overlappingCall): Promise<void> {
   const counts = await Promise.all(Array.from({ length: 50 }, () => call(service)));
   const rejected = counts.reduce((sum, count) => sum + count, 0);
-  expect(rejected <= 10, `at most 10 responses with status 429, not ${rejected}`);
-  return `50 overlapping calls got ${rejected} responses with status 429`;
+  if (rejected > 10) throw new Error(`Expected at most 10 responses with status 429, not ${rejected}.`);
 }
