@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** The text of a file of the repository. */
+export const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
+
 /** A fenced TypeScript block of a Markdown file, as a file of its own. */
 export interface CodeBlock {
   /** The line of the fence in the Markdown file. */
@@ -16,7 +19,7 @@ export interface CodeBlock {
  * need folders of their own.
  */
 export function writeCodeBlocks(markdownFile: string, name = markdownFile.replace(/\W/g, '-')): CodeBlock[] {
-  const text = readFileSync(`${root}${markdownFile}`, 'utf8');
+  const text = read(markdownFile);
   const folder = `${root}test/package/docs/.generated/${name}/`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -31,7 +34,7 @@ export function writeCodeBlocks(markdownFile: string, name = markdownFile.replac
 
 /** The cells of a Markdown table, found by the text of its first header cell. */
 export function tableRows(markdownFile: string, firstHeader: string): string[][] {
-  const lines = readFileSync(`${root}${markdownFile}`, 'utf8').split('\n');
+  const lines = read(markdownFile).split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${firstHeader} |`));
   if (start < 0) throw new Error(`No table that begins with ${firstHeader} in ${markdownFile}.`);
 
