@@ -1,4 +1,4 @@
-import { type Client, changes, type Store, type SyncOptions, sync } from 'accounting-data-sdk';
+import type { Client, Store, SyncOptions } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listenersOn } from '../../support/open-resources.ts';
@@ -7,28 +7,24 @@ import { settle } from '../../support/scripted-server.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 import {
   clientOf,
-  collect,
   KEY,
   listing,
   nothing,
   readAccounts,
+  type SyncSetUp,
   setUpSync,
   syncAll,
   withAccounts,
 } from './set-up.ts';
 
+/** A signal that has not fired, and a function that makes it fire. */
+function stopper() {
+  const controller = new AbortController();
+  return { signal: controller.signal, stop: () => controller.abort('enough') };
+}
+
 describe('the signal stops what never settles', () => {
   useFastClock();
-
-  /** A function that never settles, and a signal that fires soon after it was called. */
-  function stuck() {
-    const controller = new AbortController();
-    const never = () => {
-      setTimeout(() => controller.abort('enough'), 10);
-      return new Promise<never>(() => undefined);
-    };
-    return { never, signal: controller.signal };
-  }
 
   type Stuck = (never: () => Promise<never>) => Partial<SyncOptions<Client, 'accounts'>>;
   test.each<[string, Stuck]>([
@@ -40,111 +36,102 @@ describe('the signal stops what never settles', () => {
   ])('in a full sync, or in changes: %s', async (name, options) => {
     const books = withAccounts(5);
     books.sandbox.store.accounts.delete('3');
-    const one = stuck();
+    /** Options of which one never settles, and a signal that fires soon after it was called. */
+    const stuck = () => {
+      const { signal, stop } = stopper();
+      const never = () => {
+        setTimeout(stop, 10);
+        return new Promise<never>(() => undefined);
+      };
+      return { signal, ...options(never) };
+    };
     const full = { mode: 'full', localIds: () => ['1', '2', '3', '4', '5'], onDelete: nothing } as const;
-    const own = { collections: ['accounts'], signal: one.signal, ...full, ...options(one.never) } as const;
-    expect(await caught(sync(books.client, { ...books.run, onBatch: nothing, ...own }))).toBe('enough');
+    const run = syncAll(books, { collections: ['accounts'], ...full, ...stuck() } as never);
+    expect(await caught(run)).toBe('enough');
     if (!name.startsWith('store')) return;
     expect(books.states.size).toBe(0);
-    const two = stuck();
-    const { store } = options(two.never) as { store: Store };
-    expect(await caught(readAccounts(books, { signal: two.signal, store }))).toBe('enough');
+    expect(await caught(readAccounts(books, stuck() as { store: Store }))).toBe('enough');
   });
 });
 
 describe('the signal', () => {
   test('that has already fired lets nothing be read or sent', async () => {
     const books = setUpSync();
-    const reads: string[] = [];
-    const store = { get: (key: string) => void reads.push(key) };
+    const store = { get: () => expect.unreachable('the store was read') };
     const signal = AbortSignal.abort('enough');
     expect(await caught(readAccounts(books, { store, signal }))).toBe('enough');
     expect(await caught(syncAll(books, { store, signal }))).toBe('enough');
     expect(books.sandbox.count()).toBe(0);
-    expect(reads).toEqual([]);
   });
 
-  test('stops changes at its next batch, and what was finished is committed', async () => {
-    const books = withAccounts(40);
-    const controller = new AbortController();
-    let first: string | undefined;
-    const run = collect(
-      changes(books.client.accounts, { ...books.run, signal: controller.signal }),
-      ({ checkpoint }) => {
-        first ??= checkpoint;
-        controller.abort('enough');
-      },
-    );
-    expect(await caught(run)).toBe('enough');
-    expect(books.states.get(KEY)).toBe(first);
-  });
-
-  test.each([undefined, { ms: 60_000, requests: 1_000 }])(
-    'stops a sync when the batch that `onBatch` has is committed: stopAfter %j',
-    async (stopAfter) => {
+  test.each([
+    ['changes', undefined],
+    ['a sync', undefined],
+    ['a sync', { requests: 1_000 }],
+  ])(
+    'stops %s at its next batch, with stopAfter %j, and what was finished is committed',
+    async (kind, stopAfter) => {
       const books = withAccounts(60);
-      const controller = new AbortController();
+      const { signal, stop } = stopper();
       let checkpoint: string | undefined;
-      const run = syncAll(books, {
-        collections: ['accounts', 'accountAddresses'],
-        signal: controller.signal,
-        stopAfter,
-        onBatch: async (batch) => {
-          controller.abort('enough');
-          await new Promise((resolve) => setTimeout(resolve));
-          checkpoint = batch.checkpoint;
-        },
-      });
+      const onBatch = async (batch: { checkpoint: string }) => {
+        stop();
+        await new Promise((resolve) => setTimeout(resolve));
+        checkpoint = batch.checkpoint;
+      };
+      const collections = ['accounts', 'accountAddresses'] as const;
+      const run: Promise<unknown> =
+        kind === 'changes'
+          ? readAccounts(books, { signal }, onBatch)
+          : syncAll(books, { collections, signal, stopAfter, onBatch });
       expect(await caught(run)).toBe('enough');
       expect(books.states).toEqual(new Map([[KEY, checkpoint]]));
       expect(books.sandbox.count(({ path }) => !path.endsWith('/accounts'))).toBe(0);
     },
   );
 
-  test('stops a sync between two levels, although the first is done', async () => {
+  test('stops a sync between two levels, although the first is done, and changes nothing at its end', async () => {
     const books = setUpSync({ records: { accounts: 5, accountAddresses: 5 } });
-    const controller = new AbortController();
-    const run = syncAll(books, {
-      collections: ['accounts', 'accountAddresses'],
-      signal: controller.signal,
-      onProgress: ({ last }) => last && controller.abort('enough'),
+    const run = (
+      collections: readonly ('accounts' | 'accountAddresses')[],
+      { signal, stop } = stopper(),
+    ) => ({
+      signal,
+      report: syncAll(books, { collections, signal, onProgress: ({ last }) => last && stop() }),
     });
-    expect(await caught(run)).toBe('enough');
+    expect(await caught(run(['accounts', 'accountAddresses']).report)).toBe('enough');
     expect([...books.states.keys()]).toEqual([KEY]);
+
+    const { report, signal } = run(['accounts']);
+    expect(await report).toMatchObject({ collections: [{ status: 'done' }] });
+    expect([signal.aborted, listenersOn(signal)]).toEqual([true, 0]);
   });
 
-  test('changes nothing if everything has been committed, and has no listeners left', async () => {
-    const controller = new AbortController();
-    const report = await syncAll(withAccounts(5), {
-      collections: ['accounts'],
-      signal: controller.signal,
-      onProgress: ({ last }) => last && controller.abort('too late'),
-    });
-    expect(report.collections[0]?.status).toBe('done');
-    expect(listenersOn(controller.signal)).toBe(0);
-  });
-
-  test('lets no batch be delivered that waited for `onBatch`', async () => {
-    const books = setUpSync({ records: { accounts: 30, products: 30 } });
-    const controller = new AbortController();
+  /** A sync of accounts and products that is stopped in its first batch. */
+  async function stopped(books: SyncSetUp, turns: number) {
+    const { signal, stop } = stopper();
     const taken: string[] = [];
-    const run = syncAll(listing(books, { pagination: 'page' }), {
+    const run = syncAll(books, {
       collections: ['accounts', 'products'],
-      signal: controller.signal,
+      signal,
       onBatch: async ({ collection }) => {
         taken.push(collection);
-        for (let turn = 0; turn < 5; turn++) await settle();
-        controller.abort('enough');
+        for (let turn = 0; turn < turns; turn++) await settle();
+        stop();
       },
     });
     expect(await caught(run)).toBe('enough');
-    expect(taken).toHaveLength(1);
+    return taken;
+  }
+
+  test('lets no batch be delivered that waited for `onBatch`', async () => {
+    const books = setUpSync({ records: { accounts: 30, products: 30 } });
+    expect(await stopped(listing(books, { pagination: 'page' }), 5)).toHaveLength(1);
     expect(books.sandbox.count(({ path }) => path.endsWith('/products'))).toBeGreaterThan(0);
   });
 
   test('aborts the requests of a sync that are in flight', async () => {
     const books = setUpSync({ records: { accounts: 30, products: 30 } });
-    const controller = new AbortController();
     let aborted = 0;
     const client = clientOf(books.sandbox, {
       fetch: async (url, init) => {
@@ -152,13 +139,7 @@ describe('the signal', () => {
         return await noResponse(init.signal, () => aborted++);
       },
     });
-    const onBatch = async () => {
-      await settle();
-      controller.abort('enough');
-    };
-    const { signal } = controller;
-    const run = syncAll({ ...books, client }, { collections: ['accounts', 'products'], signal, onBatch });
-    expect(await caught(run)).toBe('enough');
+    await stopped({ ...books, client }, 1);
     expect(aborted).toBe(1);
   });
 });

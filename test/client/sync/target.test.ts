@@ -1,10 +1,9 @@
+import { DatabaseSync } from 'node:sqlite';
 import {
   type Batch,
   type Client,
-  type CollectionEnd,
   createClient,
   forget,
-  isAccountingError,
   type OpenTarget,
   refresh,
   type SyncTarget,
@@ -12,11 +11,12 @@ import {
   type TargetContext,
   verify,
 } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { advance, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
-import { setUpSync } from './set-up.ts';
+import { failureOf, setUpSync } from './set-up.ts';
 
 /** A target that keeps one copy for each tenant in memory, and says what was called. */
 function memoryTarget(more: Partial<OpenTarget> = {}) {
@@ -98,30 +98,29 @@ test('the rows of a batch are what the service sent, at the positions of the rec
 });
 
 test.each(['onBatch', 'localIds', 'onDelete'] as const)(
-  'a target is closed after a failure in %s, which is what the sync rejects with',
+  'a target is closed after a failure in %s, which is what the sync rejects with, or after an abort',
   async (method) => {
     const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
     const { target } = memoryTarget();
-    const options = { tenant: 'acme', collections: ['accounts'] as const };
+    const options = { tenant: 'acme', collections: ['accounts'] as const, mode: 'full' as const };
     await sync(client, { ...options, target });
     sandbox.store.accounts.delete(sandbox.store.accounts.ids()[0] ?? '');
-
-    let closed = 0;
-    const broken: SyncTarget = {
-      open: async (tenant, context) => ({
-        ...(await target.open(tenant, context)),
-        [method]: () => {
-          throw new Error('the table is locked');
-        },
-        close() {
-          closed++;
-          throw new Error('and so is the file');
-        },
-      }),
-    };
-    const error = await caught(sync(client, { ...options, target: broken, mode: 'full' }));
-    expect(isAccountingError(error, 'sync_failed') && error.message).toContain('the table is locked');
-    expect(closed).toBe(1);
+    const close = vi.fn(() => {
+      throw new Error('and so is the file');
+    });
+    const controller = new AbortController();
+    const failing = (fail: () => void): SyncTarget => ({
+      open: async (...args) => ({ ...(await target.open(...args)), [method]: fail, close }),
+    });
+    const locked = failing(() => {
+      throw new Error('the table is locked');
+    });
+    const { message } = await failureOf(sync(client, { ...options, target: locked }));
+    expect(message).toContain('the table is locked');
+    const aborting = failing(() => controller.abort(new Error('stopped')));
+    const aborted = sync(client, { ...options, target: aborting, signal: controller.signal });
+    await expect(aborted).rejects.toThrow('stopped');
+    expect(close).toHaveBeenCalledTimes(2);
   },
 );
 
@@ -153,17 +152,6 @@ test.each<[string, keyof OpenTarget, Call, object?]>([
     expect([sandbox.count(), calls]).toEqual([0, ['open acme', 'close']]);
   },
 );
-
-test('a target is closed after an abort, and the sync rejects with the reason of the signal', async () => {
-  const { client } = setUpSync({ records: { accounts: 25 } });
-  const controller = new AbortController();
-  const { target, calls } = memoryTarget({
-    onBatch: () => controller.abort(new Error('stopped')),
-  });
-  const { signal } = controller;
-  await expect(sync(client, { tenant: 'acme', target, signal })).rejects.toThrow('stopped');
-  expect(calls).toEqual(['open acme', 'close']);
-});
 
 test('a target that opens only after the abort is closed too', async () => {
   startVirtualClock();
@@ -207,76 +195,55 @@ test.each([
 
 test('no two methods of a target run at once, even while the ids are read that a full read has not listed', async () => {
   const { client, sandbox } = setUpSync({ records: { accounts: 45, products: 45 } });
-  const running = new Set<string>();
-  const overlaps = new Set<string>();
-  const begin = (name: string) => {
-    for (const other of running) overlaps.add(`${name} during ${other}`);
-    running.add(name);
-    return () => running.delete(name);
-  };
-  const alone = async <V>(name: string, work: () => V): Promise<V> => {
-    const end = begin(name);
-    await new Promise(setImmediate);
-    end();
-    return work();
-  };
-  async function* slowly(name: string, ids: readonly string[]) {
-    const end = begin(name);
-    for (const id of ids) {
+  let running = '';
+  const overlaps: string[] = [];
+  async function* slowly(name: string, work: () => Iterable<unknown> | AsyncIterable<unknown>) {
+    if (running !== '') overlaps.push(`${name} during ${running}`);
+    running = name;
+    for await (const value of work()) {
       await new Promise(setImmediate);
-      yield id;
+      yield value;
     }
-    end();
+    running = '';
   }
-  const states = new Map<string, string>();
-  /** The records of each collection, with the number of the read that has listed them last. */
-  const copy = new Map<string, Map<string, number | undefined>>();
-  const rowsOf = (collection: string) => copy.get(collection) ?? new Map<string, number | undefined>();
-  const unmarked = (collection: string, read: number | undefined) =>
-    [...rowsOf(collection)].filter(([, mark]) => mark !== read).map(([id]) => id);
-  const opened: OpenTarget = {
-    store: { get: (key) => alone('get', () => states.get(key)) },
-    onBatch: ({ collection, records, read, key, checkpoint }) =>
-      alone('onBatch', () => {
-        const rows = records.map(({ id }) => [id, read] as const);
-        copy.set(collection, new Map([...rowsOf(collection), ...rows]));
-        states.set(key, checkpoint);
-      }),
-    onDelete: (gone, collection) =>
-      alone('onDelete', () => {
-        for (const id of gone) rowsOf(collection).delete(id);
-      }),
-    marks: {
-      count: (collection, read) =>
-        alone('count', () => {
-          const { size } = rowsOf(collection);
-          return { records: size, marked: size - unmarked(collection, read).length };
-        }),
-      unmarked: (collection, read) => slowly('unmarked', unmarked(collection, read)),
-    },
+  const alone = async (name: string, work: () => unknown) => {
+    let result: unknown;
+    for await (result of slowly(name, () => [work()]));
+    return result;
   };
+  const observed = <T extends object>(of: T): T =>
+    new Proxy(of, {
+      get(_, name) {
+        const member: unknown = Reflect.get(of, name);
+        if (typeof member === 'object' && member !== null) return observed(member);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) =>
+          (name === 'unmarked' ? slowly : alone)(String(name), () => member.apply(of, args));
+      },
+    });
+  const inner = sqliteTarget(new DatabaseSync(':memory:'));
+  const target: SyncTarget = { open: async (...args) => observed(await inner.open(...args)) };
   const collections = ['accounts', 'products'] as const;
-  const options = { tenant: 'acme', target: { open: () => opened }, collections };
+  const options = { tenant: 'acme', target, collections };
   await sync(client, options);
   for (const name of collections) {
     for (const id of sandbox.store[name].ids().slice(0, 9)) sandbox.store[name].delete(id);
   }
   const report = await sync(client, { ...options, mode: 'full' });
   expect(report.collections.map(({ deletions }) => deletions?.deleted)).toEqual([9, 9]);
-  expect([...overlaps]).toEqual([]);
+  expect(overlaps).toEqual([]);
 });
 
 test('a target gets what the sync returns', async () => {
   const { client } = setUpSync({ records: { accounts: 5 } });
-  let ends: readonly CollectionEnd[] = [];
-  const { target } = memoryTarget({
-    onEnd(given) {
-      ends = given;
-    },
+  const onEnd = vi.fn();
+  const { collections, endedAt } = await sync(client, {
+    tenant: 'acme',
+    target: memoryTarget({ onEnd }).target,
   });
-  const { collections, endedAt } = await sync(client, { tenant: 'acme', target });
   // The same time, not one of a millisecond later.
-  expect(ends).toEqual(collections.map((report) => ({ report, endedAt, error: undefined })));
+  const ends = collections.map((report) => ({ report, endedAt, error: undefined }));
+  expect(onEnd.mock.calls).toEqual([[ends]]);
 });
 
 test('the limit of time of a sync counts the opening of its target', async () => {
