@@ -11,8 +11,6 @@ import {
   checkpointOf,
   finish,
   inUtc,
-  isResumable,
-  lookedUp,
   next,
   type RunState,
   unread,
@@ -63,12 +61,6 @@ function pageAt(time: string, page: Partial<Page<{ id: string }>> = {}): Page<{ 
 }
 
 const LATER = '2026-01-05T10:00:00Z';
-const records = [{ id: '1' }];
-
-test('a run that was interrupted, and is continued by page, has no token', () => {
-  const { run } = startOf(interrupted(undefined), {}, 'page');
-  expect(run).toEqual({ watermark: '2026-01-05T09:00:00Z', resumed: true });
-});
 
 test('a page of a resumed run keeps its watermark, even if the clock of the service went back', () => {
   const { state, kind } = next(startOf(interrupted(BOUND)), pageAt('2026-01-01T00:00:00Z'), rulesOf());
@@ -80,38 +72,15 @@ test('a page of a resumed run keeps its watermark, even if the clock of the serv
   expect([kind, state.clockWentBack]).toEqual(['pass', false]);
 });
 
-test('a clock behind the bound makes the run read everything, by the watermark of the first response', () => {
-  const step = next(startOf(ended), pageAt('2026-01-05T07:00:00Z', { records }), rulesOf());
-  expect(step.state.run).toEqual({ watermark: '2026-01-05T07:00:00Z' });
-  expect(checkpointOf(step.state).run).toBeUndefined();
-  const again = next(step.state, pageAt('2026-01-05T06:00:00Z', { records }), rulesOf());
-  expect(again).toMatchObject({ kind: 'deliver', restarted: false, state: { clockWentBack: true } });
-  expect(checkpointOf(again.state).run?.watermark).toBe('2026-01-05T07:00:00Z');
-});
-
-describe('a 400', () => {
-  const problem = { violations: [], extensions: {} } as never;
+test.each([
+  ['without a bound', startOf()],
+  ['to a bound in UTC', startOf({ ...ended, offset: 'Z' })],
+  ['after the first page', next(startOf(ended), pageAt(LATER), rulesOf()).state],
+])('a 400 %s does not change how the bound is written', (_, state) => {
+  const problem = { violations: [], extensions: {} };
   const response = { status: 400, problem, headers: {} } as never;
-  const rejection = new MalformedRequestError('400', { method: 'GET', path: '/accounts' }, response);
-
-  test('to a bound with an offset sends it once more in UTC, and so it is written from then on', () => {
-    const state = inUtc(startOf(interrupted(BOUND)), rejection) as RunState;
-    expect(state.run).toMatchObject({
-      since: '2026-01-05T07:58:00Z',
-      watermark: '2026-01-05T09:00:00Z',
-      token: undefined,
-      resumed: false,
-    });
-    expect(state.stored.offset).toBe('Z');
-    expect(inUtc(state, rejection)).toBeUndefined();
-  });
-
-  test.each([
-    ['without a bound', startOf(), rejection],
-    ['to a bound in UTC', startOf({ ...ended, offset: 'Z' }), rejection],
-    ['after the first page', next(startOf(ended), pageAt(LATER), rulesOf()).state, rejection],
-    ['of another kind', startOf(ended), new Error('400')],
-  ])('%s is an error', (_, state, error) => expect(inUtc(state, error)).toBeUndefined());
+  const facts = { method: 'GET', path: '/accounts' };
+  expect(inUtc(state, new MalformedRequestError('400', facts, response))).toBeUndefined();
 });
 
 describe('the end of a run', () => {
@@ -153,39 +122,8 @@ describe('the end of a run', () => {
   });
 });
 
-test.each([
-  ['by keyset', startOf(ended), 'keyset', true],
-  ['by page', startOf(ended), 'page', false],
-  [
-    'by page, as its first page shows',
-    next(startOf(ended), pageAt(LATER, { pagination: 'page' }), rulesOf()).state,
-    'keyset',
-    false,
-  ],
-  ['by keyset, as its first page shows', next(startOf(ended), pageAt(LATER), rulesOf()).state, 'page', true],
-  [
-    'by page, whose list is over',
-    lookedUp(next(startOf(ended), pageAt(LATER, { pagination: 'page' }), rulesOf()).state, ''),
-    'page',
-    true,
-  ],
-] as const)('a run can be resumed, or not: %s', (_, state, pagination, expected) => {
-  expect(isResumable(state, pagination)).toBe(expected);
-});
-
 describe('the report of a run', () => {
   const batch = { records: [{ id: '1' }, { id: '2' }], invalid: [] };
-
-  test('that has not ended has the watermark of the state in the store', () => {
-    const state = next(startOf(ended), pageAt(LATER, { records }), rulesOf()).state;
-    expect(reportOf(state)).toMatchObject({
-      mode: 'incremental',
-      pagination: 'keyset',
-      complete: 'certain',
-      watermark: new Date(LAST),
-      lastFullRead: new Date('2026-01-01T00:00:00Z'),
-    });
-  });
 
   test('counts a batch as it was before the consumer took it', () => {
     const taken = { records: [...batch.records], invalid: [] };

@@ -1,24 +1,27 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, type TestContext, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
-import { copyOf, type KillVerdict, killOften, programOf, readSqlite } from './kill.ts';
-import { killPushes } from './kill-pushes.ts';
+import { createDatabase } from '../postgres.ts';
+import { type Held, type KillVerdict, killPushes, killSyncs, start } from './kill.ts';
 
 /** `SOAK_KILLS=200` kills each program more often. SEED repeats a run. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 3);
 const isSoak = KILLS > 3;
-const { DATABASE_URL } = process.env;
+const { DATABASE_URL = '' } = process.env;
+/** Most of the time is spent waiting for processes. */
+const CONCURRENT = { ...NO_HURRY, concurrent: true };
 
 /** Fails, with the seed, if a kill has left something wrong, or none came after the first write. */
-async function expectIntact(play: (run: { kills: number; seed: number }) => Promise<KillVerdict>) {
+async function expectIntact(
+  play: (run: { kills: number; seed: number; records: number }) => Promise<KillVerdict>,
+) {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const { kills, begun, findings } = await play({ kills: KILLS, seed });
+  const { kills, begun, findings } = await play({ kills: KILLS, seed, records: isSoak ? 300 : 100 });
   if (isSoak) console.info(`seed ${seed}: ${kills} kills, ${begun} of them after it began to write`);
   expect({ seed, begun: begun > 0, findings }).toEqual({ seed, begun: true, findings: [] });
 }
@@ -29,75 +32,68 @@ function newFolder({ onTestFinished }: TestContext): string {
   return folder;
 }
 
-// Concurrent, because most of the time is spent waiting for processes.
-test('a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows', {
-  ...NO_HURRY,
-  concurrent: true,
-}, async (context) => {
-  const to = join(newFolder(context), 'books.sqlite');
-  const records = isSoak ? 300 : 100;
-  await expectIntact((run) => killOften({ to, read: readSqlite(to) }, { ...run, records }));
-});
-
-interface Pool {
-  query(text: string): Promise<{ rows: object[] }>;
-  end(): Promise<void>;
-}
-
-test.runIf(DATABASE_URL)(
-  'the same with a sync to the PostgreSQL of DATABASE_URL',
-  NO_HURRY,
+test(
+  'a sync to SQLite that is killed at random moments leaves no gap, no row twice, and no checkpoint ahead of its rows',
+  CONCURRENT,
   async (context) => {
-    const folder = newFolder(context);
-    // No dependency of this package.
-    execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, 'pg@8.23.1']);
-    const modules = join(folder, 'package.json');
-    const { Pool } = createRequire(modules)('pg') as { Pool: new (options: object) => Pool };
-    const pool = new Pool({ connectionString: DATABASE_URL });
-    context.onTestFinished(() => pool.end());
-    await pool.query('DROP SCHEMA IF EXISTS accounting CASCADE');
-    const all = async (sql: string) => (await pool.query(sql)).rows;
-    const read = async () => {
-      const [found] = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
-      if (found === undefined) return copyOf([], []);
-      return copyOf(
-        await all('SELECT collection, id, body FROM accounting.record'),
-        await all('SELECT key, value FROM accounting.checkpoint'),
-      );
+    const to = join(newFolder(context), 'books.sqlite');
+    const read = (): Held => {
+      if (!existsSync(to)) return { rows: [], checkpoints: [] };
+      const database = new DatabaseSync(to);
+      const all = (sql: string) => database.prepare(sql).all() as never[];
+      const exists = all("SELECT 1 FROM sqlite_master WHERE name = 'accounting_checkpoint'").length > 0;
+      const rows = exists ? all('SELECT collection, id, body FROM accounting_record') : [];
+      const checkpoints = exists ? all('SELECT key, value FROM accounting_checkpoint') : [];
+      database.close();
+      return { rows, checkpoints };
     };
-    const killed = { to: DATABASE_URL ?? '', modules, read } as const;
-    await expectIntact((run) => killOften(killed, run));
+    await expectIntact((run) => killSyncs({ to, read }, run));
   },
 );
 
-test('a push that is killed at random moments and started again at once creates each product once', {
-  ...NO_HURRY,
-  concurrent: true,
-}, async () => {
-  await expectIntact(killPushes);
-});
+test.runIf(isSoak && DATABASE_URL)(
+  'the same with a sync to the PostgreSQL of DATABASE_URL',
+  NO_HURRY,
+  async ({ onTestFinished }) => {
+    const { url, rows: all, drop } = await createDatabase(DATABASE_URL);
+    onTestFinished(drop);
+    const read = async (): Promise<Held> => {
+      const exists = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
+      if (exists.length === 0) return { rows: [], checkpoints: [] };
+      return {
+        rows: await all('SELECT collection, id, body FROM accounting.record'),
+        checkpoints: await all('SELECT key, value FROM accounting.checkpoint'),
+      };
+    };
+    await expectIntact((run) => killSyncs({ to: url, read }, run));
+  },
+);
 
-test('of two processes that push at the same moment with one folder, one creates each product once', {
-  ...NO_HURRY,
-  concurrent: true,
-}, async (context) => {
-  const program = await programOf('pusher');
-  for (let trial = 0; trial < (isSoak ? KILLS : 1); trial++) {
+test(
+  'a push that is killed at random moments and started again at once creates each product once',
+  CONCURRENT,
+  async () => {
+    await expectIntact(killPushes);
+  },
+);
+
+test(
+  'of two processes that push at the same moment with one folder, one creates each product once',
+  CONCURRENT,
+  async (context) => {
     await using sandbox = createSandbox();
     await sandbox.listen();
     // The first list lasts until the other process has begun too.
     sandbox.faults.add({ kind: 'delay', ms: 1_000 }, { method: 'GET' });
-    const { baseUrl, keys } = sandbox;
     const own = { folder: newFolder(context), rows: 40, visibleAfterMs: 0, waitsForInput: true };
-    const args = [program, JSON.stringify({ baseUrl, apiKey: keys.full, ...own })];
-    const start = () => spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    const pushers = [start(), start()];
-    await Promise.all(pushers.map(({ stdout }) => once(stdout, 'data')));
+    const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, ...own };
+    const pushers = [await start(task, 'pipe'), await start(task, 'pipe')];
+    await Promise.all(pushers.map(({ stdout }) => once(stdout as NonNullable<typeof stdout>, 'data')));
     const ends = pushers.map((pusher) => once(pusher, 'close'));
-    for (const { stdin } of pushers) stdin.end('\n');
+    for (const { stdin } of pushers) stdin?.end('\n');
     const codes = (await Promise.all(ends)).map(([code]) => code);
     expect(codes.toSorted()).toEqual([0, 2]);
     expect(sandbox.count(({ method }) => method === 'POST')).toBe(40);
     expect(sandbox.store.products.count).toBe(40);
-  }
-});
+  },
+);

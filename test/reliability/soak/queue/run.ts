@@ -11,7 +11,7 @@ import { createClient, verify } from 'accounting-data-sdk';
 import { postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { plan, SYNC, startQueue } from '../../../../examples/pg-boss/src/queue.ts';
-import { createDatabase } from './database.ts';
+import { createDatabase } from '../postgres.ts';
 import type { Message } from './worker.ts';
 
 const { DATABASE_URL, COMPANIES = '200', SOAK_KILLS = '20' } = process.env;
@@ -66,27 +66,20 @@ interface Run {
 }
 const runs: Run[] = [];
 const workers = new Map<ChildProcess, Map<string, Run>>();
-const statuses = new Map<string, number>();
-let [queries, memory, killed] = [0, 0, 0];
+let killed = 0;
 
 function startWorker(): void {
   const child = fork(join(import.meta.dirname, 'worker.ts'), [file, database.url]);
   const running = new Map<string, Run>();
   workers.set(child, running);
-  child.on('message', (message: Message) => {
-    const { tenant, at } = message;
+  child.on('message', ({ kind, tenant, at }: Message) => {
     const before = running.get(tenant);
     if (before !== undefined) before.end = at;
     running.delete(tenant);
-    if (message.kind === 'start') {
-      const run = { tenant, start: at, end: Number.POSITIVE_INFINITY };
-      runs.push(run);
-      running.set(tenant, run);
-      return;
-    }
-    statuses.set(message.status, (statuses.get(message.status) ?? 0) + 1);
-    queries += message.queries;
-    memory = Math.max(memory, message.memory);
+    if (kind === 'end') return;
+    const run = { tenant, start: at, end: Number.POSITIVE_INFINITY };
+    runs.push(run);
+    running.set(tenant, run);
   });
 }
 
@@ -156,12 +149,8 @@ for (const [tenant, { clientOptions }] of services) {
   );
   console.log(`${tenant}: ${JSON.stringify(found)}`);
 }
-const requests = [...services.values()].reduce((sum, sandbox) => sum + sandbox.count(), 0);
-const ends = [...statuses].map(([status, number]) => `${number} ${status}`).join(', ');
-console.log(`runs: ${runs.length}: ${ends}, ${killed} killed; ${overlaps()} overlaps; ${requests} requests`);
-console.log(`queries of the copies: ${(queries / runs.length).toFixed(1)} a run`);
 console.log(
-  `memory of a process: at most ${Math.round(memory / 2 ** 20)} MB; exit codes: ${codes.join(', ')}`,
+  `runs: ${runs.length}, ${killed} of them killed, ${overlaps()} overlaps; exit codes: ${codes.join(', ')}`,
 );
 console.log(`copies that differ from their service: ${wrong} of ${services.size}`);
 

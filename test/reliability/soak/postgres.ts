@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { PostgresConnection } from 'accounting-data-sdk/targets';
 
 interface Pool extends PostgresConnection {
@@ -6,13 +7,10 @@ interface Pool extends PostgresConnection {
   end(): Promise<void>;
 }
 
-// `pg` is a dependency of the example alone.
-const require = createRequire(new URL('../../../../examples/pg-boss/package.json', import.meta.url));
-const { Pool } = require('pg') as {
-  readonly Pool: new (options: { readonly connectionString: string; readonly max: number }) => Pool;
-};
-
 export function openPool(connectionString: string, max: number): Pool {
+  // `pg` is a dependency of the example alone.
+  const require = createRequire(join(process.cwd(), 'examples/pg-boss/package.json'));
+  const { Pool } = require('pg') as { readonly Pool: new (options: object) => Pool };
   const pool = new Pool({ connectionString, max });
   pool.on('error', () => {});
   return pool;
@@ -20,7 +18,7 @@ export function openPool(connectionString: string, max: number): Pool {
 
 /** A database of its own on a server. */
 export async function createDatabase(server: string) {
-  const name = `queue_${process.pid}_${Date.now()}`;
+  const name = `soak_${process.pid}_${Date.now()}`;
   const admin = openPool(server, 1);
   await admin.query(`CREATE DATABASE ${name}`);
   const url = new URL(server);
