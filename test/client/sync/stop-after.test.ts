@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest';
 import {
   Copy,
   clientOf,
-  failureOf,
   HOUR_MS,
   listing,
   readAccounts,
