@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { EXIT_HELP } from '../../../src/cli/errors.ts';
 import { folder, main, openSandbox } from '../../explore/command/support/run.ts';
 import { read, writeCodeBlocks } from './code-blocks.ts';
@@ -24,6 +24,9 @@ async function terminal(command: string): Promise<string> {
   const printed: string[] = [];
   const print = (text: string) => void printed.push(text);
   const { signal } = new AbortController();
+  // A slow machine prints progress after three seconds.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   await main(args, { out: print, log: print, env, colors: false, cwd: path(''), signal });
   const text = `${printed.join('\n')}\n`.replaceAll(path(''), '');
   return text.replace(/\d+\.\d s/, '0.2 s').replace(/\n+/g, '\n');

@@ -17,7 +17,7 @@ import { loadConfig, runBuild } from 'metro';
 import { Miniflare } from 'miniflare';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { pack } from '../installed/support/pack.ts';
+import { pack } from '../installed/support/install.ts';
 import { overlappingCalls, SANDBOX_ARGS, type Service } from './scenario.ts';
 
 declare const runScenario: (service: Service) => Promise<void>;

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { type Contents, pack } from './pack.ts';
 
 /** The package as npm would publish it, and a project that has it installed. */
-export interface Installed extends Contents {
+export interface Installed {
+  readonly files: readonly { readonly path: string }[];
+  readonly unpackedSize: number;
   /** The project: the package is in its `node_modules`, the fixtures are beside it. */
   readonly project: string;
 }
@@ -27,6 +28,16 @@ const manifest = createRequire(import.meta.url)(`${root}package.json`) as {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
+
+/** Builds and packs the package. With `BUILT` in the environment, packs what `.ci/run` has just built. */
+export async function pack(folder: string): Promise<Omit<Installed, 'project'> & { tarball: string }> {
+  const flags = process.env.BUILT ? ['--ignore-scripts'] : [];
+  const args = ['pack', '--json', '--silent', '--pack-destination', folder, ...flags];
+  const { stdout } = await run('npm', args, { cwd: root });
+  // What the build prints comes before.
+  const [{ filename, files, unpackedSize }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
+  return { tarball: join(folder, filename), files, unpackedSize };
+}
 
 /** Installs a tarball with npm. What it goes with is linked from here, so that nothing is fetched. */
 async function install(folder: string, tarball: string): Promise<string> {

@@ -12,19 +12,11 @@ const compiler = (name: string): string =>
 /** The oldest TypeScript that is supported, and the newest. */
 export const compilers = { oldest: compiler('oldest'), newest: compiler('newest') } as const;
 
-/** How a program ended, and what it wrote. */
-export interface Ended {
-  readonly code: number;
-  readonly output: string;
-}
+/** What a program that ends without an error resolves to. */
+export const success = { code: 0, output: '' };
 
-/** Runs Node in the project that has the package installed. Resolves for every exit code. */
-export function node(...args: readonly string[]): Promise<Ended> {
-  return nodeIn(inject('installed').project, ...args);
-}
-
-/** The same in another folder. */
-export function nodeIn(cwd: string, ...args: readonly string[]): Promise<Ended> {
+/** Runs Node in the project that has the package installed, or in another folder. Resolves for every exit code. */
+export function node(args: readonly string[], cwd = inject('installed').project): Promise<typeof success> {
   // Nothing of this test run may reach a user's program: no flags, no instrumentation.
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
   return new Promise((resolve) => {
@@ -36,8 +28,8 @@ export function nodeIn(cwd: string, ...args: readonly string[]): Promise<Ended> 
 }
 
 /** Runs a program that prints one JSON document. */
-export async function json<T>(...args: readonly string[]): Promise<T> {
-  const { code, output } = await node(...args);
+export async function json<T>(args: readonly string[], cwd?: string): Promise<T> {
+  const { code, output } = await node(args, cwd);
   if (code !== 0) throw new Error(output);
   return JSON.parse(output) as T;
 }
