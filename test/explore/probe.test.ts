@@ -1,97 +1,98 @@
 import { createClient } from 'accounting-data-sdk';
-import { discover, type ProbePlan, probe } from 'accounting-data-sdk/explore';
+import { discover, type ProbePlan, probe, whoami } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { caught } from '../support/caught.ts';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
 import { MONEY_AS_NUMBERS } from '../support/money-as-numbers.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
-describe('a probe', () => {
-  test.each([
-    ['works', () => false],
-    ['is rejected', (name: string) => name !== '_page'],
-  ])(
-    'says beforehand how many requests there will be, and sends no more if everything %s',
-    async (_, fails) => {
-      const { sandbox } = productSandbox({ pageSize: 5 });
-      const client = clientBehind(sandbox, (url) =>
-        [...url.searchParams.keys()].some(fails)
-          ? Response.json({ type: 'malformed_request' }, { status: 400 })
-          : url,
-      );
-      const plans: (readonly [ProbePlan, sent: number])[] = [];
-      const { requests } = await probe(client, {
-        onPlan: (plan) => void plans.push([plan, sandbox.count()]),
-      });
-      expect(plans).toEqual([[expect.anything(), 0]]);
-      expect(requests).toBeLessThanOrEqual(plans[0]?.[0].atMost ?? 0);
-      expect(requests).toBeGreaterThan(20);
-      expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
-    },
-  );
+test.each([
+  ['works', () => false],
+  ['is rejected', (name: string) => name !== '_page'],
+])(
+  'a probe says beforehand how many requests there will be, and sends no more if everything %s',
+  async (_, fails) => {
+    const { sandbox } = productSandbox({ pageSize: 5 });
+    const rejected = () => Response.json({ type: 'malformed_request' }, { status: 400 });
+    const client = clientBehind(sandbox, (url) =>
+      [...url.searchParams.keys()].some(fails) ? rejected() : url,
+    );
+    const plans: (readonly [ProbePlan, sent: number])[] = [];
+    const onPlan = (plan: ProbePlan) => plans.push([plan, sandbox.count()]);
+    const { requests } = await probe(client, { onPlan });
+    expect(plans).toEqual([[expect.anything(), 0]]);
+    expect(requests).toBeLessThanOrEqual(plans[0]?.[0].atMost ?? 0);
+    expect(requests).toBeGreaterThan(20);
+    expect(sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  },
+);
 
-  test('rejects if every collection would fail in the same way', async () => {
-    await using sandbox = createSandbox();
-    const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
-    await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(sandbox.count()).toBe(1);
-
-    const page = clientBehind(sandbox, () => Response.redirect('https://elsewhere.invalid/'));
-    await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
-  });
-
-  test('reports a collection whose response is something else', async () => {
-    await using sandbox = createSandbox({ records: 100 });
-    sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { collection: 'accounts' });
-    sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms' });
-    const { collections } = await probe(createClient(sandbox.clientOptions), {
-      collections: ['accounts', 'boms', 'products'],
-    });
-    const unusable = 'unexpected_response';
-    expect(collections.map(({ access }) => access)).toEqual([unusable, unusable, 'readable']);
-  });
-
-  test('and discover reject collections that do not exist, an empty list, and no sample', async () => {
-    const { sandbox, client } = productSandbox();
-    for (const running of [
-      probe(client, { collections: ['unknown' as 'accounts'] }),
-      probe(client, { collections: [] }),
-      discover(client, { collections: [] }),
-      discover(client, { sample: 0 }),
-    ])
-      await expect(running).rejects.toMatchObject({ code: 'invalid_input' });
-    expect(sandbox.count()).toBe(0);
-  });
+test('a probe rejects if every collection would fail in the same way', async () => {
+  const sandbox = createSandbox();
+  const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
+  await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(sandbox.count()).toBe(1);
+  const page = clientBehind(sandbox, () => Response.redirect('https://elsewhere.invalid/'));
+  await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
 });
 
-describe('what responses carry', () => {
-  test('names fields that look like amounts and came as numbers, and no other', async () => {
-    await using sandbox = createSandbox({ records: 500 });
-    const found = async () => {
-      const { collections, client } = await probe(createClient(sandbox.clientOptions));
-      const fields = collections.flatMap(({ collection, details }) =>
-        (details?.moneyAsNumbers.value ?? ['unknown']).map((field) => `${collection}.${field}`),
-      );
-      return [fields, client.validation];
-    };
-    expect(await found()).toEqual([[], undefined]);
-    sandbox.faults.add(MONEY_AS_NUMBERS);
-    expect(await found()).toEqual([MONEY_FIELDS, 'report']);
-  });
+test('a probe reports a collection whose response is something else', async () => {
+  const sandbox = createSandbox({ records: 100 });
+  sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { collection: 'accounts' });
+  sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms' });
+  const client = createClient(sandbox.clientOptions);
+  const { collections } = await probe(client, { collections: ['accounts', 'boms', 'products'] });
+  const unusable = 'unexpected_response';
+  expect(collections.map(({ access }) => access)).toEqual([unusable, unusable, 'readable']);
+});
 
-  test('reports the form of ids of one kind only, and of numbers', async () => {
-    const { sandbox, client } = productSandbox();
-    sandbox.store.accounts.insert({ id: 'ACC-1', name: 'By hand' });
-    sandbox.faults.add(
-      { kind: 'rewrite', body: (text) => text.replaceAll(/"id":"(\d+)"/g, '"id":$1') },
-      { collection: 'products' },
+test('a probe and discover reject collections that do not exist, an empty list, and no sample', async () => {
+  const { sandbox, client } = productSandbox();
+  for (const running of [
+    probe(client, { collections: ['unknown' as 'accounts'] }),
+    discover(client, { collections: [] }),
+    discover(client, { sample: 0 }),
+  ])
+    await expect(running).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(sandbox.count()).toBe(0);
+});
+
+test.each([
+  ['whoami', whoami],
+  ['probe', probe],
+  ['discover', discover],
+])('%s stops with the reason of its signal and sends no further request', async (_, explore) => {
+  const sandbox = createSandbox({ records: 600 });
+  const client = createClient(sandbox.clientOptions);
+  const stop = new AbortController();
+  // Even one that is an error of the service.
+  const denied = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.forbidden });
+  const reason = await caught(denied.accounts.get('1'));
+  sandbox.clearLogs();
+  let sent = 0;
+  const onProgress = ({ requests }: { requests: number }) => {
+    if (requests < 5 || stop.signal.aborted) return;
+    sent = sandbox.count();
+    stop.abort(reason);
+  };
+  await expect(explore(client, { signal: stop.signal, onProgress })).rejects.toBe(reason);
+  await expect(explore(client, { signal: stop.signal })).rejects.toBe(reason);
+  expect([sent > 0, sandbox.count()]).toEqual([true, sent]);
+});
+
+test('a probe names fields that look like amounts and came as numbers, and no other', async () => {
+  const sandbox = createSandbox({ records: 500 });
+  const found = async () => {
+    const { collections, client } = await probe(createClient(sandbox.clientOptions));
+    const fields = collections.flatMap(({ collection, details }) =>
+      (details?.moneyAsNumbers.value ?? ['unknown']).map((field) => `${collection}.${field}`),
     );
-    const { collections } = await probe(client, { collections: ['products'] });
-    expect(collections[0]?.details).toMatchObject({
-      idForm: { value: 'numeric', evidence: 'ids came as JSON numbers' },
-      idType: { value: 'numbers' },
-    });
-  });
+    return [fields, client.validation];
+  };
+  expect(await found()).toEqual([[], undefined]);
+  sandbox.faults.add(MONEY_AS_NUMBERS);
+  expect(await found()).toEqual([MONEY_FIELDS, 'report']);
 });
 
 test.each([

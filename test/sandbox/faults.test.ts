@@ -62,15 +62,6 @@ describe('content of a response', () => {
 });
 
 describe('matching', () => {
-  test('a fault lasts until it is cleared', async () => {
-    const sandbox = createSandbox();
-    const statusOfNext = async () => (await call(sandbox, '/boms')).status;
-    sandbox.faults.add({ kind: 'status', status: 429 }, { skip: 1 });
-    expect([await statusOfNext(), await statusOfNext(), await statusOfNext()]).toEqual([200, 429, 429]);
-    sandbox.faults.clear();
-    expect(await statusOfNext()).toBe(200);
-  });
-
   test('next applies to one request, add to those that match, the oldest rule first', async () => {
     const sandbox = createSandbox();
     const add = (status: number, match: FaultMatch) => sandbox.faults.add({ kind: 'status', status }, match);

@@ -61,18 +61,3 @@ test('the path of a rule does not contain a prefix of the base URL', async () =>
   await expect(client.accounts.list().first()).rejects.toMatchObject({ code: 'not_found' });
   expect(await client.products.list().first()).toBeUndefined();
 });
-
-test('the same seed gives the same faults', async () => {
-  const met = async (seed: number) => {
-    const sandbox = createSandbox();
-    const rules: FaultyFetchRule[] = [{ fault: { kind: 'status', status: 418 }, probability: 0.5 }];
-    const faulty = faultyFetch((...args) => sandbox.fetch(...args), rules, { seed });
-    const statuses = [];
-    for (let n = 0; n < 20; n += 1)
-      statuses.push((await faulty(`${sandbox.baseUrl}/api/public/v1/boms`)).status);
-    return statuses;
-  };
-  expect(await met(3)).toEqual(await met(3));
-  expect(await met(3)).not.toEqual(await met(4));
-  expect(new Set(await met(3)).size).toBe(2);
-});

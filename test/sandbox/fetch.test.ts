@@ -1,6 +1,5 @@
 import { createSandbox, type Fault } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { call } from './support/call.ts';
 
 const redirectTo = (Location: string, status = 302): Fault => ({
   kind: 'rewrite',
@@ -40,21 +39,15 @@ test('sandbox.fetch follows a redirect as fetch does, and forwards nothing to an
   await expect(get()).rejects.toThrow('fetch failed');
 });
 
-test.each([
-  [302, 'GET', ''],
-  [307, 'POST', '{"name":"a"}'],
-])('a POST through sandbox.fetch that is redirected with %i becomes a %s', async (status, method, body) => {
-  const sandbox = createSandbox();
-  sandbox.faults.next(redirectTo('/api/public/v1/products', status));
-  const headers = { 'X-AUTH-TOKEN': sandbox.keys.full, 'Content-Type': 'application/json' };
-  await sandbox.fetch(`${sandbox.baseUrl}/elsewhere`, { method: 'POST', headers, body: '{"name":"a"}' });
-  const second = sandbox.requests[1];
-  expect([second?.method, JSON.stringify(second?.body) ?? '']).toEqual([method, body]);
-});
-
-test('an aborted signal stops a request before the sandbox logs it', async () => {
-  const sandbox = createSandbox();
-  const reason = new Error('never mind');
-  await expect(call(sandbox, '/accounts', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-  expect(sandbox.requests).toEqual([]);
+test('a POST through sandbox.fetch that is redirected with 302 becomes a GET, and stays one with 307', async () => {
+  for (const [status, method, body] of [
+    [302, 'GET', undefined],
+    [307, 'POST', { name: 'a' }],
+  ] as const) {
+    const sandbox = createSandbox();
+    sandbox.faults.next(redirectTo('/api/public/v1/products', status));
+    const headers = { 'X-AUTH-TOKEN': sandbox.keys.full, 'Content-Type': 'application/json' };
+    await sandbox.fetch(`${sandbox.baseUrl}/elsewhere`, { method: 'POST', headers, body: '{"name":"a"}' });
+    expect(sandbox.requests[1]).toMatchObject({ method, body });
+  }
 });

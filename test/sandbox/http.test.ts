@@ -22,23 +22,6 @@ const send = async (text: string) => (await rawCall(listening, text).response).t
 /** A GET that ends its connection. */
 const get = (path: string, ...headers: string[]) => rawRequest(path, sandbox.keys.full, [...headers, CLOSE]);
 
-test('responds to pipelined requests in order', async () => {
-  const paths = ['/accounts/1', '/accounts/2', '/accounts/3'];
-  const requests = paths.map((path, i) => (i === 2 ? get(path) : rawRequest(path, sandbox.keys.full)));
-  const text = await send(requests.join(''));
-  expect([...text.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
-});
-
-test('accepts a body in chunks, without a length', async () => {
-  const chunks = ['{"name":"D', 'é', 'sk"}', ''].map(
-    (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`,
-  );
-  const headers = ['Idempotency-Key: k', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
-  const text = await send(get('/products', ...headers).replace('GET', 'POST') + chunks.join(''));
-  expect(text).toMatch(/^HTTP\/1\.1 201/);
-  expect(sandbox.store.products.get(JSON.parse(bodyOf(text)).id)?.name).toBe('Désk');
-});
-
 test('listens on the host and port given', async () => {
   const other = createSandbox();
   const port = listening.port;
@@ -59,19 +42,14 @@ test('reports an error of a condition to the client', async () => {
   expect([status, record.detail]).toEqual([500, 'The sandbox itself failed: typo in the predicate']);
 });
 
-test('HEAD gets the headers of a GET and no body, also of a missing record and of a distorted response', async () => {
+test('HEAD gets the headers of a GET and no body, also of a missing record', async () => {
   const head = (path: string) => send(get(path).replace('GET', 'HEAD'));
   const [got, text] = [await send(get('/accounts')), await head('/accounts')];
   expect([text.slice(9, 15), bodyOf(text)]).toEqual(['200 OK', '']);
   expect(headerOf(text, 'Content-Length')).toBe(headerOf(got, 'Content-Length'));
   const missing = await head('/accounts/987654');
   expect([missing.slice(9, 12), bodyOf(missing)]).toEqual(['404', '']);
-  sandbox.faults.add({ kind: 'slow-body', bytes: 1, everyMs: 1 }, { method: 'HEAD', times: 1 });
-  expect(bodyOf(await head('/accounts'))).toBe('');
-
-  const other = createSandbox({ records: 100 });
-  expect((await call(other, '/accounts', { method: 'HEAD' })).json).toBeUndefined();
-  const allowed = async (path: string) => (await call(other, path, { method: 'PUT' })).headers.get('allow');
+  const allowed = async (path: string) => (await call(sandbox, path, { method: 'PUT' })).headers.get('allow');
   expect([await allowed('/accounts'), await allowed('/products')]).toEqual(['GET, HEAD', 'GET, HEAD, POST']);
 });
 

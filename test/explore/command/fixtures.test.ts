@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { collectionNames, createClient } from 'accounting-data-sdk';
+import { type Client, collectionNames, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { ends, folder, openSandbox, run } from './support/run.ts';
@@ -12,24 +12,25 @@ describe('fixtures', () => {
       formats: 'jsonld',
       relations: 'iri',
       nullFields: 'omitted',
-      timestampsEverywhere: true,
       timestamps: 'offset',
       timeZone: '+12:45',
       order: 'updated-desc',
-      commitDelayMs: 60_000,
+      timestampsEverywhere: true,
     };
-    const { sandbox: source, env } = openSandbox({ ...options, records: 160, rateLimit: false });
+    const { sandbox: source, env } = openSandbox({ ...options, records: 160 });
     const data = folder()('data');
     expect((await run(env, ['pull', '--all', '--out', data, '--quiet'])).code).toBe(0);
-    const copy = createSandbox({ ...options, fixtures: data, rateLimit: false });
-    const [one, other] = [createClient(source.clientOptions), createClient(copy.clientOptions)];
+    const copy = createSandbox({ ...options, fixtures: data });
+    const [one, other] = [source, copy].map(({ clientOptions }) => createClient(clientOptions)) as [
+      Client,
+      Client,
+    ];
     for (const name of collectionNames) {
       const [id = ''] = source.store[name].ids();
       expect(await other[name].get(id)).toEqual(await one[name].get(id));
       for (const query of [{}, { id: { gt: id } }, { updatedSince: '2024-01-01T00:00:00Z' }]) {
         const listed = await one[name].list(query).toArray({ limit: Infinity });
         expect(await other[name].list(query).toArray({ limit: Infinity })).toEqual(listed);
-        if (name === 'products') expect(listed).not.toEqual([]);
       }
     }
   });

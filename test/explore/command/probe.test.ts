@@ -36,19 +36,6 @@ test('probe --json prints everything, and probe says so if a service needs no op
   expect(plain.out).toMatch(/^The defaults of createClient and sync fit this service\.\n/);
 });
 
-test('probe shows how far it is on a terminal, and takes the line away again', async () => {
-  const { env } = openSandbox({ records: { accounts: 40, boms: 40 } });
-  const shown: (string | undefined)[] = [];
-  const status = (text: string | undefined) => void shown.push(text);
-  // No line of the result is printed beside it.
-  const out = () => shown.at(-1) === undefined || shown.push('drawn into the report');
-  await run(env, ['probe', 'accounts', 'boms'], { status, out });
-  expect(shown).not.toContain('drawn into the report');
-  const line = /^\[={5} {5}\] \d+ of at most \d+ requests: boms \(1 of 2 done\)$/;
-  expect(shown).toContainEqual(expect.stringMatching(line));
-  expect(shown.at(-1)).toBeUndefined();
-});
-
 test.each(['probe', 'discover'])('%s creates the folder of --out', async (command) => {
   const { env } = openSandbox({ records: { accounts: 5 } });
   const out = folder()('a/b/c.mts');

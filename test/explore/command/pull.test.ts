@@ -122,17 +122,14 @@ describe('a pull into a file', () => {
     mkdirSync(file('data/pull.lock'), { recursive: true });
     await using server = createServer().listen(file('socket'));
     await once(server, 'listening');
-    for (const [line, reason] of [
-      ['pull accounts --out taken/a', /EEXIST|ENOTDIR/],
-      ['pull accounts --out .', /is a folder/],
-      ['pull accounts --out socket', /not a regular file/],
-      ['pull --all --out taken', /Name a folder\./],
-      ['pull --all --out data', /cannot be locked/],
-    ] as const) {
-      const args = line.split(' ');
-      const { code, log } = await run(env, [...args.slice(0, -1), file(args.at(-1) ?? '')]);
-      expect([line, code, log]).toEqual([line, 7, expect.stringMatching(reason)]);
-    }
+    for (const [what, name, reason] of [
+      ['accounts', 'taken/a', /EEXIST|ENOTDIR/],
+      ['accounts', '.', /is a folder/],
+      ['accounts', 'socket', /not a regular file/],
+      ['--all', 'taken', /Name a folder\./],
+      ['--all', 'data', /cannot be locked/],
+    ] as const)
+      await ends(run(env, ['pull', what, '--out', file(name)]), 7, reason);
     expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
   });
 

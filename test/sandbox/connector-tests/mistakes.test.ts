@@ -110,7 +110,6 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
         String(value).replace(/(\.\d{4})\d+$/, '$1'),
       ),
       'trims names': named((name) => name.trim()),
-      'joins spaces': named((name) => name.replaceAll(/(?<=\S) +/g, ' ')),
       'normalizes letters': named((name) => name.normalize('NFC')),
       'drops quotes': named((name) => name.replaceAll(/['"]/g, '')),
       'has three bytes for a character': named((name) => name.replaceAll(/\p{Emoji_Presentation}/gu, '?')),
@@ -208,83 +207,76 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
 };
 
 const keyOf = ({ productNumber }: { readonly productNumber: string }) => `sku-${productNumber}`;
+const withoutAccents = (name: string) => name.normalize('NFD').replaceAll(/\p{M}/gu, '');
+const asNumber = (amount: string) => Number(amount).toFixed(4);
 
-/** By case: how a message names the mistake, what it is, and the part of the connector. */
-const WRITERS: Readonly<Record<string, readonly (readonly [found: RegExp, mistake: string, WriterParts])[]>> =
-  {
-    'products that exist already': [
-      [
-        /description of product "desk-1" is null in the service\. It was "Oak, \\"as new\\"", and the row does not/,
-        'wipes the fields that it was not given',
-        { draft: (row) => ({ description: null, ...row }) },
-      ],
-      [
-        /id of product "desk-1" is "\d+" in the service\. It was "\d+"/,
-        'replaces products by new ones',
-        { update: 'delete and create' },
-      ],
-      [/There is no product "p-1/, 'deletes products without a row', { deletesOthers: true }],
-    ],
-    'changed rows': [
-      [/name of product "desk-1" is "Desk 1" in the service/, 'never updates', { update: 'never' }],
-      [/There are 2 products "desk-1"/, 'creates each of two equal rows', { isUnique: false }],
-      [
-        /salePrice of product "desk-1" is "12345678901234568\.0000" in the service/,
-        'calculates with numbers',
-        { draft: (row) => ({ ...row, salePrice: Number(row.salePrice).toFixed(4) }) },
-      ],
-      [
-        /name of product "desk-1" is ".*Koros.*" in the service and ".*Kőrös.*" in the row\./,
-        'sends names without accents',
-        { draft: (row) => ({ ...row, name: row.name.normalize('NFD').replaceAll(/\p{M}/gu, '') }) },
-      ],
-    ],
-    'lost responses': [
-      [/There are \d products "desk-2"/, 'sends a create again under a new key', { attempts: 3 }],
-      [
-        /The run reported success although the create of "desk-6" had no response\.\nReject if a row failed/,
-        'takes a lost response for a success',
-        { remembers: true, isFailure: () => false },
-      ],
-      [/The run rejected: .*409/, 'sends a create under one key for ever', { keyOf }],
-    ],
-    'keys that are ignored': [
-      [
-        /There are \d products "desk-2"/,
-        'sends a create again under its key without a look',
-        { attempts: 3, keyOf },
-      ],
-    ],
-    'products deleted by others': [
-      [/There is no product/, 'makes the idempotency key of the row', { keyOf }],
-      [/There is no product "desk-\d+"\./, 'remembers what it created', { remembers: true }],
-    ],
-    'keys in another spelling': [
-      [/There are 2 products "desk-1"/, 'looks for the key as the row has it', {}],
-    ],
-    'a service that lags': [[/There are 2 products "desk-/, 'looks first and remembers nothing', {}]],
-    'rejected rows': [
-      [
-        /The run reported success\. It has to reject\./,
-        'reports success although rows were rejected',
-        { isFailure: () => false },
-      ],
-      [
-        /There is no product|is "Desk \d+ of last year" in the service/,
-        'ends at the first row that is rejected',
-        { endsAtFirstFailure: true },
-      ],
-      [/There is no product "desk-5"\./, 'does not try a rejected row again', { remembers: true }],
-    ],
-  };
+/** The case, how its message names the mistake, what it is, and the part of the connector. */
+const WRITERS: readonly (readonly [name: string, found: RegExp, mistake: string, WriterParts])[] = [
+  [
+    'products that exist already',
+    /description of product "desk-1" is null in the service\. It was "Oak, \\"as new\\"", and the row does not/,
+    'wipes the fields that it was not given',
+    { draft: (row) => ({ description: null, ...row }) },
+  ],
+  [
+    'products that exist already',
+    /id of product "desk-1" is "\d+" in the service\. It was "\d+"/,
+    'replaces products by new ones',
+    { update: 'delete and create' },
+  ],
+  [
+    'products that exist already',
+    /no product "p-1/,
+    'deletes products without a row',
+    { deletesOthers: true },
+  ],
+  ['changed rows', /name of product "desk-1" is "Desk 1" in/, 'never updates', { update: 'never' }],
+  ['changed rows', /There are 2 products "desk-1"/, 'creates each of two equal rows', { isUnique: false }],
+  [
+    'changed rows',
+    /salePrice of product "desk-1" is "12345678901234568\.0000" in the service/,
+    'calculates with numbers',
+    { draft: (row) => ({ ...row, salePrice: asNumber(row.salePrice) }) },
+  ],
+  [
+    'changed rows',
+    /name of product "desk-1" is ".*Koros.*" in the service and ".*Kőrös.*" in the row\./,
+    'sends names without accents',
+    { draft: (row) => ({ ...row, name: withoutAccents(row.name) }) },
+  ],
+  ['lost responses', /There are \d products "desk-2"/, 'sends a create under a new key', { attempts: 3 }],
+  [
+    'lost responses',
+    /The run reported success although the create of "desk-6" had no response\.\nReject if a row failed/,
+    'takes a lost response for a success',
+    { remembers: true, isFailure: () => false },
+  ],
+  ['lost responses', /The run rejected: .*409/, 'sends a create under one key for ever', { keyOf }],
+  ['keys that are ignored', /There are \d products "desk-2"/, 'trusts its key', { attempts: 3, keyOf }],
+  ['products deleted by others', /There is no product/, 'makes the idempotency key of the row', { keyOf }],
+  ['products deleted by others', /no product "desk-\d+"\./, 'remembers what it created', { remembers: true }],
+  ['keys in another spelling', /There are 2 products "desk-1"/, 'looks for the key as the row has it', {}],
+  ['a service that lags', /There are 2 products "desk-/, 'looks first and remembers nothing', {}],
+  [
+    'rejected rows',
+    /The run reported success\. It has to reject\./,
+    'reports success although rows were rejected',
+    { isFailure: () => false },
+  ],
+  [
+    'rejected rows',
+    /There is no product|is "Desk \d+ of last year" in the service/,
+    'ends at the first row that is rejected',
+    { endsAtFirstFailure: true },
+  ],
+  ['rejected rows', /no product "desk-5"\./, 'does not try a rejected row again', { remembers: true }],
+];
 
 const MISTAKES = [
   ...Object.entries(READERS).flatMap(([name, [found, mistakes]]) =>
     Object.entries(mistakes).map(([mistake, parts]) => [name, mistake, found, reader(parts)] as const),
   ),
-  ...Object.entries(WRITERS).flatMap(([name, mistakes]) =>
-    mistakes.map(([found, mistake, parts]) => [name, mistake, found, writer(parts)] as const),
-  ),
+  ...WRITERS.map(([name, found, mistake, parts]) => [name, mistake, found, writer(parts)] as const),
   ['killed and started again', 'saves its watermark too early', / missing from the/, savingTooEarly()],
   ['two runs at once', 'inserts what it did not find when it began', / more than once/, insertingTwice()],
   [

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
-import { byPage, get, reader } from './connectors.ts';
+import { get, reader } from './connectors.ts';
 import { messageOf } from './failures.ts';
 
 /** A connector without a mistake for the cases of this file, and some options instead of its own. */
@@ -46,23 +45,17 @@ test('a case fails with its name if reset or, after a run, records of the user t
   };
   expect(await messageOf('UUIDs', connector({ reset: broken }))).toBe('UUIDs: no such table');
   const { run, records, ...others } = reader();
-  const reading = (first: () => readonly object[], later: () => readonly object[]) => {
-    let read = first;
-    const started = async (service: ConnectorRun) => {
-      await run(service);
-      read = later;
-    };
-    return { ...others, run: started, records: () => read() };
+  let hasRun = false;
+  const started = async (service: ConnectorRun) => {
+    await run(service);
+    hasRun = true;
   };
-  const failing = reading(() => [], broken);
+  const failing = { ...others, run: started, records: () => (hasRun ? broken() : []) };
   expect(await messageOf('UUIDs', failing)).toBe("UUIDs: records('accounts') failed: no such table");
   // The tables of a copy may not exist before the first run.
-  expect(
-    await messageOf(
-      'ids beyond 2^53',
-      reading(broken, () => records('accounts')),
-    ),
-  ).toBeUndefined();
+  hasRun = false;
+  const creating = { ...failing, records: () => (hasRun ? records('accounts') : broken()) };
+  expect(await messageOf('ids beyond 2^53', creating)).toBeUndefined();
 });
 
 test('cases that are started at once run one after another, each with its service, which is closed', async () => {
@@ -75,8 +68,7 @@ test('cases that are started at once run one after another, each with its servic
     await listOf(service);
     running -= 1;
   };
-  const names = ['hidden rows', 'UUIDs', 'odd records'];
-  const cases = connectorTests(connector({ run })).filter(({ name }) => names.includes(name));
+  const cases = connectorTests(connector({ run })).slice(0, 3);
   await Promise.allSettled(cases.map((each) => each.run()));
   expect([most, urls.size]).toEqual([1, 3]);
   for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
@@ -102,21 +94,16 @@ test('at most five problems are shown, and the others counted', async () => {
 const COLUMNS =
   "records('accountAddresses') must return an array of records with the fields of the service, at least id and street";
 
-test.each<[what: string, records: () => unknown, message: string]>([
+test.each<[records: unknown, message: string]>([
+  [[{ id: '1' }], `${COLUMNS}: street is missing.`],
+  [[{ street: 'x' }], `${COLUMNS}: id is missing.`],
+  [undefined, `${COLUMNS}.`],
   [
-    'without the label, in which stale ones could not be seen',
-    () => [{ id: '1' }],
-    `${COLUMNS}: street is missing.`,
-  ],
-  ['without ids', () => [{ street: 'x' }], `${COLUMNS}: id is missing.`],
-  ['that are no array', () => undefined, `${COLUMNS}.`],
-  [
-    'that were there before the case',
-    () => [{ id: '1', street: 'left over' }],
+    [{ id: '1', street: 'left over' }],
     'The copy is not empty before the case. The option reset has to empty it',
   ],
-])('records %s are rejected', async (_, records, message) => {
-  const options = connector({ collections: ['accountAddresses'], records });
+])('a case fails if records returns %j', async (records, message) => {
+  const options = connector({ collections: ['accountAddresses'], records: () => records });
   expect(await messageOf('UUIDs', options)).toContain(message);
 });
 
@@ -131,20 +118,11 @@ test('a connector that sends requests after a kill fails the case', async () => 
   );
 });
 
-test('a connector that is a process is killed through its signal', async () => {
-  const killedBy: (string | null)[] = [];
+test('a run that takes longer than timeoutMs is killed', async () => {
   const run = ({ signal }: ConnectorRun) =>
-    new Promise((_, reject) => {
-      const child = spawn('sleep', ['1000'], { signal, killSignal: 'SIGKILL' });
-      child.once('error', () => {});
-      child.once('close', (_, name) => {
-        killedBy.push(name);
-        reject(new Error(`ended by ${name}`));
-      });
-    });
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const message = await messageOf('UUIDs', connector({ run, timeoutMs: 20 }));
   expect(message).toContain('The run had not ended after timeoutMs (20 ms).');
-  expect(killedBy).toEqual(['SIGKILL']);
 });
 
 test('a case fails if the API key is in an error with which a run rejects, even if it is expected to fail', async () => {
@@ -160,41 +138,17 @@ test('a case fails if the API key is in an error with which a run rejects, even 
   expect(await messageOf('one forbidden collection', { ...others, run: leaking })).toContain(leak);
 });
 
-test('a pause ends the 429s', async () => {
-  const statuses: number[] = [];
-  let now = Date.now();
-  const read = async (response: Response, each: ConnectorRun) => {
-    let last = response;
-    while (last.status === 429) {
-      statuses.push(last.status);
-      now += 1_000;
-      last = await get(each, last.url.split('/v1/')[1] ?? '');
-    }
-    return (await last.json()) as { id: string }[];
-  };
-  const service = { clock: { now: () => now } };
-  expect(await messageOf('a quota', { ...reader({ list: byPage({ read }) }), service })).toBeUndefined();
-  expect(statuses).toEqual([429, 429]);
-});
-
 test('the options of the service apply to every case, unless it tests them', async () => {
-  const bodies: unknown[] = [];
+  const seen: unknown[] = [];
   const run = async (each: ConnectorRun) => {
     for (const page of [1, 2]) {
       const response = await listOf(each, `?_page=${page}`);
-      bodies.push(response.ok ? await response.json() : response.status);
+      seen.push(response.ok ? (await response.json())['hydra:member'].length : response.status);
     }
   };
-  const service = { listBody: 'hydra:member', afterLastPage: 'empty', pageSize: 100, records: 0 } as const;
+  const service = { listBody: 'hydra:member', afterLastPage: 'empty', pageSize: 100 } as const;
   await messageOf('no records', connector({ run, service }));
-  await messageOf('hidden rows', connector({ run, service }));
-  expect(bodies.slice(0, 4)).toMatchObject([
-    { 'hydra:member': [] },
-    404,
-    { 'hydra:member': [{}, {}, {}, {}, {}] },
-    404,
-  ]);
-  expect(JSON.stringify(bodies[4])).toContain('hydra:member');
+  expect(seen).toEqual([0, 404, 5, 404]);
 });
 
 test.each<[what: string, name: string, service: ConnectorTestsOptions['service']]>([

@@ -171,28 +171,24 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
       for (const time of [createdAt, updatedAt]) expect(time).toMatch(ISO_8601);
       expect(Date.parse(String(createdAt))).toBeLessThanOrEqual(Date.parse(String(updatedAt)));
     }
+    const before = await client.product();
     const past = '1999-12-31T00:00:00Z';
-    const { id, createdAt } = await client.product();
     for (const [field, value] of Object.entries({ id: '4711', createdAt: past, updatedAt: past })) {
       // The specification leaves open whether it is rejected or ignored. The value is never stored.
       const created = await client.create({ name: 'Contract check', [field]: value });
       if (created.status < 300) expect(created.record[field]).not.toBe(value);
-      await client.update(id, { [field]: value });
+      await client.update(before.id, { [field]: value });
     }
-    const after = (await client.get('products', id)).record;
-    expect([after.id, after.createdAt]).toEqual([id, createdAt]);
-    expect(Date.parse(String(after.updatedAt))).toBeGreaterThanOrEqual(Date.parse(String(createdAt)));
+    expect((await client.get('products', before.id)).record).toEqual(before);
   });
 
   test('a request without a key, with two, or with one that is unknown or revoked is 401, each time', async () => {
+    // The key is read only from its header.
+    const headers = { Authorization: `Bearer ${keys.full}` };
     for (const key of [null, 'no-such-key-0123456789', `${keys.full}, ${keys.full}`, keys.revoked]) {
       const first = (await client.list('accounts', {}, { key })).expectUnauthenticated();
-      const again = (await client.list('accounts', {}, { key })).expectUnauthenticated();
+      const again = (await client.list('accounts', {}, { key, headers })).expectUnauthenticated();
       expect([first.mediaType, again.json]).toEqual([PROBLEM, first.json]);
-      (await client.get('budgets', '1', { key })).expectUnauthenticated();
-      // The key is read only from its header.
-      const headers = { Authorization: `Bearer ${keys.full}` };
-      (await client.list('accounts', {}, { key, headers })).expectUnauthenticated();
     }
   });
 
@@ -240,8 +236,6 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
       await client.create('{'),
       await client.create({ isInactive: 'perhaps' }),
       await client.send('/products', { method: 'POST', body: {} }),
-      await client.update(UNKNOWN_ID, { brand: 'Oak & Co' }),
-      await client.delete(id),
       await client.delete(id),
     ];
     for (const response of responses) {
@@ -266,8 +260,7 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     const retryAfter = rejected.headers.get('retry-after') ?? '';
     expect(rejected.mediaType).toBe(PROBLEM);
     expect(retryAfter).toMatch(WHOLE);
-    for (const path of ['/accounts/1', '/products', '/products/1', '/budget-lines?_page=2'])
-      (await limited.send(path)).expectProblem(429, 'rate_limited');
+    (await limited.send('/products/1')).expectProblem(429, 'rate_limited');
     (await limited.list('accounts', {}, { key: limited.keys.readOnly })).expectStatus(200);
     limited.sandbox.clock.advance(Number(retryAfter) * 1000);
     (await limited.list('accounts')).expectStatus(200);
@@ -277,12 +270,8 @@ describe.each(Object.entries(VARIANTS))('a service with %s follows the specifica
     const all = await idsOf();
     const three = all.slice(all.length >> 1).slice(0, 3);
     const [low = '', , high = ''] = three;
-    for (const [from, to, a, b] of [
-      ['gt', 'lte', 1, 3],
-      ['gte', 'lte', 0, 3],
-      ['gte', 'lt', 0, 2],
-    ] as const)
-      expect(await idsOf({ [`id[${from}]`]: low, [`id[${to}]`]: high })).toEqual(three.slice(a, b));
+    expect(await idsOf({ 'id[gt]': low, 'id[lte]': high })).toEqual(three.slice(1));
+    expect(await idsOf({ 'id[gte]': low, 'id[lt]': high })).toEqual(three.slice(0, 2));
     const { betweenSeparator = '..' } = options;
     expect(await idsOf({ 'id[between]': `${low}${betweenSeparator}${high}` })).toEqual(three);
   });

@@ -35,38 +35,25 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     });
   };
 
-  test('serves lists with filters, records and problems', async () => {
+  test('serves lists, records and problems, and receives a body', async () => {
     for (const name of ['a', 'b', 'c']) sandbox.store.accounts.insert({ name });
     expect(await (await get('/accounts?id[gte]=2')).json()).toMatchObject([{ id: '2' }, { id: '3' }]);
-    expect(await (await get('/accounts/2')).json()).toEqual({ id: '2', name: 'b' });
-
     const missing = await get('/accounts/9');
-    expect(missing.status).toBe(404);
-    expect(missing.headers.get('content-type')).toBe('application/problem+json');
-    expect(await missing.json()).toMatchObject({ type: 'not_found' });
-  });
-
-  test('receives a body and its headers', async () => {
-    const created = await create(JSON.stringify({ name: 'Désk' }));
-    expect(created.status).toBe(201);
+    expect([missing.status, await missing.json()]).toMatchObject([404, { type: 'not_found' }]);
+    expect((await create(JSON.stringify({ name: 'Désk' }))).status).toBe(201);
     expect(sandbox.store.products.get('1')?.name).toBe('Désk');
     const deleted = await get('/products/1', { method: 'DELETE' });
     expect([deleted.status, await deleted.text()]).toEqual([204, '']);
   });
 
-  test('loses a response after the commit', async () => {
+  test('loses a response after the commit, and truncates a body', async () => {
     sandbox.faults.next({ kind: 'lost-response', committed: true });
     await expect(create('{}')).rejects.toThrow(TypeError);
     expect(sandbox.store.products.count).toBe(1);
-  });
-
-  test('truncates a body', async () => {
-    sandbox.store.accounts.insert({ name: 'a' });
     sandbox.faults.next({ kind: 'disconnect', in: 'body' });
     // msw 3 rejects the fetch, msw 2 the body: the client never takes it for a whole response.
-    const read = async () => (await get('/accounts')).text();
+    const read = async () => (await get('/products')).text();
     await expect(read()).rejects.toThrow();
-    expect(sandbox.requests).toMatchObject([{ status: 200, fault: 'disconnect' }]);
   });
 
   test('a stall lasts until the signal aborts, with its reason', async () => {
