@@ -2,7 +2,6 @@ import { createClient, type FetchFunction } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
-import { scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 /** A `fetch` that caches as the one of Next.js 13 and 14 does in a route: every method, unless the request says otherwise. */
 function cachingFetch(fetch: FetchFunction) {
@@ -45,16 +44,6 @@ test.each(['the global fetch', 'the option fetch'])(
     expect(names).toEqual(['Desk', 'Chair', 'Desk']);
   },
 );
-
-test('the option cache is left out in a runtime that does not know it', async () => {
-  const fetch = scriptedFetch(Response.json({ id: '1' }));
-  const { accounts } = scriptedClient(fetch);
-  const cache = Object.getOwnPropertyDescriptor(Request.prototype, 'cache') as PropertyDescriptor;
-  await accounts.get('1');
-  Reflect.deleteProperty(Request.prototype, 'cache');
-  await accounts.get('1').finally(() => Object.defineProperty(Request.prototype, 'cache', cache));
-  expect(fetch.requests.map(({ init }) => init.cache)).toEqual(['no-store', undefined]);
-});
 
 test('what Next.js throws to make a route dynamic reaches it unchanged', async () => {
   const signal = Object.assign(new Error('Dynamic server usage: no-store fetch'), {

@@ -1,12 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
-import {
-  jsonResponse,
-  noResponse,
-  problemResponse,
-  scriptedClient,
-  scriptedFetch,
-} from '../support/scripted-fetch.ts';
+import { noResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 import { advance, stateOf, useVirtualClock } from '../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -26,14 +20,3 @@ test.each([-HOUR_MS, HOUR_MS])(
     expect(await call).toMatchObject({ code: 'timeout', limit: 'deadline', attempts: 2 });
   },
 );
-
-test('a call waits as long as Retry-After says, even if the clock is set forward by an hour', async () => {
-  const limited = problemResponse(429, { type: 'rate_limited' }, { 'retry-after': '30' });
-  const call = scriptedClient(scriptedFetch(limited, jsonResponse({ id: '1' }))).accounts.get('1');
-  await advance(0);
-  vi.setSystemTime(Date.now() + HOUR_MS);
-  await advance(29_900);
-  expect(await stateOf(call)).toBe('pending');
-  await advance(200);
-  await expect(call).resolves.toEqual({ id: '1' });
-});

@@ -232,14 +232,6 @@ test('a message names five violations and counts the others', async () => {
   expect(message).toContain('[f0: m0; f1: m1; f2: m2; f3: m3; f4: m4; 2 more]');
 });
 
-test('a detail that repeats the violations is printed once', async () => {
-  const blank = { propertyPath: 'name', message: 'is blank' };
-  const short = { type: 'validation_failed', detail: 'name: is blank', violations: [blank] };
-  const { message } = await errorOf(problemResponse(422, short));
-  expect(message).toContain('422 (validation_failed): name: is blank. ');
-  expect(message.split('is blank')).toHaveLength(2);
-});
-
 test('half an error document does not prove that a record is missing', async () => {
   const body = new ReadableStream({
     start(stream) {

@@ -131,15 +131,6 @@ test('a collection that this version does not know has list, get and find', asyn
   expect('create' in invoices).toBe(false);
 });
 
-test('events name a request of the caller’s own by its first segment, so that ids create no series of their own', async () => {
-  const templates: string[] = [];
-  const on = { request: ({ template }: { template: string }) => void templates.push(template) };
-  const client = scriptedClient(done(), { on });
-  await client.request({ path: ['invoices', '7'] });
-  await client.request({ path: '/invoices/8/lines' });
-  expect(templates).toEqual(['/invoices', '/invoices']);
-});
-
 test('collection returns the collection of the client by its name, and an unknown one by any other segment', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '1', salePrice: 7 }));
   const client = scriptedClient(fetch);

@@ -1,11 +1,9 @@
-import { createClient } from 'accounting-data-sdk';
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import {
   type FetchResponse,
   jsonResponse,
   networkError,
-  newOrigin,
   problemResponse,
   scriptedClient,
   scriptedFetch,
@@ -64,19 +62,4 @@ test('neither a 429 nor a call that may not wait for its retry takes anything fr
   const { client, calls } = clientOf(...many(100, busy), ...many(100, limited), lost, good);
   await calls(100);
   await expect(runToEnd(client.accounts.get('1'))).resolves.toEqual({ id: '1' });
-});
-
-test('a list survives 7.4 s of 502s with the shortest waits that the jitter allows', async () => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const startedAt = Date.now();
-  const fetch = scriptedFetch(async ({ url }) => {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    if (Date.now() - startedAt < 7_400) return new Response('<h1>502</h1>', { status: 502 });
-    const page = url.searchParams.get('_page');
-    return jsonResponse(Number(page) <= 3 ? [{ id: page }] : []);
-  });
-  // With the default options.
-  const client = createClient({ baseUrl: newOrigin(), apiKey: 'key-of-the-company', fetch });
-  const list = client.accounts.list({}, { pagination: 'page' }).toArray({ limit: 10 });
-  expect(await runToEnd(list)).toEqual([{ id: '1' }, { id: '2' }, { id: '3' }]);
 });

@@ -21,14 +21,6 @@ export interface Scenario {
   readonly processes?: number;
   readonly windows?: number;
   readonly seed: number;
-  /** How much later each process starts than the one before, in ms. */
-  readonly apartMs?: number;
-  /** From one window until another, a process sends one call after the other, with so many ms between two. */
-  readonly quiet?: { readonly from: number; readonly until: number; readonly everyMs: number };
-  /** The first request of this window gets no response. */
-  readonly hangsIn?: number;
-  /** Each caller pauses for so long after a call. */
-  readonly pauseMs?: number;
 }
 
 export interface Result {
@@ -39,8 +31,6 @@ export interface Result {
   /** For each process, the number of 429s in each window. */
   readonly rejections: readonly (readonly number[])[];
   readonly failed: number;
-  /** The longest time that a call took, in ms. */
-  readonly longestMs: number;
 }
 
 /**
@@ -51,25 +41,19 @@ const LATEST_PHASE = 0.75;
 
 /** Lets the callers of one key, or of several processes with the same key, use up its quota. */
 export async function playScenario(scenario: Scenario): Promise<Result> {
-  const { limiter, callers, processes = 1, windows = 16, seed, windowMs, quiet } = scenario;
+  const { limiter, callers, processes = 1, windows = 16, seed, windowMs } = scenario;
   const random = new SeededRandom(seed);
   await sleep(Math.floor(windowMs * LATEST_PHASE * random.next()));
   const first = ALIGNED.includes(limiter) ? Math.floor(Date.now() / windowMs) * windowMs : Date.now();
   const stop = new AbortController();
-  let { hangsIn } = scenario;
-  let longestMs = 0;
   setMaxListeners(0, stop.signal);
   const service = serviceOf(scenario);
   const all = Array.from({ length: processes }, () => {
     const rejections = Array.from({ length: windows }, () => 0);
     const counts = { granted: 0, failed: 0, rejections };
-    const fetch: FetchFunction = async (_url, init) => {
+    const fetch: FetchFunction = async () => {
       await sleep(wayMs(random));
       const window = Math.floor((Date.now() - first) / windowMs);
-      if (window === hangsIn) {
-        hangsIn = undefined;
-        await untilAborted(init?.signal);
-      }
       const { retryAfterMs, ...quota } = service(Date.now());
       const allowed = retryAfterMs === undefined;
       if (!allowed) rejections[window] = (rejections[window] ?? 0) + 1;
@@ -90,29 +74,17 @@ export async function playScenario(scenario: Scenario): Promise<Result> {
     });
     return { client, counts };
   });
-  /** The callers take turns in quiet windows. */
-  const pauseMs = (now: number) => {
-    if (quiet === undefined || now < quiet.from * windowMs || now >= quiet.until * windowMs) return 0;
-    return Math.min(quiet.everyMs * callers, quiet.until * windowMs - now);
-  };
   const call = async ({ client, counts }: (typeof all)[number]) => {
     while (!stop.signal.aborted) {
-      await sleep(pauseMs(Date.now() - first));
-      const since = Date.now();
       await client.accounts.get('1', { signal: stop.signal }).catch(() => {
         if (stop.signal.aborted) return;
         counts.failed += 1;
         // A call may fail at once, without being sent.
         return sleep(1_000);
       });
-      if (!stop.signal.aborted) longestMs = Math.max(longestMs, Date.now() - since);
-      await sleep(scenario.pauseMs ?? 0);
     }
   };
-  const work = all.map(async (each, index) => {
-    await sleep(index * (scenario.apartMs ?? 0));
-    await Promise.all(Array.from({ length: callers }, () => call(each)));
-  });
+  const work = all.flatMap((each) => Array.from({ length: callers }, () => call(each)));
   setTimeout(() => stop.abort(), first + windows * windowMs - Date.now());
   await Promise.all(work);
 
@@ -122,7 +94,6 @@ export async function playScenario(scenario: Scenario): Promise<Result> {
     share: granted.reduce((sum, count) => sum + count, 0) / mostGranted(scenario, first),
     rejections: all.map(({ counts }) => counts.rejections),
     failed: all.reduce((sum, { counts }) => sum + counts.failed, 0),
-    longestMs,
   };
 }
 
@@ -146,9 +117,6 @@ function serviceOf({ limiter: kind, limit, windowMs }: Scenario) {
 const sleep = async (ms: number) => {
   if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
 };
-
-const untilAborted = (signal: AbortSignal | null | undefined) =>
-  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** One way over the network: about 3 ms, and now and then a slow one. */
 function wayMs(random: SeededRandom): number {

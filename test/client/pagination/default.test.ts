@@ -134,17 +134,6 @@ describe('a list of a service without bounds on id', () => {
       expect(await caught(all(pages))).toMatchObject({ code });
     }
   });
-
-  test('throws if it was resumed', async () => {
-    let honours = true;
-    const { accounts } = serviceOf((query) =>
-      withoutBounds(honours ? inside(range(1, 45), query.id) : range(1, 45), query),
-    );
-    const [first] = await all(accounts.list().pages());
-    honours = false;
-    const resumed = accounts.list({}, { resumeFrom: first?.resumeToken });
-    expect(await caught(all(resumed))).toMatchObject({ code: 'filter_ignored' });
-  });
 });
 
 describe('a list in which an id is not an integer', () => {

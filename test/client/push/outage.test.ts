@@ -138,24 +138,6 @@ test.each([
   },
 );
 
-test('a push sends an update that alone gets a 500 at most six times, and fails its row', async () => {
-  let attempts = 0;
-  const { run, sandbox } = withResponses(
-    ({ method, body }) => {
-      if (method !== 'PATCH' || !String(body).includes('"Odd"')) return undefined;
-      attempts += 1;
-      return serverError();
-    },
-    { existing: numbered(6, { name: 'Old' }) },
-  );
-  const { results, report } = await run([...rows(5), { productNumber: 'P-5', name: 'Odd' }]);
-  expect(report.counts).toMatchObject({ updated: 5, failed: 1 });
-  const reason = expect.stringContaining('look at this row');
-  expect(results.find(({ action }) => action === 'failed')).toMatchObject({ key: 'P-5', reason });
-  expect(attempts).toBeLessThanOrEqual(6);
-  expect(sandbox.store.products.all().at(-1)).toMatchObject({ name: 'Old' });
-});
-
 test('a push stops after maxOutageMs and reports the creates that may have been applied', async () => {
   const { sandbox, pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST', 'GET'] });
   const results: PushResult[] = [];

@@ -1,4 +1,4 @@
-import type { ProductDraft, PushProgress } from 'accounting-data-sdk';
+import type { ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
@@ -55,25 +55,6 @@ test('a push counts the products as created that it creates for one that got no 
   sandbox.faults.clear();
   expect((await run(rows)).report.counts).toMatchObject({ created: 3, unchanged: 0, updated: 0 });
   expect((await run(rows)).report.counts).toMatchObject({ created: 0, unchanged: 3 });
-});
-
-test('a push without writes forgets an unknown create whose product it finds', async () => {
-  const setUp = setUpPush();
-  // The process was killed before it saw the response.
-  await pushAndDie(setUp, [DESK]);
-  const { run, entries } = setUp;
-  expect(entries.get(HEAD)).toContain('"sent":{"1001"');
-  const waits = async () => {
-    let count = 0;
-    const onProgress = ({ waiting }: PushProgress) => {
-      count += Number(waiting);
-    };
-    const { done } = await run([DESK], { onProgress });
-    return [done, count];
-  };
-  expect(await waits()).toEqual([['1001 unchanged'], 1]);
-  expect(entries.get(HEAD)).not.toContain('"1001"');
-  expect(await waits()).toEqual([['1001 unchanged'], 0]);
 });
 
 test('a push does not create a product again if its process was killed after a chunk of creates, and reads lag behind', async () => {

@@ -51,17 +51,3 @@ test.each([
     expect(result.share).toBeGreaterThanOrEqual(0.95);
   },
 );
-
-test('no call fails if a busy time follows a quiet one', async () => {
-  const windowMs = 60_000;
-  const quiet = { from: 4, until: 18, everyMs: 5_000 };
-  const { granted } = await simulated({ limiter: 'fixed', limit: 40, windowMs, windows: 26, quiet });
-  // Less the quiet time.
-  expect(granted[0]).toBeGreaterThan(0.9 * 12 * 40);
-});
-
-test('a probe that hangs holds the other calls for five seconds', async () => {
-  const { longestMs } = await simulated({ limiter: 'fixed', hangsIn: 3 });
-  expect(longestMs).toBeGreaterThan(5_000);
-  expect(longestMs).toBeLessThan(6_500);
-});

@@ -1,4 +1,4 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -12,7 +12,7 @@ import {
 } from 'accounting-data-sdk';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
@@ -92,26 +92,6 @@ test('a sync to SQLite on a full disk fails at a batch, and the next run writes 
   expect(database.isOpen).toBe(true);
 });
 
-test('an open of a SQLite file for lack of descriptors is retryable', async () => {
-  // SQLite only says that it cannot open a folder. The system says why: no descriptor is left, at once or for the journal.
-  const folder = temporaryFile('books');
-  mkdirSync(folder);
-  const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', path: folder });
-  const left = fs.openSync(import.meta.filename, 'r');
-  const open = vi.spyOn(fs, 'openSync').mockImplementation(() => {
-    throw error;
-  });
-  const options = { tenant: 'acme', target: sqliteTarget(folder), maxOutageMs: 0 };
-  for (const call of [sync, verify]) {
-    if (call === verify) open.mockReturnValueOnce(left);
-    expect(await caught(call(clientOf(createSandbox()), options))).toMatchObject({
-      code: 'checkpoint',
-      retryable: true,
-      message: expect.stringContaining('too many open files'),
-    });
-  }
-});
-
 test('a view in SQLite keeps the triggers of the user when it is replaced', async () => {
   const copy = openSqlite();
   await write(copy, batch([{ id: '1', name: 'Cash' }]));
@@ -165,19 +145,6 @@ test('every call leaves a file of SQLite that can be read without the right to w
     // Of the file format: 1 for a rollback journal, 2 for a write-ahead log, which every reader has to write to.
     expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1]);
   }
-});
-
-test('a file of SQLite keeps its write-ahead log until the last of two syncs has ended', async () => {
-  const { target, file } = openSqlite();
-  const modes: number[] = [];
-  const first = await openTarget(target);
-  const other = await openTarget(target, 'bolt');
-  for (const opened of [first, other]) {
-    await opened.store.get('accounting-data-sdk:bolt:accounts');
-    await opened.close?.();
-    modes.push(readFileSync(file)[18] ?? 0);
-  }
-  expect(modes).toEqual([2, 1]);
 });
 
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
@@ -235,16 +202,4 @@ test.each(['verify', 'forget'])('%s does not create a SQLite file', async (name)
   );
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   expect(existsSync(file)).toBe(false);
-});
-
-test('a file of the user under the name of the lock is left as it is', async () => {
-  const { file, target } = openSqlite();
-  const lock = `${file}-lock-acme`;
-  using mine = new DatabaseSync(lock);
-  mine.exec('CREATE TABLE mine (id)');
-  const error = await openingFails(target);
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-  expect(`${error}`).toContain(lock);
-  expect(mine.prepare('SELECT count(*) AS count FROM mine').get()).toEqual({ count: 0 });
-  expect(existsSync(lock)).toBe(true);
 });

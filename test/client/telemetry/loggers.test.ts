@@ -65,24 +65,3 @@ test.each<[string, (stream: PassThrough) => Logger, levels: readonly unknown[]]>
   );
   expect(JSON.stringify(seen)).not.toContain(sandbox.keys.full);
 });
-
-test('the client gives loggers the id of a request, and the outcome of a write in text as well', async () => {
-  const { stream, lines } = sink();
-  const sandbox = createSandbox();
-  const client = createClient({ ...sandbox.clientOptions, logger: pino({ level: 'debug' }, stream) });
-  const body = JSON.stringify({ type: 'validation_failed', detail: 'no\nway' });
-  const headers = { 'X-Request-Id': 'req-7' };
-  sandbox.faults.next({ kind: 'rewrite', status: 422, headers, body, committed: false });
-  await expect(client.products.create({ name: 'Desk' })).rejects.toThrow();
-
-  const [, response, failure] = lines();
-  expect(response).toMatchObject({ requestId: 'req-7', msg: expect.stringMatching(/, request req-7$/) });
-  expect(failure).toMatchObject({
-    code: 'validation_failed',
-    outcome: 'rejected',
-    requestId: 'req-7',
-    status: 422,
-  });
-  expect(failure?.msg).toMatch(/failed after \d+ ms: validation_failed, outcome rejected\. .*no way/);
-  expect(failure?.msg).not.toContain('\n');
-});
