@@ -1,11 +1,9 @@
 import { type IdBounds, isAccountingError } from 'accounting-data-sdk';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { churn } from '../service/churn.ts';
 import { clientOf, listPages } from '../service/client.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from '../service/ids.ts';
 import { isById, ORDERS } from '../service/orders.ts';
-import { type SimRecord, versionOf } from '../service/record.ts';
-import { InternalError, SimServer } from '../service/server.ts';
+import { churn, InternalError, type SimRecord, SimServer, versionOf } from '../service/server.ts';
 
 /** Records that were there, the same, during the whole read, and were not delivered. */
 function lost({ timeline }: SimServer, delivered: ReadonlySet<string>): SimRecord[] {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { createClient, type IdBounds, type ListOptions, type Page } from 'accounting-data-sdk';
-import type { SimRecord } from './record.ts';
-import { InternalError, type SimResponse, type SimServer } from './server.ts';
+import { InternalError, type SimRecord, type SimResponse, type SimServer } from './server.ts';
 
 type Accounts = ReturnType<typeof clientOf>['accounts'];
 export type SimPage = Page<SimRecord>;

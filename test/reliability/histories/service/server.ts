@@ -3,7 +3,18 @@ import { Timeline } from '../../../../src/testing/connector/timeline.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
 import { type IdStyle, idSequence, MAX_INT4, MAX_INT8 } from './ids.ts';
 import { comparing, type Order, type Sortable } from './orders.ts';
-import type { SimRecord } from './record.ts';
+
+/** A record of the model of the service. Its id and its version name a state of it. */
+export type SimRecord = {
+  readonly id: string;
+  /** Counts the writes to this record. */
+  readonly version: number;
+  /** When it was written, to the second; not when it became visible. */
+  readonly updatedAt: string;
+};
+
+/** Names a version of a record. */
+export const versionOf = ({ id, version }: SimRecord): string => `${id}@${version}`;
 
 export interface SimOptions {
   readonly seed: number;
@@ -253,4 +264,20 @@ function boundsCheck({ gt, gte, lt, lte }: Bounds): (key: bigint) => boolean {
   const [above, least] = [BigInt(gt ?? -1), BigInt(gte ?? 0)];
   const [below, most] = [BigInt(lt ?? MAX_INT8 + 1n), BigInt(lte ?? MAX_INT8)];
   return (key) => key > above && key >= least && key < below && key <= most;
+}
+
+/** How many of the writes are visible only later, by up to a minute. */
+const LATE = 0.3;
+
+/** Advances the clock, and with a probability of `rate` changes, adds or, with `deletes`, deletes a record. */
+export function churn(server: SimServer, random: SeededRandom, rate: number, deletes = true): void {
+  server.advance(random.int(0, 3_000));
+  if (!random.chance(rate)) return;
+
+  const delayMs = random.chance(LATE) ? random.int(1, 60) * 1000 : 0;
+  const { ids } = server;
+  const kind = ids.length === 0 ? 0 : random.next();
+  if (kind < 0.25) server.insert(delayMs);
+  else if (kind < 0.65 && deletes) server.delete(random.pick(ids));
+  else server.update(random.pick(ids), delayMs);
 }

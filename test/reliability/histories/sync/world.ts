@@ -1,10 +1,8 @@
 import type { ReadOnlyCollection, Store } from 'accounting-data-sdk';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { churn } from '../service/churn.ts';
 import { ID_STYLES } from '../service/ids.ts';
 import { ORDERS } from '../service/orders.ts';
-import type { SimRecord } from '../service/record.ts';
-import { type SimOptions, SimServer } from '../service/server.ts';
+import { churn, type SimOptions, type SimRecord, SimServer } from '../service/server.ts';
 import { Fault, simCollection, simTransport } from './transport.ts';
 
 /** The process that ran the sync has died. Nothing that it does from then on has an effect. */
