@@ -52,14 +52,11 @@ test('a draft nested 100,000 deep is rejected before it is sent', async () => {
   let deep: unknown = 0;
   for (let n = 0; n < DEPTH; n += 1) deep = [deep];
   const client = quickClient(server.url);
-  expect(await caught(client.products.create({ tags: [deep] }))).toMatchObject({
-    code: 'invalid_input',
-    argument: 'draft',
-  });
-  expect(await caught(client.request({ method: 'POST', path: '/x', body: deep }))).toMatchObject({
-    code: 'invalid_input',
-    argument: 'body',
-  });
+  for (const [argument, call] of [
+    ['draft', client.products.create({ tags: [deep] })],
+    ['body', client.request({ method: 'POST', path: '/x', body: deep })],
+  ] as const)
+    expect(await caught(call)).toMatchObject({ code: 'invalid_input', argument });
   expect(server.requests).toHaveLength(0);
 });
 
@@ -77,13 +74,11 @@ test('a number that JavaScript cannot hold makes a record invalid, in any field'
   await using server = await scriptedServer(
     body('{"id":"42","stockQuantity":1e999}'),
     body('{"id":"42","salePriceDecimals":9007199254740993}'),
-    body(`{"id":"42","salePrice":"${'9'.repeat(19)}"}`),
-    body('{"id":"42","salePrice":"1e400000000"}'),
     body('{"id":"42","colour":{"codes":[1,-1e400]}}'),
     body('[{"id":"42"},{"id":"43","limit":1e400}]'),
   );
   const { products, accounts } = quickClient(server.url);
-  for (let n = 0; n < 5; n += 1) {
+  for (let n = 0; n < 3; n += 1) {
     expect(await caught(products.get('42'))).toMatchObject({ reason: 'wrong_shape', recordId: '42' });
   }
   expect(await caught(accounts.list().toArray({ limit: 9 }))).toMatchObject({

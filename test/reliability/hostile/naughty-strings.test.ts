@@ -17,6 +17,12 @@ import { json, respond, success } from '../../support/responses.ts';
 import { scriptedFetch } from '../../support/scripted-fetch.ts';
 import { type SeenRequest, scriptedServer } from '../../support/scripted-server.ts';
 
+/** Gives a check each of the naughty strings, and further texts. */
+async function everyText(check: (text: string) => Promise<void>): Promise<void> {
+  for (const text of NAUGHTY) await check(text);
+  await fc.assert(fc.asyncProperty(anyText, check), tries(20));
+}
+
 /** True if the call succeeded; false if the text was rejected before anything was sent. */
 async function taken(call: Promise<unknown>): Promise<boolean> {
   try {
@@ -42,8 +48,7 @@ test('a name, a remark and tags of any text are sent and returned unchanged', as
     expect(await products.get(made.id)).toMatchObject({ name: `${text}!`, remark: null });
     expect(sandbox.requests.length - sent).toBe(4);
   };
-  for (const text of NAUGHTY) await roundTrip(text);
-  await fc.assert(fc.asyncProperty(anyText, roundTrip), tries(20));
+  await everyText(roundTrip);
 });
 
 /** What the server saw of an id: the last segment of the path, which must be all of it. */
@@ -64,9 +69,8 @@ test('an id of any text arrives unchanged under the path of its collection, or i
     expect(server.requests.slice(before).map(idIn)).toEqual(isTaken ? [id, id, id] : []);
     accepted += Number(isTaken);
   };
-  for (const id of NAUGHTY) await arrives(id);
+  await everyText(arrives);
   expect(accepted).toBeGreaterThan(30);
-  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
 });
 
 test('a query value of any text arrives unchanged, or is rejected', async () => {
@@ -83,8 +87,7 @@ test('a query value of any text arrives unchanged, or is rejected', async () => 
     expect(values).toEqual([...(isTaken ? [text] : []), ...(isBound ? [text] : [])]);
     if (/\p{Cc}|\p{Surrogate}/u.test(text)) expect(isTaken || isBound).toBe(false);
   };
-  for (const text of NAUGHTY) await arrives(text);
-  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
+  await everyText(arrives);
 });
 
 test('an Idempotency-Key and an API key of any text arrive unchanged, or are rejected', async () => {
@@ -100,8 +103,7 @@ test('an Idempotency-Key and an API key of any text arrive unchanged, or are rej
     if (isIdempotencyKey) expect(seen.at(-1)?.['idempotency-key']).toBe(text);
     expect(seen).toHaveLength(Number(isKey) + Number(isIdempotencyKey));
   };
-  for (const text of NAUGHTY) await arrives(text);
-  await fc.assert(fc.asyncProperty(anyText, arrives), tries(20));
+  await everyText(arrives);
 });
 
 test('anything that a caller from JavaScript passes to a method is a value or an error of this package', async () => {
@@ -113,21 +115,16 @@ test('anything that a caller from JavaScript passes to a method is a value or an
   const uses: ((value: never, other: never) => unknown)[] = [
     (value) => accounts.get(value),
     (_, other) => accounts.get('1', other),
-    (value) => accounts.find(value, { retry }),
     (value, other) => accounts.list(value, other).toArray({ limit: 1 }),
     (value) =>
       accounts.list({}, { pagination: value, prefetch: value, resumeFrom: value }).toArray({ limit: 1 }),
-    (value) => accounts.list().toArray(value),
     (value, other) => products.create(value, other),
-    (value) => products.create({ name: value }, { idempotencyKey: value }),
     (value, other) => products.update('1', value, other),
     (value) => products.delete(value),
     (value, other) => client.request(value, other),
-    (value) => client.request({ path: value, query: value }),
     (value) => client.request({ method: 'POST', path: '/x', body: value, idempotencyKey: value }),
     (value) => client.collection(value),
     (value) => client.withOptions(value),
-    (value) => client.withOptions({ retry: value, timeoutMs: value }),
     (value) => toDecimal(value),
     (value, other) => toMoney(value, other),
     (value, other) => idempotencyKeyFor(value, other),
@@ -137,16 +134,11 @@ test('anything that a caller from JavaScript passes to a method is a value or an
     (value) =>
       createClient({ baseUrl, apiKey: 'k', retry, fetch: () => Promise.resolve(value) }).accounts.get('1'),
     (value) => createClient(value),
-    (value, other) => createClient({ baseUrl: value, apiKey: other }),
     (value) =>
       createClient({ baseUrl: 'https://x.example', apiKey: 'k', schemas: value, appInfo: value, on: {} }),
   ];
-  for (const use of uses) {
-    for (const value of ODD_VALUES) {
-      for (const other of [null, undefined, 'x'])
-        await settlesWell(async () => use(value as never, other as never));
-    }
-  }
+  for (const use of uses)
+    for (const value of ODD_VALUES) await settlesWell(async () => use(value as never, undefined as never));
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...uses), anyValue, anyValue, (use, value, other) =>
       settlesWell(async () => use(value as never, other as never)),
@@ -155,19 +147,18 @@ test('anything that a caller from JavaScript passes to a method is a value or an
   );
 });
 
-test.each(['GET', 'POST'] as const)(
-  'a record with __proto__, constructor and toString in the response to a %s pollutes no prototype',
-  async (method) => {
-    const record =
-      '{"id":"42","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}';
-    await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, record));
+test('a record with __proto__, constructor and toString pollutes no prototype', async () => {
+  const record =
+    '{"id":"42","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}';
+  await using server = await scriptedServer(respond(200, { 'content-type': 'application/json' }, record));
+  for (const method of ['GET', 'POST'] as const) {
     const read = await callWith(quickClient(server.url), method);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     expect(read).toMatchObject({ id: '42', toString: 'x' });
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
     expect(Object.hasOwn(read as object, '__proto__')).toBe(false);
-  },
-);
+  }
+});
 
 test('a draft with a member __proto__ is sent with it, and never read through it', async () => {
   await using server = await scriptedServer(json(product, 201));
