@@ -1,6 +1,45 @@
 import type { ListOrder } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { HOUR_MS, readAccounts, setUpSync } from './set-up.ts';
+import { settle } from '../../support/scripted-server.ts';
+import { clientOf, HOUR_MS, readAccounts, setUpSync, syncAll, withAccounts } from './set-up.ts';
+
+/** 200 accounts in pages of 10, a quota that has so many requests left, and how many a run has in flight at most. */
+function accounts(remaining = 1_000, pagination?: 'page') {
+  const books = withAccounts(200);
+  let [inFlight, most] = [0, 0];
+  const client = clientOf(books.sandbox, {
+    rateLimiter: false,
+    pagination,
+    fetch: async (url, init) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await settle(3);
+      inFlight -= 1;
+      const response = await books.sandbox.fetch(url, init);
+      response.headers.set('x-ratelimit-limit', '1000');
+      response.headers.set('x-ratelimit-remaining', String(remaining));
+      return response;
+    },
+  });
+  /** How many requests of a sync are in flight at most, and how many records it delivers. */
+  const run = async (options: Parameters<typeof syncAll>[1] = {}) => {
+    most = 0;
+    const { records } = await syncAll({ ...books, client }, { collections: ['accounts'], ...options });
+    return { most, records };
+  };
+  return { ...books, run };
+}
+
+test('a run that reads everything requests four pages ahead: not by page, with a small quota left, or of changes', async () => {
+  const { sandbox, run } = accounts();
+  expect(await run()).toEqual({ most: 4, records: 200 });
+  sandbox.clock.advance(HOUR_MS);
+  for (const id of sandbox.store.accounts.ids()) sandbox.store.accounts.update(id, { name: 'changed' });
+  expect(await run()).toEqual({ most: 1, records: 200 });
+  expect(await run({ mode: 'full' })).toEqual({ most: 4, records: 200 });
+  expect(await accounts(1_000, 'page').run()).toEqual({ most: 1, records: 200 });
+  expect(await accounts(7).run()).toEqual({ most: 1, records: 200 });
+});
 
 const PAGE_SIZE = 30;
 const ORDERS: readonly ListOrder[] = ['id-asc', 'id-desc', 'created-desc', 'updated-asc', 'none'];

@@ -253,23 +253,6 @@ describe('a SyncError', () => {
     const { errors } = JSON.parse(JSON.stringify(error));
     expect(errors).toContainEqual({ collections: 'budgets', message: 'a string' });
   });
-
-  test('of a service that is down fits on a screen, with the cause', async () => {
-    const books = setUpSync();
-    const client = clientOf(books.sandbox, {
-      retry: { maxAttempts: 1 },
-      fetch: () => {
-        throw Object.assign(new TypeError('the tunnel is closed'), { code: 'ETUNNEL' });
-      },
-    });
-    const error = await failureOf(syncAll({ ...books, client }));
-    expect(error).toMatchObject({ stopped: 'outage', causeCode: 'connection_failed' });
-    expect(inspect(error, { depth: 10 }).split('\n').length).toBeLessThanOrEqual(40);
-    for (const text of [inspect(error), JSON.stringify(error)]) {
-      for (const part of ['ETUNNEL', 'the tunnel is closed', ...collectionNames])
-        expect(text).toContain(part);
-    }
-  });
 });
 
 describe('a sync whose key may not read every collection', () => {

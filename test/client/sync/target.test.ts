@@ -245,17 +245,3 @@ test('a target gets what the sync returns', async () => {
   const ends = collections.map((report) => ({ report, endedAt, error: undefined }));
   expect(onEnd.mock.calls).toEqual([[ends]]);
 });
-
-test('the limit of time of a sync counts the opening of its target', async () => {
-  const { client } = setUpSync({ records: { accounts: 95 } });
-  const { target } = memoryTarget();
-  const slow: SyncTarget = {
-    open(...args) {
-      vi.spyOn(performance, 'now').mockReturnValue(10_000);
-      return target.open(...args);
-    },
-  };
-  const options = { tenant: 'acme', target: slow, collections: ['accounts'] as const };
-  const report = await sync(client, { ...options, stopAfter: { ms: 10_000 } });
-  expect(report).toMatchObject({ paused: true, collections: [{ pages: 1 }] });
-});
