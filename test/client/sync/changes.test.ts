@@ -167,7 +167,6 @@ test.each(['keyset', 'page'] as const)(
   },
 );
 
-// That slow responses and a hidden Date lose no change is simulated in test/reliability/histories/sync.
 describe('the watermark', () => {
   test('is the Date of the first response of the run, not of the last and no updatedAt', async () => {
     const books = withAccounts(40, { timestampsEverywhere: true });
@@ -184,6 +183,28 @@ describe('the watermark', () => {
     const report = await readAccounts(books);
     expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
     vi.useRealTimers();
+  });
+
+  test('lies before the request of a slow first response, whose data is older than its Date', async () => {
+    const books = setUpSync();
+    const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const { clock, store, fetch } = books.sandbox;
+    const client = clientOf(books.sandbox, {
+      fetch: async (...request) => {
+        const response = await fetch(...request);
+        if (books.sandbox.count() > 1) return response;
+        // The data has been read; it is sent twenty minutes later, and a record changes meanwhile.
+        clock.advance(10 * MINUTE_MS);
+        store.accounts.insert({ id: '7' });
+        clock.advance(10 * MINUTE_MS + 500);
+        monotonic.mockReturnValue(20 * MINUTE_MS + 500);
+        response.headers.set('date', new Date(clock.now()).toUTCString());
+        return response;
+      },
+    });
+    const run = () => readAccounts({ ...books, client }, { lookbackMs: 0 });
+    expect(await run()).toMatchObject({ records: 0, watermark: new Date('2026-01-05T07:59:59Z') });
+    expect(await run()).toMatchObject({ mode: 'incremental', records: 1 });
   });
 
   test.each([
