@@ -6,13 +6,6 @@ import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted
 
 const KEY = 'secret-key-of-the-company';
 
-/** What the caller's own code throws: it holds the request, and quotes the key. */
-function failed(what: string): Error {
-  const cause = Object.assign(new Error(`socket of ${KEY} closed`), { code: 'E_SOCKET' });
-  const error = Object.assign(new RangeError(`${what} failed with ${KEY}`, { cause }), { code: 'E_OWN' });
-  return Object.assign(error, { request: { headers: { 'x-auth-token': KEY } } });
-}
-
 /** A schema of the caller whose `validate` throws. */
 const throwing = (error: (record: unknown) => Error) =>
   ({
@@ -30,16 +23,6 @@ const printed = (error: unknown) => `${inspect(error, { depth: 10 })}\n${JSON.st
 /** A client with this `fetch`. */
 const clientThat = (fetch: FetchFunction, options: ClientOptions = {}) =>
   scriptedClient(fetch, { apiKey: KEY, retry: { maxAttempts: 1 }, ...options });
-
-test('what the caller’s fetch throws is the cause, without the key', async () => {
-  const error = await caught(clientThat(() => Promise.reject(failed('the pool'))).accounts.get('1'));
-  expect(error).toMatchObject({
-    code: 'connection_failed',
-    cause: { name: 'RangeError', message: 'the pool failed with [redacted]', code: 'E_OWN' },
-  });
-  expect(printed(error)).toContain('socket of [redacted] closed');
-  expect(printed(error)).not.toContain(KEY);
-});
 
 test('what the caller’s schema throws is the cause itself, and the message names the schema', async () => {
   const thrown = new TypeError('currency table is not loaded');

@@ -84,18 +84,6 @@ test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, l
   });
 });
 
-test('a copy in PostgreSQL is not stopped by two ids that differ only in what it cannot store', async () => {
-  const { schema, copy } = await opened();
-  const ids = ['a\0', 'b', 'a\ud83d'];
-  const records = [...ids.map((id) => ({ id })), { id: 'a\ufffd', name: 'Last' }];
-  const written = await copy.onBatch(batch(records));
-  expect(written).toMatchObject({ added: 2, replaced: ['a\0', 'a\ud83d'] });
-  expect(await rowsOf(`SELECT id, name FROM ${schema}.accounts ORDER BY id`)).toEqual([
-    { id: 'a\ufffd', name: 'Last' },
-    { id: 'b', name: null },
-  ]);
-});
-
 test.each<[string, (rows: readonly object[]) => PostgresResult]>([
   ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
   ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
