@@ -74,3 +74,13 @@ test('a call that fails emits end once, after its error, even if the listener of
   expect(events.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
   expect(events[3]?.[1]).toMatchObject({ result: 'error', attempt: 1, waitedMs: 0 });
 });
+
+test('no event shows a key that was used as a path segment or a bound', async () => {
+  const { on, events } = recorder();
+  const apiKey = 'secret-7f3a9c1e';
+  const client = scriptedClient(scriptedFetch(jsonResponse({ [apiKey]: 1 })), { apiKey, on });
+  await client.request({ path: [apiKey] });
+  expect(events[0]?.[1]).toMatchObject({ template: '/[redacted]', path: '/[redacted]' });
+  const error = await caught(client.accounts.list({ id: { gte: apiKey } }).first());
+  expect(JSON.stringify([events, error])).not.toContain(apiKey);
+});
