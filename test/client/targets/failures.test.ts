@@ -1,13 +1,20 @@
 import { createClient, type SyncProgress, sync, verify } from 'accounting-data-sdk';
 import { postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { runUntilSettled, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import {
+  loadTransport,
+  runUntilSettled,
+  startVirtualClock,
+  stopVirtualClock,
+} from '../../support/virtual-clock.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 import { openSqlite } from './engines.ts';
 
 // Which failure means what is tested in unit/targets/failures.test.ts.
+
+beforeAll(loadTransport);
 
 const options = { baseUrl: 'https://books.example.com', apiKey: 'key' };
 const denied = { code: '42501' };
