@@ -92,7 +92,7 @@ test('discover recognises a reference by its IRIs, if all are of one collection'
 });
 
 test.each(['uuid', 'numeric'] as const)(
-  'discover recognises a reference by the %s of a record that was read, but not by a number or a name',
+  'discover knows a reference by an id, if it is no number: %s',
   async (form) => {
     const sandbox = createSandbox({ records: { accounts: 5 }, ids: { form } });
     const [owner, other] = sandbox.store.accounts.ids();

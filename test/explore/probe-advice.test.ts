@@ -110,33 +110,27 @@ test.each<[SandboxOptions, 'page' | undefined]>([
   [{ order: 'updated-desc', hiddenRecords: 0.05 }, 'page'],
   [{ order: 'updated-desc' }, undefined],
   [{ order: 'id-asc', hiddenRecords: 0.05 }, undefined],
-])(
-  'a probe of a service with %j advises the pagination %s, which misses nothing that is shown',
-  async (options, pagination) => {
-    const { client } = productSandbox(options, 300);
-    const report = await probe(client, { collections: ['products'] });
-    expect(report.client.pagination).toBe(pagination);
-    const read = (of: typeof client, how = {}) => of.products.list({}, how).toArray({ limit: Infinity });
-    const shown = await read(client, { pagination: 'page' });
-    expect(await read(client.withOptions(report.client))).toHaveLength(shown.length);
-  },
-);
+])('a probe of %j advises pagination %s, which misses nothing', async (options, pagination) => {
+  const { client } = productSandbox(options, 300);
+  const report = await probe(client, { collections: ['products'] });
+  expect(report.client.pagination).toBe(pagination);
+  const read = (of: typeof client, how = {}) => of.products.list({}, how).toArray({ limit: Infinity });
+  const shown = await read(client, { pagination: 'page' });
+  expect(await read(client.withOptions(report.client))).toHaveLength(shown.length);
+});
 
 test.each<[options: SandboxOptions, compares: string, minutes: number | undefined, offset: string]>([
   [{ timeZone: 'America/St_Johns', dateFilter: 'local' }, 'local', -210, '-03:30'],
   // These follow from the offset that records show.
   [{ timeZone: 'America/New_York', dateFilter: 'local', timestamps: 'offset' }, 'local', undefined, '-05:00'],
   [{ timeZone: 'Asia/Kolkata', timestamps: 'offset' }, 'utc', undefined, '+05:30'],
-])(
-  'a probe of a service with %j finds the times that updatedSince is compared with: %s, %s',
-  async (options, compares, minutes, offset) => {
-    const sandbox = createSandbox({ clock: '2026-01-31T15:00:00Z', ...options });
-    for (let index = 0; index < 5; index += 1) sandbox.store.products.insert({ name: `Product ${index}` });
-    const report = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
-    const { updatedSince } = detailsOf(report.collections, 'products');
-    expect(updatedSince.compares.value).toBe(compares);
-    expect(report.sandbox).toMatchObject({ timeZone: offset });
-    if (minutes === undefined) expect(report.advice.join()).toContain(offset);
-    else expect(updatedSince.shiftMinutes.value).toBe(minutes);
-  },
-);
+])('a probe of %j finds that updatedSince compares %s, %s', async (options, compares, minutes, offset) => {
+  const sandbox = createSandbox({ clock: '2026-01-31T15:00:00Z', ...options });
+  for (let index = 0; index < 5; index += 1) sandbox.store.products.insert({ name: `Product ${index}` });
+  const report = await probe(createClient(sandbox.clientOptions), { collections: ['products'] });
+  const { updatedSince } = detailsOf(report.collections, 'products');
+  expect(updatedSince.compares.value).toBe(compares);
+  expect(report.sandbox).toMatchObject({ timeZone: offset });
+  if (minutes === undefined) expect(report.advice.join()).toContain(offset);
+  else expect(updatedSince.shiftMinutes.value).toBe(minutes);
+});

@@ -95,24 +95,21 @@ test.each([
   [{ kind: 'disconnect', reset: true, committed: false }, 'ECONNRESET'],
   [{ kind: 'disconnect', in: 'body', atByte: 99_999 }, 'UND_ERR_SOCKET'],
   [{ kind: 'disconnect', in: 'body', reset: true }, 'ECONNRESET'],
-] as const)(
-  'Node’s fetch of a large and a small response with %j fails with %s, on a port and through sandbox.fetch',
-  async (fault, code) => {
-    for (const target of [sandbox, createSandbox()]) {
-      target.store.boms.insert({ name: 'Shelf' });
-      // More than is sent without compression.
-      target.store.budgets.insert({ name: 'The same words compress well '.repeat(900) });
-      for (const path of ['/budgets', '/boms']) {
-        target.faults.next(fault);
-        const error = await call(target, path).catch((reason: unknown) => reason);
-        expect(error).toBeInstanceOf(TypeError);
-        expect((error as TypeError).cause).toMatchObject({ code });
-        // The fault was for one request: the next is served.
-        expect((await call(target, path)).status).toBe(200);
-      }
+] as const)('Node’s fetch of a large and a small response with %j fails with %s', async (fault, code) => {
+  for (const target of [sandbox, createSandbox()]) {
+    target.store.boms.insert({ name: 'Shelf' });
+    // More than is sent without compression.
+    target.store.budgets.insert({ name: 'The same words compress well '.repeat(900) });
+    for (const path of ['/budgets', '/boms']) {
+      target.faults.next(fault);
+      const error = await call(target, path).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as TypeError).cause).toMatchObject({ code });
+      // The fault was for one request: the next is served.
+      expect((await call(target, path)).status).toBe(200);
     }
-  },
-);
+  }
+});
 
 test('closing ends idle connections and those in the middle of a response, can happen twice, and the sandbox can listen again', async () => {
   const idle = rawCall(listening, request());

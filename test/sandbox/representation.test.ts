@@ -59,16 +59,13 @@ test.each([
 test.each([
   ['id', '1', '1'],
   ['iri', '/api/public/v1/accounts/1', '/api/public/v1/products/1'],
-] as const)(
-  'relations %s: references to other collections are %s',
-  async (relations, accountId, productId) => {
-    const records = { accounts: 1, accountAddresses: 1, boms: 1, products: 1 };
-    await play(createSandbox({ records, relations }), [
-      ['GET /account-addresses/1', { accountId }],
-      ['GET /boms/1', { productId }],
-    ]);
-  },
-);
+] as const)('relations %s: references are %s', async (relations, accountId, productId) => {
+  const records = { accounts: 1, accountAddresses: 1, boms: 1, products: 1 };
+  await play(createSandbox({ records, relations }), [
+    ['GET /account-addresses/1', { accountId }],
+    ['GET /boms/1', { productId }],
+  ]);
+});
 
 test('nullFields omitted leaves fields without a value out of every response', async () => {
   const sandbox = createSandbox({ nullFields: 'omitted', deleteStatus: 200 });

@@ -11,9 +11,9 @@ describe('times', () => {
     ['seconds', '2026-01-31T12:00:00Z', '2026-01-31T12:00', '2026-01-31T12:00:01'],
     ['offset', '2026-01-31T12:00:00+00:00', '2026-01-31', '2026-02-01'],
   ] as const)(
-    'with timestamps in %s, shown as %s, updatedSince=%s lists a record, and %s does not',
-    async (timestamps, shown, since, later) => {
-      const sandbox = createSandbox({ timestamps, clock: '2026-01-31T12:00:00.250Z' });
+    'timestamps %s show %s; updatedSince=%s lists it, %s does not',
+    async (form, shown, since, later) => {
+      const sandbox = createSandbox({ timestamps: form, clock: '2026-01-31T12:00:00.250Z' });
       expect(sandbox.store.products.insert({})).toMatchObject({ createdAt: shown, updatedAt: shown });
       await play(sandbox, [
         [`GET /products?updatedSince=${since}`, '1'],

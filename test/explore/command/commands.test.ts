@@ -71,14 +71,14 @@ test('pull --to ends with 3 if the key may not read a collection of the copy any
   expect(log).not.toContain('has no read access');
 });
 
-test.each(['discover products boms --out FILE', 'pull --all --to FILE --tenant acme'])(
-  'collections that the key may not read are named: %s',
-  async (line) => {
-    const { sandbox, env } = openSandbox({ records: 50 });
-    const running = run({ ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly }, argsOf(line));
-    await ends(running, 0, 'This key may not read boms');
-  },
-);
+test('pull --to names the collections that the key may not read', async () => {
+  const { sandbox, env } = openSandbox({ records: 50 });
+  const running = run(
+    { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly },
+    argsOf('pull --all --to FILE'),
+  );
+  await ends(running, 0, 'This key may not read boms');
+});
 
 test.each([
   'pull accounts --to FILE',

@@ -11,7 +11,7 @@ describe('discover', () => {
     const { out } = await run(env, ['discover', 'accounts', '--json']);
     const { collections } = JSON.parse(out) as Discovery;
     expect(collections).toMatchObject([{ collection: 'accounts', access: 'readable', records: 40 }]);
-    const file = folder()('schemas.ts');
+    const file = folder()('a/b/schemas.ts');
     const printed = await run(env, ['discover', 'accounts', 'boms']);
     const written = await run(env, ['discover', 'accounts', 'boms', '--out', file]);
     expect(printed.out).toBe(readFileSync(file, 'utf8'));
@@ -36,17 +36,25 @@ describe('discover', () => {
   test('compares the file with what the service sends under --check, and replaces it otherwise', async () => {
     const { sandbox, env } = openSandbox({ records: { boms: 60 } });
     const { boms } = sandbox.store;
+    boms.update('1', { 'it\'s "it"': { a: 1 }, mixed: 1, 'two  words': 'x' });
+    boms.update('2', { 'it\'s "it"': 'text of another kind', mixed: 'x' });
     const file = folder()('schemas.ts');
     const discover = (flag: string) => run(env, ['discover', 'boms', '-q', flag, file]);
     await discover('--out');
-    // More records change the comments, not the code.
+    // A formatter changes the code, and more records the comments.
+    const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
+    expect(text).not.toBe(readFileSync(file, 'utf8'));
+    writeFileSync(file, text);
     boms.insert({ ...boms.get('1'), id: undefined });
     expect(await discover('--check')).toEqual({ code: 0, out: '', log: '' });
+    writeFileSync(file, text.replace('two  words', 'other words'));
+    await ends(discover('--check'), 8, /^- ["']other words["']: z\.string\(\)\.nullish\(\)/m);
+    writeFileSync(file, text);
 
     const before = readFileSync(file, 'utf8');
     for (const id of boms.ids()) boms.update(id, { colour: 'red', quantity: 'many' });
     const difference =
-      /^- quantity: z.number\(\).nullish\(\),\n\+ quantity: z.string\(\).nullish\(\),\n\+ colour: z.string\(\)/;
+      /- quantity: z.number\(\).nullish\(\),\n\+ quantity: z.string\(\).nullish\(\),\n\+ colour: z.string\(\)/;
     await ends(discover('--check'), 8, difference);
     expect(readFileSync(file, 'utf8')).toBe(before);
     await ends(discover('--out'), 0);
@@ -70,22 +78,6 @@ describe('discover', () => {
       expect([(await run(env, args)).code, readFileSync(file, 'utf8')]).toEqual([0, written]);
     }
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
-  });
-
-  test('finds no difference after a formatter, but one in a string', async () => {
-    const { sandbox, env } = openSandbox({ records: { boms: 20 } });
-    sandbox.store.boms.update('1', { 'it\'s "it"': { a: 1 }, mixed: 1, 'two  words': 'x' });
-    sandbox.store.boms.update('2', { mixed: 'x', 'it\'s "it"': 'text of another kind' });
-    const file = folder()('schemas.ts');
-    const args = ['discover', 'boms', '--out', file, '--quiet'];
-    const check = args.with(2, '--check');
-    await run(env, args);
-    const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
-    expect(text).not.toBe(readFileSync(file, 'utf8'));
-    writeFileSync(file, text);
-    expect(await run(env, check)).toEqual({ code: 0, out: '', log: '' });
-    writeFileSync(file, text.replace('two  words', 'other words'));
-    expect((await run(env, check)).log).toMatch(/^- ["']other words["']: z\.string\(\)\.nullish\(\)/m);
   });
 
   test.each<[what: string, fault: Fault, code: number, message: string]>([

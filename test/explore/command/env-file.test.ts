@@ -59,19 +59,16 @@ describe('the settings of the command', () => {
     ['--base-url beside a .env', BOTH, [], '--base-url URL', 2, 'No API key is configured.', unused],
     ['a .env with neither', [], [], '', 2, 'Set ACCOUNTING_BASE_URL'],
     ['a file of --env that is missing', [], [], '--env none.env', 7, '--env cannot be read: ENOENT', 'path'],
-  ])(
-    'are an error, and nothing is sent, for %s',
-    async (_, fromFile, fromEnvironment, args, code, ...said) => {
-      const { inFile, other, file, cwd } = project();
-      writeFileSync(file('.env'), fromFile.map((name) => `${name}=${inFile.env[name]}\n`).join(''));
-      const env = Object.fromEntries(fromEnvironment.map((name) => [name, other.env[name]]));
-      const given = args.split(' ').map((arg) => arg.replace('URL', other.sandbox.baseUrl));
-      const ended = await run(env, [...get, ...given].filter(Boolean), { cwd });
-      expect(ended.code).toBe(code);
-      for (const part of said) expect(ended.log).toContain(part);
-      expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
-    },
-  );
+  ])('are an error for %s', async (_, fromFile, fromEnvironment, args, code, ...said) => {
+    const { inFile, other, file, cwd } = project();
+    writeFileSync(file('.env'), fromFile.map((name) => `${name}=${inFile.env[name]}\n`).join(''));
+    const env = Object.fromEntries(fromEnvironment.map((name) => [name, other.env[name]]));
+    const given = args.split(' ').map((arg) => arg.replace('URL', other.sandbox.baseUrl));
+    const ended = await run(env, [...get, ...given].filter(Boolean), { cwd });
+    expect(ended.code).toBe(code);
+    for (const part of said) expect(ended.log).toContain(part);
+    expect(inFile.sandbox.count() + other.sandbox.count()).toBe(0);
+  });
 
   test('come from a file in UTF-16 with a byte order mark', async () => {
     const { file } = project('windows.env');

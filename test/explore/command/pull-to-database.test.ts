@@ -157,11 +157,6 @@ test.each([
     /^Restore it, or delete it: a sync then reads everything again/m,
   ],
   [
-    'the checkpoint of another service',
-    `UPDATE accounting_checkpoint SET value = replace(value, '"scope":"', '"scope":"0') WHERE key LIKE '%accounts'`,
-    /^Pass the options .* For another company, pass another tenant\. .* has moved, delete the state, or forget/m,
-  ],
-  [
     'a table that rejects a record',
     `CREATE TRIGGER t BEFORE INSERT ON accounting_record BEGIN SELECT RAISE(ABORT, 'no room'); END`,
     /^When the cause is gone, run it again: each batch is written with its checkpoint or not at all\.$/m,

@@ -40,26 +40,23 @@ test.each<[what: string, args: string, code: number, said: string]>([
   expect(readFileSync(file('products.csv'), 'utf8')).toBe('productNumber\nA\n');
 });
 
-test.each([true, false])(
-  'push --dry-run writes nothing, and push asks before it writes: %s is the answer',
-  async (confirmed) => {
-    const { sandbox, env, file, push } = withFile('productNumber\nA\n');
-    expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('1 to create') });
-    expect(sandbox.journal).toEqual([]);
-    const questions: string[] = [];
-    const confirm = async (question: string) => {
-      questions.push(question);
-      return confirmed;
-    };
-    const io = { prompt: { confirm, secret: async () => '' } };
-    const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], io);
-    expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
-    expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
-    expect(products(sandbox)).toHaveLength(Number(confirmed));
-    // A question would read the rows as its answer.
-    await ends(run(env, ['push', '-', '--key', 'productNumber'], io), 2, 'Pass --yes');
-  },
-);
+test.each([true, false])('push asks before it writes, not with --dry-run: %s', async (confirmed) => {
+  const { sandbox, env, file, push } = withFile('productNumber\nA\n');
+  expect(await push('--dry-run')).toMatchObject({ code: 0, log: expect.stringContaining('1 to create') });
+  expect(sandbox.journal).toEqual([]);
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return confirmed;
+  };
+  const io = { prompt: { confirm, secret: async () => '' } };
+  const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], io);
+  expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
+  expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
+  expect(products(sandbox)).toHaveLength(Number(confirmed));
+  // A question would read the rows as its answer.
+  await ends(run(env, ['push', '-', '--key', 'productNumber'], io), 2, 'Pass --yes');
+});
 
 describe('a create whose end is unknown', () => {
   useVirtualClock();
@@ -184,15 +181,12 @@ test.each([
   ['deactivate', [], [A, { ...B, isInactive: true }], 0],
   ['delete', ['--max-candidates', 'all'], [A], 0],
   ['delete', ['--max-candidates', '0'], [A, B], 1],
-] as const)(
-  'push applies --missing %s with %j to missing products',
-  async (missing, args, expected, code) => {
-    const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B') });
-    expect((await push('--yes', '--missing', missing, ...args)).code).toBe(code);
-    expect(products(sandbox)).toMatchObject(expected);
-    expect(products(sandbox)).toHaveLength(expected.length);
-  },
-);
+] as const)('push applies --missing %s with %j', async (missing, args, expected, code) => {
+  const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B') });
+  expect((await push('--yes', '--missing', missing, ...args)).code).toBe(code);
+  expect(products(sandbox)).toMatchObject(expected);
+  expect(products(sandbox)).toHaveLength(expected.length);
+});
 
 test('push --missing delete names a product that it cannot delete, and keeps all if a row has no key', async () => {
   const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B', 'C\u001b', 'D') });

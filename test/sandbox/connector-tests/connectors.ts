@@ -96,20 +96,16 @@ export function reader({
 export function byPage({
   since = () => undefined,
   read = rowsOf,
-  times = 1,
 }: {
   readonly since?: (known: readonly Rec[]) => string | undefined;
   readonly read?: (response: Response, service: ConnectorRun) => Promise<readonly Rec[]>;
-  /** How often each page is requested. */
-  readonly times?: number;
 } = {}): Required<Parts>['list'] {
   return async (service, name, known) => {
     const updatedSince = since(known);
     const filter = updatedSince === undefined ? {} : { updatedSince };
     const all: Rec[] = [];
-    for (let request = 0; ; request += 1) {
-      const page = String(Math.floor(request / times) + 1);
-      const rows = await read(await getList(service, name, { _page: page, ...filter }), service);
+    for (let page = 1; ; page += 1) {
+      const rows = await read(await getList(service, name, { _page: String(page), ...filter }), service);
       if (rows.length === 0) return all;
       all.push(...rows);
     }
@@ -181,7 +177,7 @@ const productsOf = ({ baseUrl, apiKey }: ConnectorRun) =>
 /** The parts of a connector that lists the products and then writes each row. */
 export interface WriterParts {
   readonly draft?: (row: ProductRow) => object;
-  readonly update?: 'patch' | 'delete and create' | 'never';
+  readonly updates?: boolean;
   readonly deletesOthers?: boolean;
   readonly isFailure?: (error: unknown) => boolean;
   readonly endsAtFirstFailure?: boolean;
@@ -197,7 +193,7 @@ export interface WriterParts {
 
 export function writer({
   draft = (row) => row,
-  update = 'patch',
+  updates = true,
   deletesOthers = false,
   isFailure = () => true,
   endsAtFirstFailure = false,
@@ -209,9 +205,7 @@ export function writer({
   const done = new Set<string>();
   const write = async (service: WritingRun, row: ProductRow, known: Product | undefined) => {
     const products = productsOf(service);
-    if (known !== undefined && update === 'never') return;
-    if (known !== undefined && update === 'patch') return await products.update(known.id, draft(row));
-    if (known !== undefined) await products.delete(known.id);
+    if (known !== undefined) return updates ? await products.update(known.id, draft(row)) : undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await products.create(draft(row), { idempotencyKey: keyOf(row) });

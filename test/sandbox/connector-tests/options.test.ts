@@ -12,12 +12,6 @@ const connector = (options: Partial<ConnectorTestsOptions> = {}): ConnectorTests
 const rejecting = (message: string) => () => Promise.reject(new Error(message));
 const listOf = async (service: ConnectorRun, query = '') => await get(service, `accounts${query}`);
 
-test('cases have a name and a reason', () => {
-  const cases = connectorTests({ ...reader(), writes: { run: () => 1 } });
-  expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
-  for (const { why } of cases) expect(why).toMatch(/^[A-Zu].*\.$/);
-});
-
 test.each([
   [{ expected: { hidden: 'why' } }, 'expected: there is no case "hidden". Did you mean hidden rows?'],
   [{ expected: { 'hidden rows': ' ' } }, 'expected: hidden rows needs a reason.'],
@@ -83,12 +77,6 @@ test('the message of a run that destroyed something says so, with the error of t
   expect(await messageOf('one forbidden collection', { ...others, reset, run: emptying })).toMatch(
     / The copy had record 1 before the run, and the service still has it\.\nThe run rejected: accounts: broken\./,
   );
-});
-
-test('at most five problems are shown, and the others counted', async () => {
-  const options = { writes: { run: () => undefined } };
-  const lines = (await messageOf('changed rows', options))?.split('\n') ?? [];
-  expect([lines.length, lines[4], lines[5]]).toEqual([8, 'There is no product "desk-5".', '… and 7 more.']);
 });
 
 const COLUMNS =

@@ -55,13 +55,4 @@ export function holdsWithMsw(setupServer: (sandbox: Sandbox) => MockServer): voi
     const read = async () => (await get('/products')).text();
     await expect(read()).rejects.toThrow();
   });
-
-  test('a stall lasts until the signal aborts, with its reason', async () => {
-    sandbox.faults.next({ kind: 'stall' });
-    const controller = new AbortController();
-    const stalled = get('/accounts', { signal: controller.signal });
-    const reason = new Error('enough');
-    setTimeout(() => controller.abort(reason), 20);
-    await expect(stalled).rejects.toBe(reason);
-  });
 }
