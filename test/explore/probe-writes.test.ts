@@ -24,6 +24,15 @@ describe('a probe that writes', () => {
     expect(given.writes.createStatus.value).toBe(201);
   });
 
+  test('finds and deletes a product whose response was lost with every attempt', async () => {
+    const { sandbox, client } = twentyProducts();
+    sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 2 });
+    const { writes } = await probeWrites(client.withOptions({ retry: { maxAttempts: 2, baseDelayMs: 1 } }));
+    expect(writes.createStatus).toMatchObject({ reason: expect.stringContaining('connection_failed') });
+    expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
+    expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+  });
+
   test.for([[0], [9]])(
     'stopped during a create, deletes the product, or reports it as left behind after %i failed deletes',
     async ([failures]) => {
@@ -52,19 +61,15 @@ describe('a probe of writes', () => {
   useVirtualClock();
 
   test.each([
-    [14_000, 140_000],
-    [1_000, undefined],
-  ])(
-    'that take %i ms advises a lookback of at least %s, and a wait of push',
-    async (commitDelayMs, least) => {
-      const { client } = twentyProducts({ commitDelayMs });
-      const { sync, writes, advice } = await runUntilSettled(probeWrites(client));
-      expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(0.9 * commitDelayMs);
-      const wait = expect.stringMatching(/pass visibleAfterMs: 1\d\d000 to push/);
-      expect([sync, advice]).toEqual(
-        least === undefined ? [{}, []] : [{ lookbackMs: expect.any(Number) }, [wait]],
-      );
-      if (least !== undefined) expect(sync.lookbackMs).toBeGreaterThanOrEqual(least);
-    },
-  );
+    [14_000, true],
+    [1_000, false],
+  ])('that take %i ms advises a longer lookback and a wait of push: %s', async (commitDelayMs, isAdvised) => {
+    const { client } = twentyProducts({ commitDelayMs });
+    const { sync, writes, advice } = await runUntilSettled(probeWrites(client));
+    expect(writes.visibleAfterMs.value).toBeGreaterThanOrEqual(0.9 * commitDelayMs);
+    const wait = expect.stringMatching(/pass visibleAfterMs: 1\d\d000 to push/);
+    expect(advice).toEqual(isAdvised ? [wait] : []);
+    expect(sync.lookbackMs ?? 0).toBeGreaterThanOrEqual(isAdvised ? 10 * commitDelayMs : 0);
+    expect(Object.keys(sync)).toEqual(isAdvised ? ['lookbackMs'] : []);
+  });
 });

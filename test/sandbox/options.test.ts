@@ -62,6 +62,7 @@ test.each<[what: string, options: SandboxOptions, ...steps: Step[]]>([
     ['GET /boms?id[lte]=2147483647', '1 2 3'],
     ['GET /boms?id[between]=1..2147483648', 500],
   ],
+  ['idColumn int8: likewise', { idColumn: 'int8' }, ['GET /boms?id[lte]=9223372036854775808', 500]],
   [
     'invalidFilter ignore: an invalid filter is ignored',
     boms(3),

@@ -30,11 +30,9 @@ describe('times', () => {
     expect(await date()).toBe('Sat, 31 Jan 2026 12:59:00 GMT');
     sandbox.clock.set('2027-01-01');
     expect(await date()).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
-    expect(() => sandbox.clock.set('someday')).toThrow(RangeError);
 
     let now = 5000;
     const { clock } = createSandbox({ clock: { now: () => now } });
-    expect(clock.now()).toBe(5000);
     clock.set(100_000);
     now = 6000;
     expect(clock.now()).toBe(101_000);
