@@ -1,7 +1,7 @@
 import type { CheckpointEvent, Listeners, Logger } from 'accounting-data-sdk';
 import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { record } from '../client/telemetry/support/recorder.ts';
-import { leaks } from './leaks.ts';
+import { leaks } from './secrets.ts';
 
 /** Every event of a client: the type keeps the list complete. */
 const EVENTS: Readonly<Record<keyof Listeners, true>> = {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { AnyAccountingError } from 'accounting-data-sdk';
@@ -5,11 +6,11 @@ import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, type METHODS, quickClient } from '../../support/four-methods.ts';
 import { closedAgain, listenersOn, openResources } from '../../support/open-resources.ts';
-import { type Framing, rawHead, rawJson, sendRaw } from '../../support/raw-responses.ts';
 import { product, productJson } from '../../support/records.ts';
 import { redirect, success } from '../../support/responses.ts';
 import {
   certificate,
+  type ScriptedResponse,
   type SeenRequest,
   scriptedServer,
   secureServer,
@@ -22,10 +23,32 @@ type Then = 'sent again' | 'done' | 'unknown_problem';
 
 const hour = 3_600_000;
 
-/** A response to a call: a record, a list of it, or a problem. */
+/** How the end of a body is marked. */
+type Framing = 'length' | 'chunked';
+
+/** The head of a response after which the connection closes. */
+const headOf = (status: number | string, headers: readonly string[]) => {
+  const line = typeof status === 'string' ? status : `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+  return Buffer.from([line, ...headers, 'connection: close', '', ''].join('\r\n'));
+};
+
+/** These bytes straight onto the socket, and then the end of the connection. */
+const sendRaw =
+  (bytes: Uint8Array): ScriptedResponse =>
+  (_, { socket }) =>
+    void socket.end(bytes);
+
+/** The bytes of a response to a call: a record, a list of it, a problem, or a 204; and where its body begins. */
 function responseTo(call: Call, status: number, framing: Framing = 'length') {
-  const body = status >= 400 ? { type: 'other' } : call === 'LIST' ? [{ id: '42' }] : { id: '42' };
-  return rawJson(status, body, { framing });
+  const value = status >= 400 ? { type: 'other' } : call === 'LIST' ? [{ id: '42' }] : { id: '42' };
+  const text = JSON.stringify(value);
+  const type = `content-type: application/${status >= 400 ? 'problem+json' : 'json'}`;
+  const end = framing === 'length' ? `content-length: ${text.length}` : 'transfer-encoding: chunked';
+  // In two chunks, so that a body can end between them.
+  const chunk = (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`;
+  const framed = framing === 'length' ? text : `${chunk(text.slice(0, 5))}${chunk(text.slice(5))}0\r\n\r\n`;
+  const head = headOf(status, status === 204 ? [] : [type, end]);
+  return { bytes: Buffer.concat([head, Buffer.from(status === 204 ? '' : framed)]), bodyAt: head.length };
 }
 
 /** The expected end of a call whose response is cut in its head or in its body. */
@@ -99,7 +122,7 @@ const odd = (
   headers: readonly string[],
   body: string | Uint8Array = productJson,
   status = 'HTTP/1.1 200 OK',
-) => Buffer.concat([rawHead(status, ['content-type: application/json', ...headers]), Buffer.from(body)]);
+) => Buffer.concat([headOf(status, ['content-type: application/json', ...headers]), Buffer.from(body)]);
 
 const gzip = gzipSync(productJson);
 const gzipCutAt = (end: number) =>
@@ -107,7 +130,7 @@ const gzipCutAt = (end: number) =>
 const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 
 test.each([
-  ['early hints before it', Buffer.concat([Buffer.from(hints), rawJson(200, product).bytes])],
+  ['early hints before it', Buffer.concat([Buffer.from(hints), odd([LENGTH])])],
   // The last eight bytes are its checksum.
   ['gzip without its trailer', gzipCutAt(gzip.length - 8)],
   ['a byte order mark', odd([], `\ufeff${productJson}`)],

@@ -1,12 +1,11 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { type Client, createClient, type FetchFunction, isAccountingError } from 'accounting-data-sdk';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { echoHeaders, echoMembers, formsOf } from '../../support/echoes.ts';
 import { product } from '../../support/records.ts';
 import { networkError, newOrigin, noResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
+import { echoHeaders, echoMembers, formsOf, shown } from '../../support/secrets.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
-import { shown } from '../../support/shown.ts';
 import { loadTransport } from '../../support/virtual-clock.ts';
 
 /** Calls of each kind: SOAK_RESPONSES of them in the long form, SEED draws them again. */

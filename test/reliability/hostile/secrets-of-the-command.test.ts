@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Settings } from '../../explore/command/support/process.ts';
 import { folder, run } from '../../explore/command/support/run.ts';
-import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
-import { leaks } from '../../support/leaks.ts';
 import { json, misbehave, problem, redirect, respond } from '../../support/responses.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
+import { CANARIES, echoHeaders, echoMembers, leaks } from '../../support/secrets.ts';
 import { useFastClock } from '../../support/virtual-clock.ts';
 
 useFastClock();

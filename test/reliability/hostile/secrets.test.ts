@@ -14,13 +14,11 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught, thrown } from '../../support/caught.ts';
-import { CANARIES, echoHeaders, echoMembers } from '../../support/echoes.ts';
-import { leaks } from '../../support/leaks.ts';
 import { provocations } from '../../support/provocations.ts';
 import { json, problem } from '../../support/responses.ts';
 import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
-import { shown } from '../../support/shown.ts';
+import { CANARIES, echoHeaders, echoMembers, leaks, shown } from '../../support/secrets.ts';
 import { eventNames, openSinks } from '../../support/sinks.ts';
 
 /** Looks different in a URL and in JSON. Errors with a plain key are in test/client/errors.test.ts. */

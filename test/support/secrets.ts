@@ -1,0 +1,79 @@
+import { inspect } from 'node:util';
+
+/** Keys to look for: one as most are, and one that looks different in a URL and in JSON. */
+export const CANARIES = ['canary-7f3a9c1e', `c4n/ry+"7f\\3a'9c=%1e`] as const;
+
+/** The ways in which a canary may stand in a text. */
+export const formsOf = (canary: string) => [
+  canary,
+  encodeURIComponent(canary),
+  encodeURIComponent(canary).toLowerCase(),
+  JSON.stringify(canary).slice(1, -1),
+];
+
+/** Headers in which a service may echo the key. */
+export const echoHeaders = (canary: string) => ({
+  'x-request-id': `r-${canary}`,
+  'request-id': canary,
+  'x-correlation-id': canary,
+  'x-trace-id': canary,
+  sunset: canary,
+  deprecation: `"${encodeURIComponent(canary)}"`,
+  'x-auth-token': canary,
+});
+
+/** Members of a problem document in which a service may echo the key. */
+export const echoMembers = (canary: string) => ({
+  title: `No access for ${canary}`,
+  detail: `The key "${canary}" was rejected; the body was ${JSON.stringify({ key: canary })}`,
+  instance: `/sign-in?token=${encodeURIComponent(canary)}`,
+  violations: [{ propertyPath: canary, message: `not ${canary}`, code: canary }],
+  trace: [{ args: { [canary]: `X-AUTH-TOKEN: ${canary}` }, url: encodeURIComponent(canary).toLowerCase() }],
+});
+
+/** The lines of a logged value that contain a key in any of its forms. */
+export function leaks(value: unknown, canary: string): string[] {
+  const forms = formsOf(canary);
+  return shown(value)
+    .split('\n')
+    .filter((line) => forms.some((form) => line.includes(form)));
+}
+
+/** What a log or a console can show of a value: string, JSON, inspection, clone, and its chain of causes. */
+export function shown(value: unknown): string {
+  const texts: string[] = [];
+  for (let link: unknown = value, depth = 0; link !== undefined && depth < 10; depth += 1) {
+    texts.push(...oneShown(link));
+    link = link instanceof Error ? link.cause : undefined;
+  }
+  return texts.join('\n');
+}
+
+function oneShown(value: unknown): string[] {
+  const texts = [
+    attempt(() => String(value)),
+    attempt(() => JSON.stringify(value)),
+    inspect(value),
+    inspect(value, { depth: 10, showHidden: true, getters: true }),
+    inspect(value, { depth: 10, customInspect: false, showHidden: true, getters: true }),
+    attempt(() => inspect(structuredClone(value), { depth: 10 })),
+  ];
+  if (value instanceof Error) texts.push(value.message, value.stack ?? '', ...ownValues(value));
+  return texts;
+}
+
+/** Every own property, enumerable or not. */
+function ownValues(value: object): string[] {
+  return Reflect.ownKeys(value).map((name) => {
+    const member: unknown = attempt(() => Reflect.get(value, name));
+    return `${String(name)}: ${inspect(member, { depth: 10, showHidden: true })}`;
+  });
+}
+
+function attempt<T>(act: () => T): T | string {
+  try {
+    return act() ?? '';
+  } catch (error) {
+    return String(error);
+  }
+}
