@@ -93,13 +93,3 @@ export function endsWell(act: () => unknown): boolean {
   }
   return true;
 }
-
-/** The same of a promise. */
-export async function settlesWell(act: () => unknown): Promise<boolean> {
-  try {
-    await act();
-  } catch (error) {
-    if (!isAccountingError(error)) throw error;
-  }
-  return true;
-}

@@ -4,6 +4,7 @@ import {
   changes,
   createClient,
   idempotencyKeyFor,
+  isAccountingError,
   toDecimal,
   toMoney,
 } from 'accounting-data-sdk';
@@ -11,7 +12,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { callWith, quickClient } from '../../support/four-methods.ts';
-import { anyText, anyValue, NAUGHTY, ODD_VALUES, settlesWell, tries } from '../../support/hostile.ts';
+import { anyText, anyValue, NAUGHTY, ODD_VALUES, tries } from '../../support/hostile.ts';
 import { product } from '../../support/records.ts';
 import { json, respond, success } from '../../support/responses.ts';
 import { scriptedFetch } from '../../support/scripted-fetch.ts';
@@ -137,14 +138,15 @@ test('anything that a caller from JavaScript passes to a method is a value or an
     (value) =>
       createClient({ baseUrl: 'https://x.example', apiKey: 'k', schemas: value, appInfo: value, on: {} }),
   ];
-  for (const use of uses)
-    for (const value of ODD_VALUES) await settlesWell(async () => use(value as never, undefined as never));
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...uses), anyValue, anyValue, (use, value, other) =>
-      settlesWell(async () => use(value as never, other as never)),
-    ),
-    tries(300),
-  );
+  const endsWell = async (use: (typeof uses)[number], value: unknown, other: unknown) => {
+    try {
+      await use(value as never, other as never);
+    } catch (error) {
+      if (!isAccountingError(error)) throw error;
+    }
+  };
+  for (const use of uses) for (const value of ODD_VALUES) await endsWell(use, value, undefined);
+  await fc.assert(fc.asyncProperty(fc.constantFrom(...uses), anyValue, anyValue, endsWell), tries(300));
 });
 
 test('a record with __proto__, constructor and toString pollutes no prototype', async () => {

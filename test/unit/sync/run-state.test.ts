@@ -104,13 +104,6 @@ describe('the end of a run', () => {
     ['an incremental run of a state without it', ended, undefined, LATER],
     ['a deep run', { ...ended, deep: '2026-01-05T07:00:00Z' }, undefined, LATER],
     ['a full run', { ...ended, deep: LAST }, 'full', LATER],
-    [
-      'a run that resumes a full one',
-      { ...interrupted(undefined), deep: LAST },
-      undefined,
-      '2026-01-05T09:00:00Z',
-    ],
-    ['a run that resumes an incremental one', { ...interrupted(BOUND), deep: LAST }, undefined, LAST],
   ] as const)('notes that it read deep, or keeps when one did: %s', (_, found, mode, deep) => {
     const run = next(startOf(found, { mode }), pageAt(LATER), rulesOf({ mode })).state;
     expect(finish(run, mode ?? 'incremental').deep).toBe(deep);
