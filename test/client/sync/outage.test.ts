@@ -179,7 +179,9 @@ describe('a sync of a service that is down', () => {
     const client = clientWith((_, init) => noResponse(init.signal), { timeoutMs: 20 * SECOND });
     const options = { maxOutageMs: 60 * SECOND, collections: ['accounts', 'products'] } as const;
     // Five attempts of 20 s and the waits between them, and a list of another collection.
-    expect((await failure(client, options)).seconds).toBeLessThan(145);
+    const { error, seconds } = await failure(client, options);
+    expect(error.stopped).toBe('outage');
+    expect(seconds).toBeLessThan(145);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import {
   Copy,
   clientOf,
+  failureOf,
   HOUR_MS,
   listing,
   readAccounts,
@@ -152,6 +153,15 @@ describe('a sync with a limit of requests', () => {
       ]);
     },
   );
+
+  test('rejects a state of another company that an earlier sync has finished', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    const stopAfter = { requests: 50 };
+    await syncAll(books, { collections: ['accounts'], stopAfter });
+    const other = { ...setUpSync({ origin: 'https://other.example' }), run: books.run };
+    const { errors } = await failureOf(syncAll(other, { collections: ['accounts', 'products'], stopAfter }));
+    expect(errors).toMatchObject([{ collection: 'accounts', error: { code: 'checkpoint' } }]);
+  });
 });
 
 describe('a sync with a limit of time', () => {

@@ -6,7 +6,6 @@ import type { SyncState } from '../../../src/reading/state.ts';
 import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';
 import { committed, delivering, removed, reportOf } from '../../../src/sync/run-report.ts';
 import {
-  abandoned,
   begin,
   checkpointOf,
   finish,
@@ -107,11 +106,6 @@ describe('the end of a run', () => {
   ] as const)('notes that it read deep, or keeps when one did: %s', (_, found, mode, deep) => {
     const run = next(startOf(found, { mode }), pageAt(LATER), rulesOf({ mode })).state;
     expect(finish(run, mode ?? 'incremental').deep).toBe(deep);
-  });
-
-  test('that was abandoned leaves the watermark, and no position to resume at', () => {
-    const run = next(startOf(interrupted(undefined)), pageAt(LATER), rulesOf()).state;
-    expect(abandoned(run)).toMatchObject({ watermark: LAST, full: ended.full, run: undefined });
   });
 });
 
