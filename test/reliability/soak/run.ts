@@ -21,8 +21,6 @@ async function vitest(folders: readonly string[], long: Readonly<Record<string, 
   return code === 0;
 }
 
-const INSTALL_PG = 'npm install --prefix examples/pg-boss';
-
 /** Runs commands that need the built package, to the first that fails. */
 const commands = (...lines: readonly string[]): boolean =>
   ['npm run build', ...lines].every(
@@ -41,10 +39,8 @@ const examples = () =>
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
-  // Kills at random moments: a sync to SQLite, to the PostgreSQL of DATABASE_URL if it is set, and a push.
-  kills: async () =>
-    (env.DATABASE_URL === undefined || commands(INSTALL_PG)) &&
-    (await vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' })),
+  // Kills at random moments: a sync to SQLite, and a push. The queue kills syncs to PostgreSQL.
+  kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
   // Histories of pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED repeats
   // the history that a failure names.
   pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),
@@ -58,7 +54,8 @@ const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   // Every case of connectorTests with every connector of this package and of the examples.
   connectors: async () => (await vitest(['sandbox/connector-tests'], { SOAK_CONNECTORS: '1' })) && examples(),
   // Processes of the example pg-boss are killed while they sync COMPANIES. It needs the PostgreSQL of DATABASE_URL.
-  queue: async () => commands(INSTALL_PG, 'node test/reliability/soak/queue/run.ts'),
+  queue: async () =>
+    commands('npm install --prefix examples/pg-boss', 'node test/reliability/soak/queue/run.ts'),
   // Each property of hostile input so many times as often, that many random responses, and a cut at each byte.
   faults: () =>
     vitest(['reliability/faults', 'reliability/hostile'], {

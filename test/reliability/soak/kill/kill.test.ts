@@ -6,13 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, type TestContext, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
-import { createDatabase } from '../postgres.ts';
 import { type Held, type KillVerdict, killPushes, killSyncs, start } from './kill.ts';
 
 /** `SOAK_KILLS=200` kills each program more often. SEED repeats a run. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 3);
 const isSoak = KILLS > 3;
-const { DATABASE_URL = '' } = process.env;
 /** Most of the time is spent waiting for processes. */
 const CONCURRENT = { ...NO_HURRY, concurrent: true };
 
@@ -48,24 +46,6 @@ test(
       return { rows, checkpoints };
     };
     await expectIntact((run) => killSyncs({ to, read }, run));
-  },
-);
-
-test.runIf(isSoak && DATABASE_URL)(
-  'the same with a sync to the PostgreSQL of DATABASE_URL',
-  NO_HURRY,
-  async ({ onTestFinished }) => {
-    const { url, rows: all, drop } = await createDatabase(DATABASE_URL);
-    onTestFinished(drop);
-    const read = async (): Promise<Held> => {
-      const exists = await all("SELECT 1 WHERE to_regclass('accounting.checkpoint') IS NOT NULL");
-      if (exists.length === 0) return { rows: [], checkpoints: [] };
-      return {
-        rows: await all('SELECT collection, id, body FROM accounting.record'),
-        checkpoints: await all('SELECT key, value FROM accounting.checkpoint'),
-      };
-    };
-    await expectIntact((run) => killSyncs({ to: url, read }, run));
   },
 );
 

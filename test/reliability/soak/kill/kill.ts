@@ -126,7 +126,6 @@ function changingRecords(random: SeededRandom, seed: number, records: number) {
   };
 }
 
-/** jsonb sorts the names of an object. */
 function textOf(body: object | string): string {
   const record: object = typeof body === 'string' ? JSON.parse(body) : body;
   return JSON.stringify(Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))));
@@ -162,7 +161,7 @@ function passedBy(token: string | undefined): (id: string) => boolean {
 
 /** Kills syncs at random moments, while a writer changes, deletes and creates records. */
 export async function killSyncs(
-  { to, read }: { readonly to: string; readonly read: () => Held | Promise<Held> },
+  { to, read }: { readonly to: string; readonly read: () => Held },
   { kills: wanted, seed, records }: { kills: number; seed: number; records: number },
 ): Promise<KillVerdict> {
   const random = new SeededRandom(seed);
@@ -183,7 +182,7 @@ export async function killSyncs(
     });
     const mostRequests = records * random.pick([0.2, 0.2, 0.2, 1.5]);
     const isKilled = await killAtRandom(child, { sandbox, random, mostRequests });
-    const held = await read();
+    const held = read();
     findings.push(...broken(held).map((what) => `after run ${runs}: ${what}`));
     if (!isKilled) continue;
     kills += 1;
@@ -192,9 +191,9 @@ export async function killSyncs(
   rest();
   // The first one finishes what was interrupted, the second one reads what has changed since that began.
   for (let run = 0; run < 2; run++) await copy({ ...task, mode: 'incremental' });
-  findings.push(...differences(await read()).lost);
+  findings.push(...differences(read()).lost);
   await copy({ ...task, mode: 'full' });
-  const held = await read();
+  const held = read();
   const { lost, left } = differences(held);
   findings.push(...lost, ...left, ...broken(held));
   return { kills, begun, findings };

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { createClient, isAccountingError, push, sync } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
-import { postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
-import { openPool } from '../postgres.ts';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 
 export const COLLECTIONS = ['accounts', 'products', 'budgetLines'] as const;
 
@@ -15,7 +14,7 @@ interface Service {
 
 /** Brings a copy up to date, or as far as `stopAfter` allows. */
 export interface Copying extends Service {
-  /** A file of SQLite, or the address of PostgreSQL. */
+  /** A file of SQLite. */
   readonly to: string;
   readonly mode: 'full' | 'incremental';
   /** Requests after which the sync pauses. */
@@ -33,22 +32,17 @@ export interface Pushing extends Service {
 }
 
 export async function copy({ baseUrl, apiKey, to, mode, stopAfter }: Copying): Promise<void> {
-  const pool = to.startsWith('postgres:') ? openPool(to, 4) : undefined;
-  try {
-    await sync(createClient({ baseUrl, apiKey }), {
-      tenant: 'acme',
-      collections: COLLECTIONS,
-      target: pool === undefined ? sqliteTarget(to) : postgresTarget(pool),
-      mode,
-      stopAfter: stopAfter === undefined ? undefined : { requests: stopAfter },
-      // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
-      lookbackMs: 1_000,
-      // Runs that are killed apply no deletions, so many can be waiting for the one that is not.
-      maxCandidates: 1_000_000,
-    });
-  } finally {
-    await pool?.end();
-  }
+  await sync(createClient({ baseUrl, apiKey }), {
+    tenant: 'acme',
+    collections: COLLECTIONS,
+    target: sqliteTarget(to),
+    mode,
+    stopAfter: stopAfter === undefined ? undefined : { requests: stopAfter },
+    // The sandbox commits at once: a larger one would hide a checkpoint that is ahead of its rows.
+    lookbackMs: 1_000,
+    // Runs that are killed apply no deletions, so many can be waiting for the one that is not.
+    maxCandidates: 1_000_000,
+  });
 }
 
 async function pushRows(task: Pushing): Promise<void> {

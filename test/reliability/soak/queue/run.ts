@@ -11,7 +11,7 @@ import { createClient, verify } from 'accounting-data-sdk';
 import { postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { plan, SYNC, startQueue } from '../../../../examples/pg-boss/src/queue.ts';
-import { createDatabase } from '../postgres.ts';
+import { createDatabase } from './database.ts';
 import type { Message } from './worker.ts';
 
 const { DATABASE_URL, COMPANIES = '200', SOAK_KILLS = '20' } = process.env;

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { startQueue, work } from '../../../../examples/pg-boss/src/queue.ts';
-import { openPool } from '../postgres.ts';
+import { openPool } from './database.ts';
 
 /** What a worker sends to the program that kills it. Times are in ms, by the clock of this machine. */
 export interface Message {

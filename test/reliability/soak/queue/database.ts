@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { PostgresConnection } from 'accounting-data-sdk/targets';
 
 interface Pool extends PostgresConnection {
@@ -9,7 +8,7 @@ interface Pool extends PostgresConnection {
 
 export function openPool(connectionString: string, max: number): Pool {
   // `pg` is a dependency of the example alone.
-  const require = createRequire(join(process.cwd(), 'examples/pg-boss/package.json'));
+  const require = createRequire(new URL('../../../../examples/pg-boss/package.json', import.meta.url));
   const { Pool } = require('pg') as { readonly Pool: new (options: object) => Pool };
   const pool = new Pool({ connectionString, max });
   pool.on('error', () => {});
@@ -18,7 +17,7 @@ export function openPool(connectionString: string, max: number): Pool {
 
 /** A database of its own on a server. */
 export async function createDatabase(server: string) {
-  const name = `soak_${process.pid}_${Date.now()}`;
+  const name = `queue_${process.pid}_${Date.now()}`;
   const admin = openPool(server, 1);
   await admin.query(`CREATE DATABASE ${name}`);
   const url = new URL(server);
