@@ -44,11 +44,7 @@ describe('the options and the advice for a service', () => {
   });
 
   test.each<[SandboxOptions, option: string[], advice?: string]>([
-    [
-      { ids: { form: 'uuid' }, textIdBounds: 'ignore' },
-      ["pagination: 'page'"],
-      'Bounds on the ids of products',
-    ],
+    [{ ids: { form: 'uuid' }, textIdBounds: 'ignore' }, ["pagination: 'page'"], 'Bounds on the ids of'],
     [{ betweenSeparator: ',' }, [], "{ id: { between: '100,200' } }"],
     [{ pageParameter: 'page' }, ["pageParameter: 'page'"]],
     [{ pageSizeParameter: 'itemsPerPage' }, ["parameters.itemsPerPage: '100'"], 'pass parameters: { items'],
@@ -78,11 +74,7 @@ describe('the options and the advice for a service', () => {
 test.each([
   ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
   ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
-  [
-    'does not take a list of the usual size for a whole one',
-    { accounts: 30, boms: 12 },
-    { accounts: 'page', boms: 'none' },
-  ],
+  ['does not take the usual size for whole', { accounts: 30, boms: 12 }, { accounts: 'page', boms: 'none' }],
 ])('a probe of a service without pagination %s', async (_, records, pagination) => {
   const ids = { form: 'uuid' } as const;
   const sandbox = createSandbox({ paginated: false, ids, textIdBounds: 'ignore', records });

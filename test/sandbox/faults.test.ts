@@ -9,8 +9,7 @@ describe('content of a response', () => {
     const sandbox = createSandbox({ problemType: 'urn' });
     for (const [status, retryAfter, committed] of [
       [429, 7, false],
-      [503, 'soon', true],
-      [429, undefined, false],
+      [503, undefined, true],
     ] as const) {
       const before = sandbox.store.products.count;
       sandbox.faults.next({ kind: 'status', status, retryAfter, committed });

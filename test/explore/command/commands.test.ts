@@ -20,10 +20,8 @@ test('get prints a record as the service sends it, an invalid one too', async ()
   sandbox.faults.add({ kind: 'rewrite', body });
   for (const name of ['accountAddresses', 'account-addresses', 'ACCOUNT_ADDRESSES']) {
     const { code, out } = await run(env, ['get', name, '3']);
-    expect([code, JSON.parse(out)]).toMatchObject([
-      0,
-      { ...sandbox.store.accountAddresses.get('3'), street: 7 },
-    ]);
+    const sent = { ...sandbox.store.accountAddresses.get('3'), street: 7 };
+    expect([code, JSON.parse(out)]).toMatchObject([0, sent]);
   }
 });
 
@@ -73,11 +71,8 @@ test('pull --to ends with 3 if the key may not read a collection of the copy any
 
 test('pull --to names the collections that the key may not read', async () => {
   const { sandbox, env } = openSandbox({ records: 50 });
-  const running = run(
-    { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly },
-    argsOf('pull --all --to FILE'),
-  );
-  await ends(running, 0, 'This key may not read boms');
+  const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
+  await ends(run(settings, argsOf('pull --all --to FILE')), 0, 'This key may not read boms');
 });
 
 test.each([
@@ -150,20 +145,13 @@ describe('an error', () => {
     ['status 415', { kind: 'status', status: 415, type: 'something_else' }, '415'],
     ['status 406', { kind: 'status', status: 406, type: 'something_else' }, 'understands JSON and JSON-LD'],
     // Not 4: it is not known whether the record exists.
-    [
-      'status 404 and a page',
-      { kind: 'status', status: 404, body: '<h1>Not Found</h1>' },
-      'ACCOUNTING_BASE_URL',
-    ],
+    ['a 404 that is a page', { kind: 'status', status: 404, body: '<h1>404</h1>' }, 'ACCOUNTING_BASE_URL'],
   ] as const)('with %s says what to do', async (_, fault, said) => {
     const { sandbox, env } = openSandbox();
     sandbox.faults.add(fault, { path: /accounts\/1$/ });
     const { code, log } = await run(env, ['get', 'accounts', '1', '--quiet']);
-    expect([code, log, log.includes('Try again later')]).toEqual([
-      5,
-      expect.stringContaining(said),
-      fault.status === 503,
-    ]);
+    expect([code, log]).toEqual([5, expect.stringContaining(said)]);
+    expect(log.includes('Try again later')).toBe(fault.status === 503);
     expect(log.trimEnd().split('\n')).toHaveLength(2);
   });
 

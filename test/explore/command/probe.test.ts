@@ -53,13 +53,8 @@ test('probe --write shows how the service responds to writes, and names what it 
   const options = { createStatus: 200, requiredFields: ['ean'] } as const;
   const { sandbox, env } = openSandbox({ records: { products: 4 }, ...options });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
-  const { code, out, log } = await run(env, [
-    ...WRITE,
-    '-y',
-    '--verbose',
-    '--draft',
-    '{"ean":"8712345678906"}',
-  ]);
+  const args = [...WRITE, '-y', '--verbose', '--draft', '{"ean":"8712345678906"}'];
+  const { code, out, log } = await run(env, args);
   expect(out).toMatch(/^writes\.createStatus +200 /m);
   const said = `could not be deleted: ${sandbox.store.products.ids().at(-1)}`;
   expect([code, log]).toEqual([5, expect.stringContaining(said)]);

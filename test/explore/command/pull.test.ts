@@ -224,11 +224,7 @@ const UUIDS = { ids: { form: 'uuid' } } as const;
 
 test.each<[what: string, options: SandboxOptions, warning: RegExp]>([
   ['records may be hidden', { hiddenRecords: 0.05, order: 'updated-desc' }, /in the order of ids, or hides/],
-  [
-    'a list repeats',
-    { ...UUIDS, order: 'updated-asc', ties: 'each-page' },
-    /list of accounts repeated \d+ rec/,
-  ],
+  ['a list repeats', { ...UUIDS, order: 'updated-asc', ties: 'each-page' }, /accounts repeated \d+ rec/],
   ['it read by page', UUIDS, /^Read by page: accounts\. If a record was deleted/m],
 ])('pull warns if %s, but not with --quiet', async (_, options, warning) => {
   const common = { timestampsEverywhere: true, clock: '2026-05-01T12:00:00Z' };

@@ -24,12 +24,7 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
   ['longer rows and empty ones', 'productNumber;name\n;\n ; \n"";\nA;Desk;; ;\n;;;\n', {}],
   ['columns without a name', ';productNumber;;name;\nx;A;y;Desk;z\n', {}],
   ['a line break in a name', 'productNumber|"na\nme"|name\nA|x|Desk\n', {}, ['--ignore-column', 'na\nme']],
-  [
-    'other marks in a name',
-    'productNumber\tSize (S|M|L), a,b\tname\nA\t1,2|3\tDesk\n',
-    {},
-    ['--ignore-column', 'Size (S|M|L), a,b'],
-  ],
+  ['marks in a name', 'productNumber\ta|b, c,d\tname\nA\t1,2|3\tDesk\n', {}, ['--ignore-column', 'a|b, c,d']],
   ['a delimiter of its own', 'productNumber^name\nA^Desk\n', {}, ['--delimiter', '^']],
   ['another delimiter than its sep=', 'sep=;\nproductNumber\tname\nA\tDesk\n', {}, ['--delimiter', '\\t']],
   ['a list', 'productNumber,name,tags\nA,Desk, alu | slim |\n', { tags: ['alu', 'slim'] }],
@@ -53,11 +48,9 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
   ],
   [
     'columns of other names, those that the service fills too',
-    'Variant SKU,id,createdAt,Note\n A ,EXT-9,2026-01-31,y\n',
+    'Variant SKU,id,createdAt\n A ,EXT-9,2026-01-31\n',
     { name: 'EXT-9', validFrom: '2026-01-31' },
-    words(
-      `--map ' id = name ' --map createdAt=validFrom --map 'Variant SKU=productNumber' --ignore-column ' Note'`,
-    ),
+    words(`--map ' id = name ' --map createdAt=validFrom --map 'Variant SKU=productNumber'`),
   ],
   [
     'members of other names in NDJSON, of which some lines have each',
@@ -91,31 +84,23 @@ test.each<[what: string, text: string, reason: RegExp, flags?: readonly string[]
     'productNumber;packs;kilos;salePrice\nA;2.5;1,234;1,234.50\nB;;;\n',
     /packs: "2.5" is not .*kilos: "1,234" is not .*salePrice: "1,234.50" is not /,
   ],
-  [
-    'too many digits',
-    'productNumber,stockQuantity\nA,9007199254740993\nB,\n',
-    /: .*has more digits than a JSON/,
-  ],
-  ['too many digits in JSON', 'productNumber,extra\nA,[1e400]\nB,\n', /: .*has more digits than a JSON/],
+  ['too many digits', 'productNumber,stockQuantity\nA,9007199254740993\nB,\n', /: .*more digits than a JSON/],
+  ['too many digits in JSON', 'productNumber,extra\nA,[1e400]\nB,\n', /: .*more digits than a JSON/],
   [
     'too many digits in NDJSON',
     '{"productNumber":"A","extra":[{"deep":9007199254740993}]}\n{"productNumber":"B"}\n',
-    /: .*has more digits than a JSON/,
+    /: .*more digits than a JSON/,
   ],
+  ['long texts', `productNumber,description\nA,${LONG}\nB,x\n`, /has 1,000,\d+ characters; at most/],
   [
-    'a million characters',
-    `productNumber,description\nA,${LONG}\nB,x\n`,
-    /has 1,000,\d+ characters; at most/,
-  ],
-  [
-    'a million characters in NDJSON',
+    'long texts in NDJSON',
     `{"productNumber":"A","tags":["${LONG}"]}\n{"productNumber":"B"}\n`,
     /has 1,000,\d+ characters; at most/,
   ],
   ['a code that a spreadsheet rounded', 'upcCode,productNumber\n"8,71E+12",A\n7,B\n', /column as text/],
   [
-    'a code that a spreadsheet rounded in NDJSON',
-    '{"productNumber":"A","ean":"8.71122E+12"}\n{"productNumber":"B"}\n',
+    'such a code in NDJSON',
+    '{"productNumber":"A","ean":"8.7E+12"}\n{"productNumber":"B"}\n',
     /column as text/,
   ],
 ])('push sends the other rows of a file with %s', async (_, text, reason, flags = []) => {
@@ -171,8 +156,8 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ['too many cells', /line 3 has "z" in cell 4, but .* 2 columns/, 'productNumber,name\nA,x\nB,y,,z\n'],
   [
     'a title with line breaks',
-    /line 2 is no header: .*\n.* header on line 5/,
-    '\n"a\nb";;\nx;y;z\n"name";"productNumber";ean\n',
+    /line 2 is no header: .*\n.* on line 5/,
+    '\n"a\nb";;\nx;y;z\n"productNumber"\n',
   ],
   ['an open quote', /row on line 4, cell 2: .* never closed/, 'productNumber,name\r\nA,"x\r\ny"\r\nB,"x\r\n'],
   ['a quote in a cell', /line 3, cell 1: it has a quote but does not begin/, 'productNumber,name\n\nA"B,x\n'],
@@ -202,11 +187,7 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
 test.each<[what: string, reason: RegExp, text: string, maps?: string[]]>([
   ['an unknown field', /line 1 names "nam" \(did you mean name\?\)/, '{"productNumber":"A","nam":"x"}\n'],
   ['a torn line', /line 2 is not a JSON object/, '{"productNumber":"A"}\n{"productNum'],
-  [
-    'a member twice',
-    /line 1 names the field name 2 times/,
-    '{"productNumber":"A","na\\u006de":1,"name":"z"}\n',
-  ],
+  ['a member twice', /line 1 names the field name 2 times/, '{"na\\u006de":1,"name":"z"}\n'],
   ['a field twice', /line 1 names the field name 2 times/, '{"name":"x","Title":"y"}\n', ['Title=name']],
   ['no member of --map', /no line names "X", which --map/, '{"productNumber":"A"}\n', ['X=name']],
 ])('push writes nothing for NDJSON with %s', async (_, reason, text, maps = []) => {
@@ -252,15 +233,7 @@ const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
   { tags: ['a|b', 'c, d', ''], stockDocumentTypes: [], isWebShop: false, isSaleItem: true },
   { stockQuantity: 0.30000000000000004, stockMinimalQuantity: 1e-7, salePriceDecimals: -2 },
   { salePrice: '-0.1000', saleRrpPrice: '123456789012345678.12345678', tags: ['alu, slim'] },
-  {
-    packs: 5,
-    isOak: true,
-    sizes: ['S', 'M'],
-    shape: { a: [{ b: null }] },
-    grade: '',
-    depthMm: 2.5,
-    list: [],
-  },
+  { packs: 5, isOak: true, sizes: ['S', 'M'], shape: { a: [{ b: null }] }, grade: '', depthMm: 2.5 },
   { packs: -7, isOak: false, sizes: [], shape: {}, grade: 'A', depthMm: 12345678901234.5, fee: '5.0000' },
   { big: '12345678901234567890', code: '007', exponent: '1e5' },
 ];

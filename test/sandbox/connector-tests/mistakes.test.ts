@@ -43,10 +43,7 @@ const inField = (
   name: 'accounts' | 'products',
   field: string,
   change: (value: unknown) => unknown,
-): Parts => ({
-  collections: [name],
-  store: (record) => ({ ...record, [field]: change(record[field]) }),
-});
+): Parts => ({ collections: [name], store: (record) => ({ ...record, [field]: change(record[field]) }) });
 const isLater = (record: Rec, known: Rec | undefined) => String(record.updatedAt) > String(known?.updatedAt);
 const onlyLater: Parts['store'] = (record, known) => (known && !isLater(record, known) ? known : record);
 const emptyIfUnreadable = (response: Response) => rowsOf(response).catch((): readonly Rec[] => []);
@@ -110,14 +107,8 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
       'cuts names at 255 characters': named((name) => name.slice(0, 255)),
     },
   ],
-  'deletions between pages': [
-    /^\d of 20 accounts (is|are) missing/,
-    { 'reads by page number': { list: byPage() } },
-  ],
-  'a list without an order': [
-    /^\d+ of 2\d accounts (is|are) missing/,
-    { 'trusts that ids ascend': { list: byId() } },
-  ],
+  'deletions between pages': [/^\d of 20 accounts are missing/, { 'reads by page': { list: byPage() } }],
+  'a list without an order': [/^\d+ of 2\d accounts are missing/, { 'trusts the order': { list: byId() } }],
   'hidden rows': [
     /^\d+ of 23 accounts are missing/,
     { 'takes a short page for the last one': { list: byId({ isLast: (rows) => rows.length < 5 }) } },
@@ -147,27 +138,19 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
   ],
   'local times': [
     /^\d of 23 accounts are stale/,
-    { 'writes the bound in UTC': changed(byPage({ since: lastChange(-300_000) })) },
+    { 'writes UTC': changed(byPage({ since: lastChange(-300_000) })) },
   ],
   'a quota': [
     /^The (run rejected: 429|connector got 30 responses with status 429)/,
-    {
-      'takes a 429 for an error': { list: byPage() },
-      'repeats a request at once after a 429': { list: impatient },
-    },
+    { 'rejects at a 429': { list: byPage() }, 'repeats a request at once': { list: impatient } },
   ],
   'interrupted responses': [
     /^\d of 23 accounts (is|are) stale/,
-    {
-      'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) },
-    },
+    { 'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) } },
   ],
   'deleted records': [
     /^\d of \d+ accounts (are still in|is missing from) the copy/,
-    {
-      'never deletes': { isGone: async () => false },
-      'never brings back what was deleted': { forgetsDeleted: false },
-    },
+    { 'never deletes': { isGone: async () => false }, 'never brings back': { forgetsDeleted: false } },
   ],
   'records that are not listed': [
     /^(\d+ of 23 accounts are missing|The run reported success)/,
@@ -184,16 +167,10 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
     /^(3 of 23 products are stale|The run reported success)/,
     {
       'ends at the first collection that fails': { collections: BOTH, endsAtFirstFailure: true },
-      'reports success although a collection is forbidden': {
-        collections: BOTH,
-        isFailure: ({ status }) => status !== 403,
-      },
+      'reports success': { collections: BOTH, isFailure: ({ status }) => status !== 403 },
     },
   ],
-  'killed and started again': [
-    /^\d+ of 23 accounts are missing/,
-    { 'empties its copy first': { emptiesFirst: true } },
-  ],
+  'killed and started again': [/^\d+ of 23 .* missing/, { 'empties its copy': { emptiesFirst: true } }],
 };
 
 const keyOf = ({ productNumber }: { readonly productNumber: string }) => `sku-${productNumber}`;
@@ -207,12 +184,7 @@ const WRITERS: readonly (readonly [name: string, found: RegExp, mistake: string,
     'wipes the fields that it was not given',
     { draft: (row) => ({ description: null, ...row }) },
   ],
-  [
-    'products that exist already',
-    /no product "p-1/,
-    'deletes products without a row',
-    { deletesOthers: true },
-  ],
+  ['products that exist already', /no product "p-1/, 'deletes products of no row', { deletesOthers: true }],
   ['changed rows', /name of product "desk-1" is "Desk 1" in/, 'never updates', { updates: false }],
   ['changed rows', /There are 2 products "desk-1"/, 'creates each of two equal rows', { isUnique: false }],
   [
@@ -234,12 +206,7 @@ const WRITERS: readonly (readonly [name: string, found: RegExp, mistake: string,
   ['products deleted by others', /no product "desk-\d+"\./, 'remembers what it created', { remembers: true }],
   ['keys in another spelling', /There are 2 products "desk-1"/, 'looks for the key as the row has it', {}],
   ['a service that lags', /There are 2 products "desk-/, 'looks first and remembers nothing', {}],
-  [
-    'rejected rows',
-    /The run reported success\. It has to reject\./,
-    'reports success although rows were rejected',
-    { isFailure: () => false },
-  ],
+  ['rejected rows', /The run reported success\. It/, 'reports success', { isFailure: () => false }],
   [
     'rejected rows',
     /There is no product|is "Desk \d+ of last year" in the service/,
@@ -256,12 +223,7 @@ const MISTAKES = [
   ...WRITERS.map(([name, found, mistake, parts]) => [name, mistake, found, writer(parts)] as const),
   ['killed and started again', 'saves its watermark too early', / missing from the/, savingTooEarly()],
   ['two runs at once', 'inserts what it did not find when it began', / more than once/, insertingTwice()],
-  [
-    'writes killed and started again',
-    'remembers at the end',
-    /There are 2 products "desk-1"/,
-    rememberingAtEnd(),
-  ],
+  ['writes killed and started again', 'remembers at the end', /2 products "desk-1"/, rememberingAtEnd()],
 ] as const satisfies readonly (readonly [string, string, RegExp, ConnectorTestsOptions])[];
 
 // At once: most of the time of a connector is waits.

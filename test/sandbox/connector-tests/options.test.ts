@@ -86,10 +86,7 @@ test.each<[records: unknown, message: string]>([
   [[{ id: '1' }], `${COLUMNS}: street is missing.`],
   [[{ street: 'x' }], `${COLUMNS}: id is missing.`],
   [undefined, `${COLUMNS}.`],
-  [
-    [{ id: '1', street: 'left over' }],
-    'The copy is not empty before the case. The option reset has to empty it',
-  ],
+  [[{ id: '1', street: 'left over' }], 'The copy is not empty before the case. The option reset'],
 ])('a case fails if records returns %j', async (records, message) => {
   const options = connector({ collections: ['accountAddresses'], records: () => records });
   expect(await messageOf('UUIDs', options)).toContain(message);

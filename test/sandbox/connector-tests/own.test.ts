@@ -129,15 +129,11 @@ describe.concurrent('every case is passed by', NO_HURRY, () => {
     ['a push, as in the guide', (lane) => ofTheGuide('push(', lane), { lanes: 9 }],
     ['a full sync to SQLite, as in the guide', (lane) => ofTheGuide('sqliteTarget(', lane), { lanes: 6 }],
     [
-      'a full sync with onBatch',
+      'sync by onBatch',
       () => connectorTests(byOnBatch(SOME)),
       only('deleted records', 'killed and started again'),
     ],
-    [
-      'a full sync of all collections',
-      () => connectorTests(byOnBatch(collectionNames)),
-      only('changed records'),
-    ],
+    ['a sync of all collections', () => connectorTests(byOnBatch(collectionNames)), only('changed records')],
     [
       'changes(), apart from deletions',
       () => connectorTests(byChanges()),

@@ -47,12 +47,7 @@ const VARIANTS: Readonly<Record<string, SandboxOptions>> = {
     nullFields: 'omitted',
     seed: 99,
   },
-  UUIDs: {
-    order: 'updated-desc',
-    ids: { form: 'uuid' },
-    betweenSeparator: ',',
-    rateLimit: { kind: 'token-bucket' },
-  },
+  UUIDs: { ids: { form: 'uuid' }, betweenSeparator: ',', rateLimit: { kind: 'token-bucket' } },
   ULIDs: { order: 'created-desc', ids: { form: 'ulid' }, afterLastPage: 'not_found' },
 };
 
@@ -67,12 +62,7 @@ const ISO_8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\
 /** Strings that are not a JSON object. Not `[]`: PHP reads it as the same value as `{}`. */
 const NOT_OBJECTS = ['{', '{"name":', 'name=Desk', '"Desk"', '[1]', 'null', ''];
 /** Bodies that can be read and whose content is wrong: one field of another type than its own. */
-const WRONG = [
-  { isInactive: 'perhaps' },
-  { salePriceDecimals: 'two' },
-  { tags: 'one' },
-  { name: { a: 'Desk' } },
-];
+const WRONG = [{ isInactive: 'x' }, { salePriceDecimals: 'x' }, { tags: 'one' }, { name: { a: 'Desk' } }];
 
 /** The order of ids that a service with numeric strings, UUIDs or ULIDs has. The specification leaves their form open. */
 function compareIds(a: string, b: string): number {
