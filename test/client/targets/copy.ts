@@ -103,13 +103,17 @@ const NAMES = (tables: string): readonly (readonly [field: string, column: strin
 /** What the statements of each database decide. All else is tested in SQLite alone: see any-database.test.ts. */
 export function testCopy(engine: string, open: () => Promise<Copy>): void {
   describe(`a copy in ${engine}`, () => {
-    test('has every record of each company, then every change, then no deleted record', async () => {
+    test('has every record of each company, then every change with its time, then no deleted record', async () => {
       const companies = [1, 2].map((seed) =>
         createSandbox({ seed, records: { accounts: 30 * seed, products: 10 }, pageSize: 20 }),
       );
       const [acme, bolt] = companies as [Sandbox, Sandbox];
       const copy = await open();
       await Promise.all([run(bolt, copy, { tenant: 'bolt' }), run(acme, copy)]);
+      const sql = `SELECT synced_at FROM ${copy.views}accounts WHERE tenant = 'acme' AND id IN ('1', '7') ORDER BY id`;
+      const writtenAt = async () => (await copy.query(sql)).map((row) => utc(row.synced_at) ?? '');
+      const [first = '', second = ''] = await writtenAt();
+      expect(Math.abs(Date.parse(first) - Date.now())).toBeLessThan(60_000);
       acme.store.accounts.update('7', { name: 'Renamed' });
       acme.store.products.insert({ name: 'Desk', salePrice: '12345678901234567.8901' });
       expect(await run(acme, copy)).toMatchObject({
@@ -123,6 +127,8 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       const full = reportOf(await run(acme, copy, { mode: 'full' }), 'accounts');
       const deletions = { local: 30, candidates: 1, deleted: 1 };
       expect(full).toMatchObject({ added: 0, changed: 0, unchanged: 29, deletions });
+      const [same, later = ''] = await writtenAt();
+      expect([same, later > second]).toEqual([first, true]);
       expect(await copied(copy)).toEqual(upstream(acme));
       expect(await copied(copy, 'bolt')).toEqual(upstream(bolt));
       expect(await verified(acme, copy)).toMatchObject({ equal: true });
@@ -132,7 +138,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       expect(counts.map(({ tenant, records }) => `${tenant} ${records}`)).toEqual(['acme 29', 'bolt 60']);
     });
 
-    test('says in sync_status how far each collection is, and why the last run failed', async () => {
+    test('says in sync_status how far each collection is', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 12, products: 3 } }, open);
       expect(await statusOf(copy)).toMatchObject({ deletions_checked_at: null, last_error: null });
       const full = await run(sandbox, copy, { mode: 'full' });
@@ -143,22 +149,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         [watermark, lastFullRead, full.endedAt, full.endedAt].map((time) => time?.toISOString()),
       );
       expect([status.records, status.invalid, status.unreadable_dates].map(Number)).toEqual([12, 0, 0]);
-      expect(status).toMatchObject({
-        tenant: 'acme',
-        collection: 'accounts',
-        complete: 'certain',
-        last_error: null,
-      });
-
-      sandbox.faults.add({ kind: 'status', status: 500 });
-      const failing = run(sandbox, copy, { maxOutageMs: 0 }, { retry: false });
-      expect(await caught(failing)).toMatchObject({ code: 'sync_failed' });
-      const failed = await statusOf(copy);
-      expect(failed.last_error).toContain('500');
-      expect(utc(failed.finished_at)).toBe(full.endedAt.toISOString());
-      sandbox.faults.clear();
-      await run(sandbox, copy);
-      expect((await statusOf(copy)).last_error).toBe(null);
+      expect(status).toMatchObject({ collection: 'accounts', complete: 'certain', last_error: null });
     });
 
     test('has a view with a column for each field, in the order in which they were first seen, whatever their names are', async () => {
@@ -341,21 +332,6 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
   });
 
   describe(`forget in ${engine}`, () => {
-    test('removes one company whole, and the next sync reads it again', async () => {
-      const sandbox = createSandbox({ records: { accounts: 5, products: 5 } });
-      const copy = await open();
-      for (const tenant of ['acme', 'Acme', 'a_me']) {
-        await run(sandbox, copy, { tenant, mode: 'full', prefix: tenant === 'acme' ? 'x:acme' : 'x:acme:y' });
-      }
-      await forget({ tenant: 'acme', target: copy.target });
-      for (const table of ['record', 'seen', 'checkpoint', 'status']) {
-        const tenants = await copy.query(`SELECT DISTINCT tenant FROM ${copy.tables}${table}`);
-        expect(tenants.map(({ tenant }) => tenant).sort()).toEqual(['Acme', 'a_me']);
-      }
-      expect(await run(sandbox, copy)).toMatchObject({ records: 10 });
-      expect(await copied(copy)).toEqual(upstream(sandbox));
-    });
-
     test('removes nothing if it cannot remove everything', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } }, open);
       await copy.keep();

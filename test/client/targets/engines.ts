@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Batch, OpenTarget, SyncTarget, TargetContext } from 'accounting-data-sdk';
-import { postgresTarget, type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
+import {
+  postgresTarget,
+  type SqliteDatabase,
+  type SqliteStatement,
+  sqliteTarget,
+} from 'accounting-data-sdk/targets';
 import { onTestFinished } from 'vitest';
 import { openPglite } from '../../support/pglite.ts';
 
@@ -178,15 +183,13 @@ function failingSqlite(database: DatabaseSync, before: (sql: string) => void): S
     },
     prepare(sql) {
       const statement = database.prepare(sql);
-      const all: typeof statement.all = (...values) => {
-        before(sql);
-        return statement.all(...(values as string[]));
-      };
-      return {
-        run: (...values) => statement.run(...values),
-        get: (...values) => statement.get(...values),
-        all,
-      };
+      const all = statement.all.bind(statement) as SqliteStatement['all'];
+      return Object.assign(statement as SqliteStatement, {
+        all: (...values: Parameters<typeof all>) => {
+          before(sql);
+          return all(...values);
+        },
+      });
     },
     close: () => database.close(),
   };

@@ -84,26 +84,25 @@ test('a copy in PostgreSQL replaces what it cannot store by U+FFFD, counts it, l
   });
 });
 
-test.each<[string, (rows: readonly object[]) => PostgresResult]>([
-  ['pg', (rows) => ({ rows: rows.map((row) => Object.values(row)) })],
-  ['postgres.js', (rows) => rows.map((row) => Object.values(row))],
-])('rows as arrays of %s are rejected before anything is written', async (_, result) => {
+test('postgresTarget takes a connection that resolves to an array of rows, but no rows that are arrays', async () => {
+  const schema = newSchema();
   const sandbox = createSandbox({ records: { accounts: 2 } });
-  const query = async (text: string, values: string[] = []) =>
-    result((await database.query<object>(text, values)).rows);
-  const target = postgresTarget({ query }, { schema: newSchema() });
-  const error = await caught(sync(createClient(sandbox.clientOptions), { tenant: 'acme', target }));
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'connection', retryable: false });
-  expect(sandbox.count()).toBe(0);
-});
-
-test('postgresTarget takes a connection that resolves to an array of rows', async () => {
-  const connection: PostgresConnection = {
-    query: async (text, values) => (await database.query(text, values)).rows,
+  const syncOver = (result: (rows: readonly object[]) => PostgresResult) => {
+    const query: PostgresConnection['query'] = async (text, values) =>
+      result((await database.query<object>(text, values)).rows);
+    return sync(createClient(sandbox.clientOptions), {
+      tenant: 'acme',
+      target: postgresTarget({ query }, { schema }),
+    });
   };
-  const target = postgresTarget(connection, { schema: newSchema() });
-  await write({ target }, batch([{ id: '1' }]));
-  expect(await localIds({ target })).toEqual(['1']);
+  const asArrays = (rows: readonly object[]) => rows.map((row) => Object.values(row));
+  for (const result of [asArrays, (rows: readonly object[]) => ({ rows: asArrays(rows) })]) {
+    const error = await caught(syncOver(result));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'connection', retryable: false });
+  }
+  expect(sandbox.count()).toBe(0);
+  await syncOver((rows) => rows);
+  expect(await localIds({ target: postgresTarget(database, { schema }) })).toEqual(['1', '2']);
 });
 
 test('a copy in PostgreSQL keeps the digits of amounts, has types for them and for times, and compares ids by their bytes', async () => {
@@ -252,9 +251,7 @@ test('a role that owns the schema makes the first copy without the right to crea
 
 test.each([
   ['first', [], 'CREATE on the database postgres'],
-  ['first', ['CREATE SCHEMA *'], 'USAGE on the schema *, CREATE on the schema *'],
   ['first', ['CREATE SCHEMA *', 'GRANT USAGE ON SCHEMA * TO *_role'], 'CREATE on the schema *'],
-  ['later', [...WRITER, 'REVOKE INSERT ON *.record FROM *_role'], 'INSERT on the table *.record'],
   [
     'later',
     [...WRITER, 'REVOKE ALL ON *.field FROM *_role'],

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
   type ClientOptions,
@@ -47,47 +47,47 @@ test('a second sync or a forget of a tenant in one SQLite file fails with concur
   expect(readdirSync(dirname(file))).toEqual(['books.sqlite']);
 });
 
-test.each([
-  ['was killed', (lock: DatabaseSync) => lock.close()],
-  // What every attempt does first.
-  ['only tries to lock it', (lock: DatabaseSync) => lock.exec('BEGIN; SELECT * FROM sqlite_master')],
-])('the lock file of a process that %s does not lock its tenant', async (_, attempt) => {
+test('the lock file that a killed process left, and that another only tries to lock, does not lock its tenant', async () => {
   const { target, file } = openSqlite();
   using lock = new DatabaseSync(`${file}-lock-acme`);
-  attempt(lock);
+  // What every attempt does first.
+  lock.exec('BEGIN; SELECT * FROM sqlite_master');
   const opened = await openTarget(target);
   await opened.close?.();
   expect(existsSync(`${file}-lock-acme`)).toBe(false);
 });
 
-test.each<[string, string, (file: string) => void]>([
-  ['a file that is no database', 'list.csv', (file) => writeFileSync(file, 'id;name\n'.repeat(200))],
-  ['a folder', 'books', (file) => mkdirSync(file)],
-  ['a file in a folder that does not exist', 'none/books.sqlite', () => {}],
-])('sqliteTarget rejects %s', async (_, name, prepare) => {
-  const file = temporaryFile(name);
-  prepare(file);
-  const error = await openingFails(sqliteTarget(file));
+test.each<[string, string, (target: SyncTarget) => unknown]>([
+  ['a sync into a file that is no database', 'list.csv', openTarget],
+  ['a sync into a folder', '', openTarget],
+  ['a sync into a file in a folder that does not exist', 'none/books.sqlite', openTarget],
+  [
+    'verify of a file that does not exist',
+    'none.sqlite',
+    (target) => verify(clientOf(createSandbox()), { tenant: 'acme', target }),
+  ],
+  ['forget in a file that does not exist', 'none.sqlite', (target) => forget({ tenant: 'acme', target })],
+])('%s rejects, names it, and creates none', async (_, name, work) => {
+  const folder = dirname(temporaryFile());
+  writeFileSync(join(folder, 'list.csv'), 'id;name\n'.repeat(200));
+  const file = join(folder, name);
+  const error = await caught(Promise.resolve(sqliteTarget(file)).then(work));
   expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   expect(`${error}`).toContain(file);
+  expect(readdirSync(folder)).toEqual(['list.csv']);
 });
 
 test('a sync to SQLite on a full disk fails at a batch, and the next run writes that batch', async () => {
   const sandbox = createSandbox({ records: { accounts: 200 } });
-  const { file } = openSqlite();
-  const database = new DatabaseSync(file);
+  using database = new DatabaseSync(temporaryFile());
   database.exec('PRAGMA max_page_count = 20');
-  const target = sqliteTarget(database);
-  const run = () => syncAccounts(sandbox, target);
+  const run = () => syncAccounts(sandbox, sqliteTarget(database));
+  const count = () => Number(database.prepare('SELECT count(*) AS n FROM accounting_record').get()?.n);
   expect(`${await caught(run())}`).toContain('full');
-  const { kept } = database.prepare('SELECT count(*) AS kept FROM accounting_record').get() as {
-    kept: number;
-  };
-  expect(kept).toBeLessThan(200);
+  expect(count()).toBeLessThan(200);
   database.exec('PRAGMA max_page_count = 100000');
   await run();
-  const { count } = database.prepare('SELECT count(*) AS count FROM accounts').get() as { count: number };
-  expect(count).toBe(200);
+  expect(count()).toBe(200);
   // It belongs to the caller.
   expect(database.isOpen).toBe(true);
 });
@@ -150,11 +150,11 @@ test('every call leaves a file of SQLite that can be read without the right to w
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
   const { file, query } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
-  await syncAccounts(sandbox, sqliteTarget(file));
-  const error = await caught(syncAccounts(sandbox, sqliteTarget(file, { tablePrefix: 'other_' })));
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-  expect(`${error}`).toContain('viewPrefix');
-  await syncAccounts(sandbox, sqliteTarget(file, { tablePrefix: 'other_', viewPrefix: 'other_' }));
+  const into = (options: object) => syncAccounts(sandbox, sqliteTarget(file, options));
+  await into({});
+  const error = await caught(into({ tablePrefix: 'other_' }));
+  expect(error).toMatchObject({ argument: 'target', message: expect.stringContaining('viewPrefix') });
+  await into({ tablePrefix: 'other_', viewPrefix: 'other_' });
   expect(await query('SELECT count(*) AS count FROM other_accounts')).toEqual([{ count: 3 }]);
 });
 
@@ -192,14 +192,4 @@ test('forget leaves nothing of a company in a SQLite file', async () => {
   expect(readFileSync(copy.file).includes('Very secret')).toBe(false);
   await forget({ tenant: 'acme', target: copy.target });
   expect(readFileSync(copy.file).includes('Shorter')).toBe(false);
-});
-
-test.each(['verify', 'forget'])('%s does not create a SQLite file', async (name) => {
-  const { target, file } = openSqlite();
-  const options = { tenant: 'acme', target };
-  const error = await caught(
-    name === 'verify' ? verify(clientOf(createSandbox()), options) : forget(options),
-  );
-  expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
-  expect(existsSync(file)).toBe(false);
 });
