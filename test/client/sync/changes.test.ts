@@ -167,22 +167,13 @@ test.each(['keyset', 'page'] as const)(
   },
 );
 
+// That a hidden Date loses no change is simulated in test/reliability/histories/sync.
 describe('the watermark', () => {
   test('is the Date of the first response of the run, not of the last and no updatedAt', async () => {
     const books = withAccounts(40, { timestampsEverywhere: true });
     books.sandbox.onRequest(() => books.sandbox.clock.advance(10_000));
     await readAccounts(books);
     expect(stateIn(books.states).watermark).toBe(START);
-  });
-
-  test('is the local clock less a margin if the Date header is hidden, which sets no clock back', async () => {
-    vi.useFakeTimers({ now: Date.parse(START) + MINUTE_MS, toFake: ['Date'] });
-    const books = setUpSync();
-    await readAccounts(books);
-    books.sandbox.faults.next({ kind: 'rewrite', headers: { Date: null } });
-    const report = await readAccounts(books);
-    expect(report).toMatchObject({ clockWentBack: false, watermark: new Date('2026-01-05T07:56:00Z') });
-    vi.useRealTimers();
   });
 
   test('lies before the request of a slow first response, whose data is older than its Date', async () => {

@@ -343,27 +343,6 @@ test.each(FORMS)('a sync delivers the other rows, then fails: %s', async (why, f
   expect([copy.ids.length, deleted]).toEqual([25, ['99']]);
 });
 
-test('a run of changes in which an id cannot be read keeps the watermark of the last one', async () => {
-  const books = unreadable((row) => ({ ...row, id: null }));
-  const { faults, clock, store } = books.sandbox;
-  faults.clear();
-  await readAccounts(books);
-  const { watermark } = stateIn(books.states);
-  clock.advance(3_600_000);
-  for (const id of ['3', '4']) store.accounts.update(id, { name: 'Changed' });
-  const body = (text: string) => text.replaceAll('"id":"4"', '"id":4');
-  faults.add({ kind: 'rewrite', body }, { path: /\/accounts$/, probability: 1 });
-  const copy = new Copy();
-  for (let runs = 0; runs < 2; runs++) {
-    clock.advance(3_600_000);
-    expect(await caught(readAccounts(books, {}, copy.take))).toMatchObject({ reason: 'unreadable_id' });
-    expect([copy.ids, stateIn(books.states).watermark]).toEqual([['3'], watermark]);
-  }
-  faults.clear();
-  expect(await readAccounts(books, {}, copy.take)).toMatchObject({ status: 'done' });
-  expect(copy.ids).toEqual(['3', '4']);
-});
-
 test('a run that resumes one which met such a row reads everything again', async () => {
   const books = unreadable((row) => ({ ...row, id: null }));
   const copy = new Copy();

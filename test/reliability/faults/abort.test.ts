@@ -1,8 +1,8 @@
-import type { ClientOptions, EndEvent } from 'accounting-data-sdk';
+import type { ClientOptions } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { callWith, METHODS, quickClient } from '../../support/four-methods.ts';
-import { empty, misbehave, problem } from '../../support/responses.ts';
+import { misbehave, problem } from '../../support/responses.ts';
 import {
   type ScriptedResponse,
   type ScriptedServer,
@@ -98,19 +98,6 @@ test('a create calls no fetch after the signal, whenever it fires', async () => 
   }
   expect(calls).toContain(false);
   expect(calls).not.toContain(true);
-});
-
-test('an update that is aborted while its record is read ends as aborted', async () => {
-  await using server = await scriptedServer(empty(204), misbehave.stall);
-  const ends: unknown[] = [];
-  const on = { end: ({ method, result }: EndEvent) => void ends.push([method, result]) };
-  await expectToStop(server, 2, (options) =>
-    quickClient(server.url, { on }).products.update('42', { name: 'x' }, options),
-  );
-  expect(ends).toEqual([
-    ['GET', 'aborted'],
-    ['PATCH', 'aborted'],
-  ]);
 });
 
 test('an apiKey function that rejects after the signal has fired is not an unhandled rejection', async () => {

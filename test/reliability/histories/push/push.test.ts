@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
 import { onVirtualClock } from '../../../support/virtual-clock.ts';
-import { playPush, wasKilled, wasStopped } from './history.ts';
+import { playPush, wasKilled } from './history.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Of faults seeded by hand into push, the histories that found any found it in the first eight. */
@@ -14,16 +14,14 @@ test(
   NO_HURRY,
   async () => {
     const seeds = seedsToRun(USUAL);
-    const figures = { pushes: 0, killed: 0, stopped: 0, incompleteLists: 0, created: 0, open: 0 };
+    const figures = { pushes: 0, killed: 0, incompleteLists: 0, open: 0 };
     await expectNoFindings(seeds, async (seed) => {
       const history = await playAlone(seed);
       const all = history.pushes.flatMap(({ runs, clean }) => [...runs, ...clean]);
       const results = all.flatMap((run) => run.results);
       figures.pushes += all.length;
       figures.killed += all.filter(wasKilled).length;
-      figures.stopped += all.filter(wasStopped).length;
       figures.incompleteLists += all.filter(({ report }) => report?.complete === 'likely').length;
-      figures.created += results.filter(({ action }) => action === 'created').length;
       figures.open += results.filter(({ reason }) => reason?.includes('run the push again')).length;
       return verdictOn(history);
     });
