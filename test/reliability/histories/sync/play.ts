@@ -46,7 +46,7 @@ export async function playSync(seed: number): Promise<SyncHistory> {
   const findsDeletions = !hides && random.chance(0.6);
   const runs = random.int(2, 6);
   let crashes = 0;
-  const runOnce = async (process: Process, mode: 'incremental' | 'full') => {
+  const runOnce = async (process: Process, mode: Mode) => {
     if (world.servers.size === 1 && random.chance(0.4)) await changesOnce(process, transactional, mode);
     else await syncOnce(process, transactional, mode, random.int(1, 3));
   };
@@ -69,20 +69,17 @@ export async function playSync(seed: number): Promise<SyncHistory> {
   return { findings: [...lost, ...world.lost(), ...world.left()], world, crashes, runs };
 }
 
-async function changesOnce(
-  process: Process,
-  transactional: boolean,
-  mode: 'incremental' | 'full',
-): Promise<void> {
+type Mode = 'incremental' | 'full';
+
+async function changesOnce(process: Process, transactional: boolean, mode: Mode): Promise<void> {
   const [collection] = Object.values(process.client());
   if (collection === undefined) throw new Error('no collection');
   const store = transactional ? process.readOnlyStore() : process.store();
-  try {
+  const run = async () => {
     for await (const batch of changes(collection, { store, tenant: 'acme', mode, maxOutageMs: 0 }))
       take(process, transactional, batch);
-  } catch (error) {
-    if (!isExpected(error)) throw error;
-  }
+  };
+  await endsAsExpected(run());
 }
 
 /** Takes a batch into the copy, in one transaction with its checkpoint or row by row. */
@@ -91,58 +88,46 @@ function take(process: Process, transactional: boolean, batch: Batch<{ id: strin
   else process.upsert(batch.collection, batch.records);
 }
 
-async function syncOnce(
-  process: Process,
-  transactional: boolean,
-  mode: 'incremental' | 'full',
-  concurrency: number,
-): Promise<void> {
-  try {
-    await sync(process.client(), {
-      store: transactional ? process.readOnlyStore() : process.store(),
-      tenant: 'acme',
-      mode,
-      concurrency,
-      maxOutageMs: 0,
-      onBatch: (batch) => take(process, transactional, batch),
-    });
-  } catch (error) {
-    for (const { error: each } of isAccountingError(error, 'sync_failed') ? error.errors : [{ error }]) {
-      if (!isExpected(each)) throw error;
-    }
-  }
+async function syncOnce(process: Process, transactional: boolean, mode: Mode, concurrency: number) {
+  const run = sync(process.client(), {
+    store: transactional ? process.readOnlyStore() : process.store(),
+    tenant: 'acme',
+    mode,
+    concurrency,
+    maxOutageMs: 0,
+    onBatch: (batch) => take(process, transactional, batch),
+  });
+  await endsAsExpected(run);
 }
 
 /** A full read with a state of its own, which compares the ids of the copy. */
-async function findDeletions(
-  world: SyncWorld,
-  process: Process,
-  pagination: 'keyset' | 'page',
-): Promise<void> {
-  try {
-    await sync(process.client(pagination), {
-      store: memoryStore(),
-      tenant: 'acme',
-      mode: 'full',
-      localIds: (name) => [...(world.sink.get(name)?.keys() ?? [])],
-      onDelete: (ids, name) => process.remove(name, ids),
-      onBatch: ({ collection, records }) => process.upsert(collection, records),
-      maxCandidates: Number.POSITIVE_INFINITY,
-      maxOutageMs: 0,
-    });
-  } catch (error) {
-    for (const { error: each } of isAccountingError(error, 'sync_failed') ? error.errors : [{ error }]) {
-      // The first listed record, or all of them, were deleted meanwhile.
-      const aborted = isAccountingError(each, 'deletions_aborted');
-      // Listed in another order each time, pages repeat each other.
-      const repeated = pagination === 'page' && isAccountingError(each, 'filter_ignored');
-      if (!aborted && !repeated && !isExpected(each)) throw error;
-    }
-  }
+async function findDeletions(world: SyncWorld, process: Process, pagination: 'keyset' | 'page') {
+  const run = sync(process.client(pagination), {
+    store: memoryStore(),
+    tenant: 'acme',
+    mode: 'full',
+    localIds: (name) => [...(world.sink.get(name)?.keys() ?? [])],
+    onDelete: (ids, name) => process.remove(name, ids),
+    onBatch: ({ collection, records }) => process.upsert(collection, records),
+    maxCandidates: Number.POSITIVE_INFINITY,
+    maxOutageMs: 0,
+  });
+  // The first listed record, or all of them, were deleted meanwhile. Listed in another order each time, pages repeat
+  // each other.
+  const codes = pagination === 'page' ? ['deletions_aborted', 'filter_ignored'] : ['deletions_aborted'];
+  await endsAsExpected(run, codes);
 }
 
-/** A crash, even one in the middle of a store write; or a request without a response. */
-function isExpected(error: unknown): boolean {
-  if (error instanceof Crash || isAccountingError(error, 'connection_failed')) return true;
-  return isAccountingError(error, 'checkpoint') && error.cause instanceof Crash;
+/** A run ends well, by a crash, even one in the middle of a store write, by a request without a response, or so. */
+async function endsAsExpected(run: Promise<unknown>, codes: readonly string[] = []): Promise<void> {
+  const isExpected = (error: unknown) => {
+    if (error instanceof Crash) return true;
+    if (!isAccountingError(error)) return false;
+    if (isAccountingError(error, 'checkpoint')) return error.cause instanceof Crash;
+    return ['connection_failed', ...codes].includes(error.code);
+  };
+  await run.catch((error: unknown) => {
+    const errors = isAccountingError(error, 'sync_failed') ? error.errors : [{ error }];
+    if (!errors.every((each) => isExpected(each.error))) throw error;
+  });
 }
