@@ -31,6 +31,9 @@ test('sandbox.fetch follows a redirect as fetch does, and forwards nothing to an
   const followed = await get();
   expect([followed.url, followed.redirected]).toEqual([`${sandbox.baseUrl}/api/public/v1/accounts`, true]);
   expect(await followed.json()).toEqual([{ id: '1', name: 'a' }]);
+  // A POST becomes a GET.
+  sandbox.faults.next(redirect);
+  expect((await get({ method: 'POST' })).status).toBe(200);
   sandbox.faults.next(redirect);
   await expect(get({ redirect: 'error' })).rejects.toThrow('fetch failed');
   sandbox.faults.next(redirectTo('https://elsewhere.example/'));

@@ -1,11 +1,6 @@
 import { type CollectionName, createClient } from 'accounting-data-sdk';
 import type { CollectionDetails, ProbeReport } from 'accounting-data-sdk/explore';
-import {
-  createSandbox,
-  type Sandbox,
-  type SandboxFetch,
-  type SandboxOptions,
-} from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 
 /** Everything that API Platform does and the specification does not say, as far as one service can have it. */
 export const API_PLATFORM: SandboxOptions = {
@@ -54,7 +49,7 @@ export function productSandbox(options: SandboxOptions = {}, count = 211) {
 export function clientBehind(sandbox: Sandbox, rewrite: (url: URL) => URL | Response) {
   const { baseUrl, apiKey } = sandbox.clientOptions;
   const inner = sandbox.fetch;
-  const fetch: SandboxFetch = async (input, init) => {
+  const fetch: typeof inner = async (input, init) => {
     const made = rewrite(new URL(String(input)));
     return made instanceof Response ? made : inner(made.href, init);
   };

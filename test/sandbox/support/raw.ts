@@ -11,14 +11,8 @@ export interface RawResponse {
 
 /** A request as it goes over the wire. */
 export function rawRequest(path: string, key: string, more: readonly string[] = []): string {
-  return [
-    `GET /api/public/v1${path} HTTP/1.1`,
-    'Host: sandbox',
-    `X-AUTH-TOKEN: ${key}`,
-    ...more,
-    '',
-    '',
-  ].join('\r\n');
+  const head = [`GET /api/public/v1${path} HTTP/1.1`, 'Host: sandbox', `X-AUTH-TOKEN: ${key}`, ...more];
+  return `${head.join('\r\n')}\r\n\r\n`;
 }
 
 /** A connection without a byte for so long stays open for good. */
