@@ -8,8 +8,6 @@ const byPage = { pagination: 'page' } as const;
 const serviceOf: typeof service.serviceOf = (respond, options) =>
   service.serviceOf(respond, { ...byPage, ...options });
 const listing = (ids: readonly number[], pageSize: number) => service.listing(ids, pageSize, byPage);
-const _accountsOf: typeof service.accountsOf = (ids, options, clientOptions) =>
-  service.accountsOf(ids, options, { ...byPage, ...clientOptions });
 /** A service with these pages, and empty ones after them. */
 const withPages = (...pages: readonly (readonly (string | number)[])[]) =>
   serviceOf(({ page = 1 }) => rowsOf(pages[page - 1] ?? []));

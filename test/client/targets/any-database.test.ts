@@ -544,11 +544,12 @@ describe('refresh of a copy', () => {
 
   test('and forget do not take an unknown tenant for a success', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } });
-    const unknown = { tenant: 'acmee', target: copy.target };
+    // Neither the case of letters nor a wildcard of LIKE makes it another tenant.
+    const unknown = { tenant: 'AC_E', target: copy.target };
     expect(await forget(unknown)).toBe(false);
     const error = await caught(refresh(clientOf(sandbox).products, { ...unknown, ids: ['1'] }));
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
-    expect(await copied(copy, 'acmee')).toEqual([]);
+    expect(await copied(copy, 'AC_E')).toEqual([]);
     expect(await copied(copy)).toEqual(upstream(sandbox));
     expect(await forget({ ...unknown, tenant: 'acme' })).toBe(true);
   });

@@ -209,13 +209,6 @@ test('rule 4: a short response proves its interval in another order, and up to i
   expect(other.deliver()).toEqual(['58…87']);
 });
 
-test('rule 5: an empty interval is proven', () => {
-  const read = reading(middle({ highest: 500n }));
-  const [query = ''] = read.next();
-  read.respond(query, []);
-  expect(read.deliver()).toEqual(['58…87']);
-});
-
 test('rule 5: the read begins again if the first bound hides rows, and ends with an error if they come again', () => {
   const read = reading(startOf(everything));
   expect(read.play(range(1, 30), [])).toEqual(['_page=1', 'lte=29']);
@@ -258,34 +251,16 @@ test.each<[string, Partial<ReadState>, readonly number[], string[], string]>([
   },
 );
 
-test('rule 6: a second page with the rows of the first is the end: the service ignores page numbers', () => {
-  const read = reading(middle({ isNearEnd: true }));
-  read.play(range(59, 75), range(59, 75));
-  expect(isEnded(read.state())).toBe(true);
-});
-
 test('rule 6: a list of changes ends with an empty response', () => {
   const read = reading(startOf(changes), changes);
   expect(read.play([])).toEqual(['_page=1']);
   expect(isEnded(read.state())).toBe(true);
 });
 
-test('rule 7: a row outside of its interval is an error', () => {
-  const read = reading(middle());
-  const [query = ''] = read.next();
-  expect(thrown(() => read.respond(query, [12]))).toBeInstanceOf(FilterIgnoredError);
-});
-
 test('rule 7: so many responses in a row that prove nothing are an error', () => {
   const read = reading(middle({ fruitless: MAX_FRUITLESS - 1 }));
   const [query = ''] = read.next();
   expect(thrown(() => read.respond(query, range(59, 87)))).toBeInstanceOf(FilterIgnoredError);
-});
-
-test.each(['A-41', '041', '-41', ''])('rule 7: the id %j can be read only by page', (id) => {
-  const read = reading(middle());
-  const [query = ''] = read.next();
-  expect(read.respond(query, [59, id])).toBeUndefined();
 });
 
 test('requests intervals that touch, and takes their responses in any order', () => {
