@@ -18,54 +18,49 @@ import { caught } from '../../support/caught.ts';
 import { advance, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
 import { failureOf, setUpSync } from './set-up.ts';
 
-/** A target that keeps one copy for each tenant in memory, and says what was called. */
+/** A target that keeps one collection in memory, and says what was called. */
 function memoryTarget(more: Partial<OpenTarget> = {}) {
   const calls: string[] = [];
-  const copies = new Map<string, Map<string, unknown>>();
+  const copy = new Map<string, unknown>();
   const states = new Map<string, string>();
   const batches: Batch<{ id: string }>[] = [];
+  const opened: OpenTarget = {
+    store: { get: (key) => states.get(key) },
+    onBatch(batch) {
+      batches.push(batch);
+      for (const [at, { id }] of batch.records.entries()) copy.set(id, batch.rows[at]);
+      states.set(batch.key, batch.checkpoint);
+    },
+    localIds(collection) {
+      calls.push(`localIds ${collection}`);
+      return copy.keys();
+    },
+    onDelete(ids, collection) {
+      calls.push(`onDelete ${collection}`);
+      for (const id of ids) copy.delete(id);
+    },
+    close: () => void calls.push('close'),
+    ...more,
+  };
   const target: SyncTarget = {
     open(tenant) {
       calls.push(`open ${tenant}`);
-      const copy = copies.get(tenant) ?? new Map<string, unknown>();
-      copies.set(tenant, copy);
-      return {
-        store: { get: (key) => states.get(key) },
-        onBatch(batch) {
-          batches.push(batch);
-          for (const [at, { id }] of batch.records.entries()) {
-            copy.set(`${batch.collection}/${id}`, batch.rows[at]);
-          }
-          states.set(batch.key, batch.checkpoint);
-        },
-        *localIds(collection) {
-          calls.push(`localIds ${collection}`);
-          for (const key of copy.keys()) if (key.startsWith(`${collection}/`)) yield key.split('/')[1] ?? '';
-        },
-        onDelete(ids, collection) {
-          calls.push(`onDelete ${collection}`);
-          for (const id of ids) copy.delete(`${collection}/${id}`);
-        },
-        close() {
-          calls.push('close');
-        },
-        ...more,
-      };
+      return opened;
     },
   };
-  return { target, calls, copies, batches };
+  return { target, calls, copy, batches };
 }
 
 test('a target takes the records and the state of its tenant, and is closed', async () => {
   const { client, sandbox } = setUpSync({ records: { accounts: 25 } });
   const { accounts } = sandbox.store;
-  const { target, calls, copies, batches } = memoryTarget();
+  const { target, calls, copy, batches } = memoryTarget();
   const options = { tenant: 'acme', target, collections: ['accounts'] as const };
   await sync(client, options);
   accounts.delete('1');
   expect((await sync(client, options)).records).toBe(0);
   expect(calls).toEqual(['open acme', 'close', 'open acme', 'close']);
-  expect(copies.get('acme')?.size).toBe(25);
+  expect(copy.size).toBe(25);
   const modes = batches.map(({ tenant, mode, last }) => `${tenant} ${mode} ${last}`);
   expect(modes.slice(-3)).toEqual(['acme full false', 'acme full true', 'acme incremental true']);
 
@@ -74,7 +69,7 @@ test('a target takes the records and the state of its tenant, and is closed', as
   const report = await sync(client, { ...options, mode: 'full', maxCandidates: 3 });
   expect(report.collections[0]?.deletions).toMatchObject({ local: 25, deleted: 1 });
   expect(calls).toEqual(['open acme', 'localIds accounts', 'onDelete accounts', 'close']);
-  expect([...(copies.get('acme')?.values() ?? [])]).toEqual(accounts.all());
+  expect([...copy.values()]).toEqual(accounts.all());
 });
 
 test('the rows of a batch are what the service sent, at the positions of the records, without invalid ones', async () => {
