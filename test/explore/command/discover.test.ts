@@ -41,7 +41,7 @@ describe('discover', () => {
     const file = folder()('schemas.ts');
     const discover = (flag: string) => run(env, ['discover', 'boms', '-q', flag, file]);
     await discover('--out');
-    // A formatter changes the code, and more records the comments.
+    // A formatter changes the layout, and more records change the comments.
     const text = await formatted(readFileSync(file, 'utf8'), ...FORMATTER_DEFAULTS);
     expect(text).not.toBe(readFileSync(file, 'utf8'));
     writeFileSync(file, text);

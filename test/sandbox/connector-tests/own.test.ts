@@ -25,7 +25,7 @@ const only = (...names: string[]) => ({
   names: process.env.SOAK_CONNECTORS === undefined ? names : undefined,
 });
 
-/** A copy in a Map for each collection, with a client whose waits are short, which reads names that are numbers. */
+/** A connector whose copy is a Map for each collection. */
 function toMap(
   collections: readonly CollectionName[],
   read: (service: ConnectorRun, copy: ReturnType<typeof copyOf>) => Promise<unknown>,
@@ -49,6 +49,7 @@ function copyOf() {
   };
 }
 
+/** With short waits. By default, a 404 after the last page and a name that is a number are errors. */
 const clientOf = ({ baseUrl, apiKey }: ConnectorRun) =>
   createClient({
     baseUrl,
