@@ -1,6 +1,6 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { call } from './support/call.ts';
+import { call, ids } from './support/call.ts';
 import { play } from './support/play.ts';
 
 describe('sandbox.store', () => {
@@ -85,4 +85,15 @@ test('ids.start and ids.gap give sparse ascending ids', () => {
   const gaps = all.slice(1).map((id, i) => id - (all[i] ?? 0));
   expect([all[0], Math.min(...gaps) > 0, new Set(gaps).size > 10]).toEqual([500, true, true]);
   expect((all.at(-1) ?? 0) - 500).toBeGreaterThan(98 * 20);
+});
+
+test('a list in no order moves a changed record', async () => {
+  const sandbox = createSandbox({ order: 'none', clock: '2026-01-31', records: { boms: 30 } });
+  const places = new Set<number>();
+  for (let change = 0; change < 9; change += 1) {
+    sandbox.clock.advance(1000);
+    sandbox.store.boms.update('7', { name: `changed ${change}` });
+    places.add(ids(await call(sandbox, '/boms')).indexOf('7'));
+  }
+  expect(places.size).toBeGreaterThan(3);
 });

@@ -173,6 +173,14 @@ describe('a pull into a file', () => {
   });
 });
 
+test('pull --format csv writes the columns of all records', async () => {
+  const { sandbox, env } = openSandbox();
+  for (const record of [{ name: 'Cash, "petty"' }, { tags: ['a'], empty: '' }])
+    sandbox.store.accounts.insert(record);
+  const { out } = await run(env, ['pull', 'accounts', '--format', 'csv']);
+  expect(out).toBe('id,name,tags,empty\n1,"Cash, ""petty""",,\n2,,"[""a""]",""\n');
+});
+
 describe('pull --all', () => {
   /** A pull of everything into a folder. */
   function pullOfAll(options: SandboxOptions) {
