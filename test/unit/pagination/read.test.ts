@@ -251,10 +251,22 @@ test.each<[string, Partial<ReadState>, readonly number[], string[], string]>([
   },
 );
 
+test('rule 6: a second page with the rows of the first is the end: the service ignores page numbers', () => {
+  const read = reading(middle({ isNearEnd: true }));
+  read.play(range(59, 75), range(59, 75));
+  expect(isEnded(read.state())).toBe(true);
+});
+
 test('rule 6: a list of changes ends with an empty response', () => {
   const read = reading(startOf(changes), changes);
   expect(read.play([])).toEqual(['_page=1']);
   expect(isEnded(read.state())).toBe(true);
+});
+
+test('rule 7: a row outside of its interval is an error', () => {
+  const read = reading(middle());
+  const [query = ''] = read.next();
+  expect(thrown(() => read.respond(query, [12]))).toBeInstanceOf(FilterIgnoredError);
 });
 
 test('rule 7: so many responses in a row that prove nothing are an error', () => {
