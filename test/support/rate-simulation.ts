@@ -24,8 +24,6 @@ export interface Scenario {
 }
 
 export interface Result {
-  /** Granted calls of each process. */
-  readonly granted: readonly number[];
   /** Granted calls, as a share of what a client with perfect knowledge could have had. */
   readonly share: number;
   /** For each process, the number of 429s in each window. */
@@ -88,12 +86,11 @@ export async function playScenario(scenario: Scenario): Promise<Result> {
   setTimeout(() => stop.abort(), first + windows * windowMs - Date.now());
   await Promise.all(work);
 
-  const granted = all.map(({ counts }) => counts.granted);
+  const sum = (of: 'granted' | 'failed') => all.reduce((total, { counts }) => total + counts[of], 0);
   return {
-    granted,
-    share: granted.reduce((sum, count) => sum + count, 0) / mostGranted(scenario, first),
+    share: sum('granted') / mostGranted(scenario, first),
     rejections: all.map(({ counts }) => counts.rejections),
-    failed: all.reduce((sum, { counts }) => sum + counts.failed, 0),
+    failed: sum('failed'),
   };
 }
 

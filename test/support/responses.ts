@@ -63,8 +63,6 @@ export const misbehave = {
   closeInHeaders: raw('HTTP/1.1 200 OK\r\ncontent-ty', end),
   garbage: raw('SSH-2.0-OpenSSH_9.6\r\n\r\n', end),
   closeInBody: raw(`${head(200, { 'content-length': String(length) })}${productJson.slice(0, 9)}`, end),
-  shortLength: raw(`${head(200, { 'content-length': '5' })}${productJson}`, end),
-  badChunk: raw(`${head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"id"\r\nZZ\r\n`, end),
   corruptGzip: respond(
     200,
     { ...JSON_TYPE, 'content-encoding': 'gzip' },

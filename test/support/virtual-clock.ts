@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createClient } from 'accounting-data-sdk';
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { eventLoopTurn, settle } from './scripted-server.ts';
@@ -20,12 +21,8 @@ export function useVirtualClock(): void {
  */
 export async function loadTransport(): Promise<void> {
   const fetch = async () => Response.json([{}]);
-  const client = createClient({
-    baseUrl: 'https://load.example',
-    apiKey: 'key',
-    fetch,
-    validation: 'report',
-  });
+  const options = { baseUrl: 'https://load.example', apiKey: 'key', validation: 'report' } as const;
+  const client = createClient({ ...options, fetch });
   await client.accounts.list().pages().next();
 }
 
@@ -89,17 +86,10 @@ export async function advance(ms: number): Promise<void> {
 
 /** The state of a promise now. */
 export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'resolved' | 'rejected'> {
-  let state: 'pending' | 'resolved' | 'rejected' = 'pending';
-  promise.then(
-    () => {
-      state = 'resolved';
-    },
-    () => {
-      state = 'rejected';
-    },
-  );
+  promise.catch(() => {});
   await settle();
-  return state;
+  const [, state] = /^Promise \{\s*<(pending|rejected)>/.exec(inspect(promise)) ?? [];
+  return (state as 'pending' | 'rejected' | undefined) ?? 'resolved';
 }
 
 /** Real time without a timer after which `runToEnd` assumes that the work never ends. */
@@ -107,16 +97,11 @@ const MAX_IDLE_NS = 30_000_000_000n;
 
 /** Advances the clock from timer to timer until the work has ended and no timer is left. Ends as the work does. */
 export function runToEnd<V>(work: Promise<V>): Promise<V> {
-  return advanceWhile(work, () => vi.getTimerCount() > 0);
+  return runUntilSettled(work, () => vi.getTimerCount() > 0);
 }
 
-/** Advances the clock from timer to timer until the work has ended. Ends as the work does. */
-export function runUntilSettled<V>(work: Promise<V>): Promise<V> {
-  return advanceWhile(work, () => false);
-}
-
-/** Advances the clock from timer to timer until the work has ended, and then while there is more. */
-async function advanceWhile<V>(work: Promise<V>, hasMore: () => boolean): Promise<V> {
+/** Advances the clock from timer to timer until the work has ended, and then while there is more. Ends as the work does. */
+export async function runUntilSettled<V>(work: Promise<V>, hasMore = () => false): Promise<V> {
   let ended = false;
   const end = () => {
     ended = true;
