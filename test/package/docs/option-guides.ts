@@ -169,22 +169,19 @@ interface Taken {
   readonly row: Row;
 }
 
-function grouped(taken: readonly Taken[], keyOf: (taken: Taken) => string): Taken[][] {
-  const groups = new Map<string, Taken[]>();
-  for (const one of taken) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return [...groups.values()];
-}
-
 /** An option of several functions: those with the same text share it. */
-function shared(ofName: readonly Taken[]): string {
-  const byText = grouped(ofName, ({ row }) => row.text);
-  const sections = byText.flatMap((same, index) => {
-    const of = same.map((taker) => taker.of).join(', ');
-    return same.slice(0, 1).map(({ row }) => {
-      if (index === 0) return section(row, of, linkOf(row));
-      return `Of ${of}${inBrackets(row.facts)}: ${row.text}\n`;
-    });
-  });
+function shared(taken: readonly Taken[]): string {
+  const texts = new Map<string, { readonly row: Row; readonly of: string[] }>();
+  for (const { of, row } of taken) {
+    const same = texts.get(row.text) ?? { row, of: [] };
+    texts.set(row.text, same);
+    same.of.push(of);
+  }
+  const sections = [...texts.values()].map(({ row, of }, index) =>
+    index === 0
+      ? section(row, of.join(', '), linkOf(row))
+      : `Of ${of.join(', ')}${inBrackets(row.facts)}: ${row.text}\n`,
+  );
   return sections.join('\n');
 }
 
@@ -211,18 +208,16 @@ const others = Object.entries<readonly [table: Table, ...types: readonly string[
   changes: [without(changesOptions, callOptions), 'ChangesOptions'],
   push: [without(pushOptions, callOptions), 'PushOptions'],
 }).flatMap(([of, [table, ...types]]) => rowsOf(table, ...types.map(typeOf)).map((row) => ({ of, row })));
-const byName = grouped(others, ({ row }) => row.name);
-const isOfCalls = ([taken]: readonly Taken[]) =>
-  taken !== undefined && (has(listOptions, taken.row.name) || has(createOptions, taken.row.name));
+const names = [...new Set(others.map(({ row }) => row.name))];
+const isOfCalls = (name: string) => has(listOptions, name) || has(createOptions, name);
+const sectionsOf = (chosen: readonly string[]) =>
+  chosen.map((name) => shared(others.filter(({ row }) => row.name === name))).join('\n');
 
 /** The options of the guide, by the heading above them. */
 export const optionSections = {
   'Client options': client.join('\n'),
-  'Per-call options': byName.filter(isOfCalls).map(shared).join('\n'),
-  'Options of sync, changes and push': byName
-    .filter((taken) => !isOfCalls(taken))
-    .map(shared)
-    .join('\n'),
+  'Per-call options': sectionsOf(names.filter(isOfCalls)),
+  'Options of sync, changes and push': sectionsOf(names.filter((name) => !isOfCalls(name))),
 };
 
 /** Values that the default or the options below the name show. */
