@@ -72,10 +72,9 @@ async function collect<T>(
   source: PaginatorSource<T>,
   wanted: Wanted & { readonly limit: number },
 ): Promise<T[]> {
-  let records: T[] = [];
+  const records: T[] = [];
   try {
     for await (const page of new PageIterator(source, wanted)) {
-      if (page.restarted) records = [];
       for (const record of page.records) {
         if (records.push(record) >= wanted.limit) return records;
       }
