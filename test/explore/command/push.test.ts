@@ -54,7 +54,7 @@ test.each([true, false])('push asks before it writes, not with --dry-run: %s', a
   expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
   expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
   expect(products(sandbox)).toHaveLength(Number(confirmed));
-  // A question would read the rows as its answer.
+  // Standard input has the rows: a question would read them.
   await ends(run(env, ['push', '-', '--key', 'productNumber'], io), 2, 'Pass --yes');
 });
 

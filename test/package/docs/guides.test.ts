@@ -89,12 +89,19 @@ function metricNames(): string[] {
   return made.flatMap(({ mock }) => mock.calls.map(([name]) => name));
 }
 
+const responseOf = (status: number, type?: string) => ({
+  status,
+  problem: { ...parseProblem({}), type },
+  requestId: undefined,
+  rateLimit: undefined,
+  headers: {},
+  retryAfterMs: undefined,
+});
+
 /** The class and code of an error response. */
 function errorOf(type: string | undefined) {
-  const problem = { ...parseProblem({}), type };
-  const response = { status: 499, problem, requestId: undefined, rateLimit: undefined, headers: {} };
   const facts = { method: 'GET', path: '/accounts', attempts: 1, outcome: 'rejected' } as const;
-  return apiErrorOf({ ...response, retryAfterMs: undefined }, facts);
+  return apiErrorOf(responseOf(499, type), facts);
 }
 
 const documented = codes.filter((code) => code !== 'unknown_problem' && errorOf(code).code === code);
@@ -154,17 +161,7 @@ const STATUSES = Array.from({ length: 200 }, (_, index) => 400 + index);
 
 /** Whether the client sends a call again after this status. */
 function isSentAgain(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', status: number): boolean {
-  const response = {
-    status,
-    problem: parseProblem({}),
-    requestId: undefined,
-    rateLimit: undefined,
-    headers: {},
-  };
-  const failure = new Failure('status', {
-    kind: 'status',
-    response: { ...response, retryAfterMs: undefined },
-  });
+  const failure = new Failure('status', { kind: 'status', response: responseOf(status) });
   const retry = { maxAttempts: 5, baseDelayMs: 0, maxDelayMs: 0, updates: true, creates: true };
   const { step } = afterFailure(BEGUN, failure, { method, retry, canMergePatch: false }, 0);
   return ['retry', 'wait', 'refresh_key'].includes(step.next);
