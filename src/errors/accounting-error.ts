@@ -156,10 +156,19 @@ export function printedCause(cause: unknown, depth = 1): PrintedCause {
   };
 }
 
-/** What the service may have done with a write; undefined if it did nothing, and for a GET, which changes nothing. */
-export function outcomeAdvice({ method, outcome, idempotencyKey }: CallFacts): string | undefined {
+/**
+ * What the service may have done with a write; undefined if it did nothing, and for a GET, which changes nothing.
+ * `mustLook`: a create got a 2xx, so sending it again could create a second record.
+ */
+export function outcomeAdvice(
+  { method, outcome, idempotencyKey }: CallFacts,
+  mustLook = false,
+): string | undefined {
   if (method === 'GET' || (outcome !== 'unknown' && outcome !== 'applied')) return undefined;
   const done = outcome === 'applied' ? 'has applied it' : 'may have applied it';
-  const repeat = idempotencyKey === undefined ? '' : ': repeat it only under the same idempotencyKey';
+  const again = mustLook
+    ? ': look for the record before you repeat it'
+    : ': repeat it only under the same idempotencyKey';
+  const repeat = idempotencyKey === undefined ? '' : again;
   return `The service ${done} (outcome: ${outcome})${repeat}.`;
 }

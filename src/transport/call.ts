@@ -8,7 +8,14 @@ import { outageDelayMs } from './outage.ts';
 import type { Received } from './received.ts';
 import { redactOwnText } from './redact.ts';
 import type { ApiRequest } from './request.ts';
-import { afterFailure, BEGUN, type Course, mayHaveApplied, type NextStep } from './retry-policy.ts';
+import {
+  afterFailure,
+  BEGUN,
+  type Course,
+  mayHaveApplied,
+  mustLookFirst,
+  type NextStep,
+} from './retry-policy.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
@@ -163,7 +170,7 @@ export class Call {
       idempotencyKey: this.request.idempotencyKey,
       outcome,
       // What would have been sent again, had attempts been left, may be sent again by the caller.
-      retryable: this.#mustNotRepeat
+      retryable: this.#mustNotRepeat(failure)
         ? false
         : step.next === 'retry' && step.once === undefined
           ? true
@@ -188,9 +195,10 @@ export class Call {
     return redactOwnText(displayPath(this.request.path), this.apiKey);
   }
 
-  /** Whether a service that ignores Idempotency-Key may have applied a create: sent again, it could create a second record. */
-  get #mustNotRepeat(): boolean {
+  /** Whether a create that is sent again could create a second record: after a 2xx, or if the service ignores its key. */
+  #mustNotRepeat(failure: Failure): boolean {
     const { method, settings } = this.request;
-    return method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#course.outcome);
+    const isIgnored = method === 'POST' && !settings.retry.creates && mayHaveApplied(this.#course.outcome);
+    return isIgnored || mustLookFirst(method, failure);
   }
 }

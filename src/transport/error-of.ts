@@ -9,7 +9,7 @@ import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts'
 import { oneLine, sentence, visible } from '../internal/text.ts';
 import type { CallSettings } from './call-options.ts';
 import type { ContentProblem, Failure, FailureDetails, UnusableContent } from './failure.ts';
-import { isTransient } from './retry-policy.ts';
+import { isTransient, mustLookFirst } from './retry-policy.ts';
 
 /**
  * The error that a call ends with, made of its last failure and of what is known of the whole call. `retryable` of the
@@ -26,7 +26,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
       return new ConnectionError(message, { ...facts, retryable: false, hint });
     }
     case 'time':
-      return timeoutError(details, facts, limits);
+      return timeoutError(failure, details, facts, limits);
     case 'throttled':
       return throttledError(details, facts, limits);
     case 'redirect': {
@@ -54,6 +54,11 @@ type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
 
 function called({ method, path }: CallFacts): string {
   return `${method} ${path}`;
+}
+
+/** What to do after the last failure of a write that may have been applied. */
+function adviceAfter(failure: Failure, facts: CallFacts): string | undefined {
+  return outcomeAdvice(facts, mustLookFirst(facts.method, failure));
 }
 
 function withOutcome(advice: string, facts: CallFacts): string {
@@ -120,6 +125,7 @@ function connectionAdvice(
 }
 
 function timeoutError(
+  failure: Failure,
   { limit, waitingFor }: Details<'time'>,
   facts: CallFacts,
   limits: Timeouts,
@@ -135,7 +141,7 @@ function timeoutError(
     return new TimeoutError(message, { ...known, hint }, { limit });
   }
   if (waitingFor === 'response') {
-    const hint = outcomeAdvice(facts) ?? `Try again, or raise ${option}.`;
+    const hint = adviceAfter(failure, facts) ?? `Try again, or raise ${option}.`;
     const message = `${called(facts)} got no complete response ${within}.`;
     return new TimeoutError(message, { ...known, hint }, { limit });
   }
@@ -160,11 +166,7 @@ function throttledError(
   return new RateLimitedError(message, { ...known, hint }, { retryAfterMs, rateLimit });
 }
 
-function contentError(
-  { fault }: Failure,
-  details: UnusableContent,
-  facts: CallFacts,
-): UnexpectedResponseError {
+function contentError(failure: Failure, details: UnusableContent, facts: CallFacts): UnexpectedResponseError {
   const { status, reason, issues = [], recordId, ofCaller = false, cause, came } = details;
   const shown = issues.length === 0 ? '' : ` (${oneLine(issues.join('; '))})`;
   const record = recordId === undefined ? undefined : `record ${visible(recordId.slice(0, 100))}`;
@@ -174,8 +176,8 @@ function contentError(
   const what = reason === 'wrong_shape' ? shape : WHAT[reason];
   const advice = ofCaller ? 'Correct the schema or the record.' : contentAdvice(details);
   const around = reason === 'wrong_shape' && came === undefined && facts.method === 'GET' ? GO_ON : undefined;
-  const retryable = facts.retryable ?? fault === 'cut';
-  const next = outcomeAdvice(facts) ?? (retryable ? 'Try again.' : undefined);
+  const retryable = facts.retryable ?? failure.fault === 'cut';
+  const next = adviceAfter(failure, facts) ?? (retryable ? 'Try again.' : undefined);
   const hint = [advice, around, next].filter(Boolean).join(' ');
   return new UnexpectedResponseError(
     sentence(

@@ -30,7 +30,7 @@ type Next =
   | 'done';
 
 /** Why a step follows only once. */
-type OnlyOnce = 'refresh_key' | 'merge_patch' | 'unusable' | 'conflict';
+type OnlyOnce = 'refresh_key' | 'merge_patch' | 'conflict';
 
 /** What the attempts of a call have come to. */
 export interface Course {
@@ -61,23 +61,25 @@ export const BEGUN: Course = {
   downSince: undefined,
 };
 
-/** What the table below says: `retry_once` is a retry of which a call has one. */
-type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'> | 'retry_once';
+type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'>;
 
 type ByMethod = Readonly<Record<Method, Rule>>;
 
 const all = (rule: Rule): ByMethod => ({ GET: rule, POST: rule, PATCH: rule, DELETE: rule });
 
-/** Fault × method. An error status has a table of its own below. */
+/**
+ * Fault × method. An error status has a table of its own below. A create is never sent again after a 2xx: the record
+ * exists, and a service that ignores the key would create a second one.
+ */
 const RULES: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   unsent: all('retry'),
   blocked: all('throw'),
   lost: all('retry'),
   not_a_response: all('throw'),
-  cut: { GET: 'retry', POST: 'retry', PATCH: 'retry', DELETE: 'done' },
-  empty: { GET: 'throw', POST: 'retry_once', PATCH: 'reread', DELETE: 'done' },
-  wrong_content: { GET: 'throw', POST: 'retry_once', PATCH: 'throw', DELETE: 'throw' },
-  wrong_record: { GET: 'throw', POST: 'retry_once', PATCH: 'throw', DELETE: 'reread' },
+  cut: { GET: 'retry', POST: 'throw', PATCH: 'retry', DELETE: 'done' },
+  empty: { GET: 'throw', POST: 'throw', PATCH: 'reread', DELETE: 'done' },
+  wrong_content: all('throw'),
+  wrong_record: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'reread' },
   unreadable: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   too_large: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   redirect: all('throw'),
@@ -156,8 +158,7 @@ function verdictOn(failure: Failure, state: CallState): NextStep {
 
 function ruleFor({ fault, details }: Failure, state: CallState): NextStep {
   if (details.kind === 'status') return statusRule(details.response, state);
-  const rule = RULES[fault as Exclude<AttemptFault, 'status'>][state.method];
-  return rule === 'retry_once' ? { next: 'retry', once: 'unusable' } : { next: rule };
+  return { next: RULES[fault as Exclude<AttemptFault, 'status'>][state.method] };
 }
 
 function statusRule(response: ErrorResponse, state: CallState): NextStep {
@@ -190,6 +191,21 @@ export function isRateLimited(response: ErrorResponse): boolean {
 /** Whether the response shows that the record does not exist. */
 function isMissing(response: ErrorResponse): boolean {
   return showsMissing(response) && errorTypeOf(response) === 'not_found';
+}
+
+/** The faults of a response that is a 2xx. */
+const AFTER_SUCCESS: ReadonlySet<AttemptFault> = new Set([
+  'cut',
+  'empty',
+  'wrong_content',
+  'wrong_record',
+  'unreadable',
+  'too_large',
+]);
+
+/** Whether a create must not be sent again by anyone who did not look for its record first. */
+export function mustLookFirst(method: string | undefined, { fault }: Failure): boolean {
+  return method === 'POST' && AFTER_SUCCESS.has(fault);
 }
 
 export function mayHaveApplied(outcome: CallOutcome): boolean {
