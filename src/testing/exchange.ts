@@ -2,9 +2,9 @@ import { type Delivery, whole } from './faults/delivery.ts';
 import { applyFaults } from './faults/fault.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
 import { type LoggedRequest, logEntry } from './log.ts';
+import type { ServiceRequest, ServiceResponse } from './message.ts';
 import type { Recent } from './recent.ts';
 import { handle } from './service/handle.ts';
-import type { ServiceRequest, ServiceResponse } from './service/message.ts';
 import type { ServiceState } from './service/state.ts';
 import { wait } from './wait.ts';
 

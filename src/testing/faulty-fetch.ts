@@ -6,8 +6,8 @@ import { is, resolved, shown } from './checks.ts';
 import { createState } from './create-state.ts';
 import { applyFaults, type Fault } from './faults/fault.ts';
 import { type FaultMatch, FaultRules } from './faults/fault-rules.ts';
+import type { ServiceRequest, ServiceResponse } from './message.ts';
 import { resolveSandboxOptions } from './options.ts';
-import type { ServiceRequest, ServiceResponse } from './service/message.ts';
 import { wait } from './wait.ts';
 
 /** A fault, and the conditions under which a request meets it. */

@@ -14,14 +14,17 @@ export type { ConnectorTest, ConnectorTestsOptions, ConnectorWrites } from './co
 export { connectorTests } from './connector/connector-tests.ts';
 export type { ConnectorRun } from './connector/run-connector.ts';
 export type { WritingRun } from './connector/write.ts';
+export type { ErrorBody } from './error-body.ts';
 export type { Fault, FaultKind } from './faults/fault.ts';
 export { sandboxFaults } from './faults/fault.ts';
 export type { FaultMatch, FaultRule, Faults } from './faults/fault-rules.ts';
 export { faultConditions } from './faults/fault-rules.ts';
 export type { FaultyFetchOptions, FaultyFetchRule } from './faulty-fetch.ts';
 export { faultyFetch } from './faulty-fetch.ts';
+export type { Fixtures, RecordInput, RecordOf } from './fixtures.ts';
 export type { KeyGrant, SandboxKeys } from './keys.ts';
 export type { LoggedRequest } from './log.ts';
+export type { ServiceRequest } from './message.ts';
 export type {
   ProblemType,
   RecordCounts,
@@ -31,11 +34,8 @@ export type {
 export { sandboxOptions } from './options.ts';
 export type { Sandbox, SandboxClientOptions } from './sandbox.ts';
 export { createSandbox } from './sandbox.ts';
-export type { ErrorBody } from './service/error-body.ts';
-export type { ServiceRequest } from './service/message.ts';
 export type { Commit } from './service/state.ts';
 export type { CompanyName } from './store/company.ts';
-export type { Fixtures, RecordInput, RecordOf } from './store/fixtures.ts';
 export type {
   CollectionStore,
   SandboxStore,

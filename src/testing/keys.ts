@@ -9,7 +9,7 @@ import {
 } from '../internal/options.ts';
 import { checkCollections, is, resolved } from './checks.ts';
 import { hashText, mix } from './data/seeded-random.ts';
-import type { ServiceRequest } from './service/message.ts';
+import type { ServiceRequest } from './message.ts';
 
 const grantOptions = {
   /** @default 'main' */

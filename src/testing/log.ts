@@ -1,5 +1,5 @@
 import type { FaultKind } from './faults/fault.ts';
-import type { ServiceRequest } from './service/message.ts';
+import type { ServiceRequest } from './message.ts';
 
 /** A request that reached the sandbox. It does not contain the API key. */
 export interface LoggedRequest {

@@ -8,13 +8,13 @@ import {
   type ResolvedOptions,
 } from '../internal/options.ts';
 import { suggestion } from '../internal/suggestion.ts';
-import { zoneOffsetMs } from '../internal/utc-offset.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
 import { ID_FORMS, LIST_BODIES, LIST_ORDERS, TIMESTAMP_FORMS } from '../schemas/service-forms.ts';
 import { is, resolved, shown } from './checks.ts';
 import type { ClockOption } from './clock.ts';
-import { errorBody } from './service/error-body.ts';
-import type { Fixtures } from './store/fixtures.ts';
+import { errorBody } from './error-body.ts';
+import type { Fixtures } from './fixtures.ts';
+import { zoneOffsetMs } from './time-zone.ts';
 
 // A new option is one entry of these tables: types, checks, defaults, `sandbox --help` and the guide "Sandbox options"
 // are derived from them. The doc comment of an entry is the documentation of the option, in the editor and in the guide.

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { ndjsonRows } from '../../internal/ndjson.ts';
+import { ndjsonRows } from '../../files/ndjson.ts';
 
 /** Rows are joined until there are about this many characters. */
 const CHUNK_CHARACTERS = 2 ** 16;

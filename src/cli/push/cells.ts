@@ -1,5 +1,5 @@
 import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from 'accounting-data-sdk';
-import { keepsDigits, parseExactly } from '../../internal/exact-json.ts';
+import { keepsDigits, parseExactly } from '../../files/exact-json.ts';
 import { counted } from '../numbers.ts';
 
 /** The mark before the decimals of amounts and numbers. */

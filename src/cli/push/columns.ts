@@ -1,5 +1,5 @@
 import { productServerFields } from 'accounting-data-sdk';
-import { FileProblem } from '../../internal/ndjson.ts';
+import { FileProblem } from '../../files/ndjson.ts';
 import { nearest } from '../../internal/suggestion.ts';
 import type { CellKind } from './cells.ts';
 import { shellWord } from './shell.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { FileProblem } from '../../internal/ndjson.ts';
+import { FileProblem } from '../../files/ndjson.ts';
 
 /** A row of a CSV file. A cell without content is undefined, `""` is an empty text. */
 export interface CsvRow {

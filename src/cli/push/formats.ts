@@ -1,4 +1,4 @@
-import { FileProblem } from '../../internal/ndjson.ts';
+import { FileProblem } from '../../files/ndjson.ts';
 import { shellWord } from './shell.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type ProductDraft, productFields } from 'accounting-data-sdk';
-import { FileProblem, type NdjsonRow, NotUtf8, ndjsonRows, Utf8 } from '../../internal/ndjson.ts';
+import { FileProblem, type NdjsonRow, NotUtf8, ndjsonRows, Utf8 } from '../../files/ndjson.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import { counted } from '../numbers.ts';
 import {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { ServiceResponse } from '../message.ts';
 import { nodeHttp, nodeZlib } from '../node-modules.ts';
-import type { ServiceResponse } from '../service/message.ts';
 import { CORS_HEADERS } from './cors.ts';
 
 /** How a listening sandbox sends. */

@@ -1,5 +1,5 @@
 import { type Core, exchange } from '../exchange.ts';
-import type { ServiceRequest } from '../service/message.ts';
+import type { ServiceRequest } from '../message.ts';
 import { untilAborted } from '../wait.ts';
 import { fetchResponse, unknownHost } from './fetch-response.ts';
 

@@ -1,5 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
-import type { Fields } from '../store/row.ts';
+import type { Fields } from '../fixtures.ts';
 import { fieldValue } from './field-value.ts';
 import { product } from './product.ts';
 import type { SeededRandom } from './seeded-random.ts';

@@ -1,6 +1,6 @@
 import { is } from '../checks.ts';
-import { errorBody, foreignResponse } from '../service/error-body.ts';
-import { decodeText, encodeText, type ServiceResponse } from '../service/message.ts';
+import { errorBody, foreignResponse } from '../error-body.ts';
+import { decodeText, encodeText, type ServiceResponse } from '../message.ts';
 import { PROBLEMS, type ProblemName, problemResponse } from '../service/problem.ts';
 import { defineFault } from './define-fault.ts';
 import { whole } from './delivery.ts';

@@ -1,5 +1,5 @@
 import type { Check } from '../../internal/options.ts';
-import type { ServiceRequest, ServiceResponse } from '../service/message.ts';
+import type { ServiceRequest, ServiceResponse } from '../message.ts';
 import type { ServiceState } from '../service/state.ts';
 import type { Delivery } from './delivery.ts';
 

@@ -1,4 +1,4 @@
-import type { ServiceResponse } from '../service/message.ts';
+import type { ServiceResponse } from '../message.ts';
 
 /** A response, and how it is sent. */
 export interface Delivery {

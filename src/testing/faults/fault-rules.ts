@@ -3,7 +3,7 @@ import type { Named } from '../../internal/options.ts';
 import { API_PATH } from '../../schemas/service-forms.ts';
 import { checkCollections, checkObject, checkValues, exampleOf, is } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
-import type { ServiceRequest } from '../service/message.ts';
+import type { ServiceRequest } from '../message.ts';
 import { collectionOf } from '../service/route.ts';
 import type { FieldValues } from './define-fault.ts';
 import { checkFault, type Fault } from './fault.ts';

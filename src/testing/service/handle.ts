@@ -1,6 +1,6 @@
 import type { Credential } from '../keys.ts';
+import type { ServiceRequest, ServiceResponse } from '../message.ts';
 import { listPage } from './list.ts';
-import type { ServiceRequest, ServiceResponse } from './message.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import type { QuotaState } from './rate-limit.ts';
 import { create, get, remove, update } from './records.ts';

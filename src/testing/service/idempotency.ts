@@ -1,7 +1,7 @@
 import { hashText } from '../data/seeded-random.ts';
+import type { ServiceResponse } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import type { CompanyName } from '../store/company.ts';
-import type { ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 
 /** A create with its Idempotency-Key. The keys of two companies are independent. */

@@ -1,10 +1,11 @@
-import { parseUtcOffset, zoneOffsetMs } from '../../internal/utc-offset.ts';
+import { parseUtcOffset } from '../../internal/utc-offset.ts';
+import type { ServiceResponse } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import type { Selection } from '../store/collection.ts';
 import { type IdBound, isNumericId } from '../store/id-order.ts';
 import { selects } from '../store/record-selection.ts';
 import { atPrecision } from '../store/timestamps.ts';
-import type { ServiceResponse } from './message.ts';
+import { zoneOffsetMs } from '../time-zone.ts';
 import { ProblemError } from './problem.ts';
 import { listResponse } from './represent.ts';
 import type { RoutedRequest, ServiceState } from './state.ts';

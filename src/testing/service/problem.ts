@@ -1,6 +1,6 @@
+import { foreignResponse } from '../error-body.ts';
+import { jsonResponse, type ServiceResponse } from '../message.ts';
 import type { ProblemType, ResolvedSandboxOptions } from '../options.ts';
-import { foreignResponse } from './error-body.ts';
-import { jsonResponse, type ServiceResponse } from './message.ts';
 
 /** Status and title of each error type. The specification names the first eight. */
 export const PROBLEMS = {

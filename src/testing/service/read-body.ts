@@ -1,5 +1,5 @@
+import { decodeText, type ServiceRequest } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
-import { decodeText, type ServiceRequest } from './message.ts';
 import { ProblemError } from './problem.ts';
 
 function parse(body: Uint8Array): unknown {

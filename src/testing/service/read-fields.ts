@@ -1,8 +1,8 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { collections } from '../../collections/index.ts';
 import { checks, type FieldKind, type FieldKindFacts, fieldKinds } from '../../schemas/field-kinds.ts';
+import type { Fields } from '../fixtures.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
-import type { Fields } from '../store/row.ts';
 import { ProblemError, type Violation } from './problem.ts';
 
 /** As Symfony says it, which names the type. */

@@ -1,9 +1,10 @@
+import type { Fields } from '../fixtures.ts';
 import type { Credential } from '../keys.ts';
+import type { ServiceRequest, ServiceResponse } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import { selects } from '../store/record-selection.ts';
-import type { Fields, Row } from '../store/row.ts';
+import type { Row } from '../store/row.ts';
 import { fingerprint, type KeyedCreate } from './idempotency.ts';
-import type { ServiceRequest, ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 import { readJsonObject } from './read-body.ts';
 import { NOT_UNIQUE, readFields, rejectViolations } from './read-fields.ts';

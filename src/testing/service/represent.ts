@@ -1,8 +1,8 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import { API_PATH } from '../../schemas/service-forms.ts';
+import { jsonResponse, type ServiceRequest, type ServiceResponse } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
-import { jsonResponse, type ServiceRequest, type ServiceResponse } from './message.ts';
 import { ProblemError } from './problem.ts';
 
 const JSON_TYPE = 'application/json';

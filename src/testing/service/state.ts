@@ -1,12 +1,12 @@
 import type { CollectionName } from '../../collections/index.ts';
 import type { SandboxClock } from '../clock.ts';
 import type { Credential, Keyring } from '../keys.ts';
+import type { ServiceRequest } from '../message.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import type { Recent } from '../recent.ts';
 import type { Collection } from '../store/collection.ts';
 import type { Company, CompanyName } from '../store/company.ts';
 import type { Idempotency } from './idempotency.ts';
-import type { ServiceRequest } from './message.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { Format } from './represent.ts';
 

@@ -3,10 +3,11 @@ import { checks, type FieldKindFacts, fieldKinds } from '../../schemas/field-kin
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
+import type { Fields } from '../fixtures.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import { type IdBound, placeOf, sliceOf } from './id-order.ts';
 import type { IdSequence } from './ids.ts';
-import { type Fields, hasTimestamps, type Row, rowsOf, type Times, type ToRow } from './row.ts';
+import { hasTimestamps, type Row, rowsOf, type Times, type ToRow } from './row.ts';
 import { comparedTime } from './timestamps.ts';
 
 /** Which records a list request selects. */

@@ -1,9 +1,9 @@
 import { type CollectionName, collectionNames, collections } from '../../collections/index.ts';
-import { FileProblem, Ndjson } from '../../internal/ndjson.ts';
+import { FileProblem, Ndjson } from '../../files/ndjson.ts';
+import type { Fields } from '../fixtures.ts';
 import { nodeFs } from '../node-modules.ts';
 import { idIn } from './collection.ts';
 import type { Company } from './company.ts';
-import type { Fields } from './row.ts';
 
 /**
  * Stores the records in a folder that `pull --all --out` wrote: `accounts.ndjson`, `account-addresses.ndjson` and so on.

@@ -1,11 +1,9 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
+import type { Fields } from '../fixtures.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
 import { atPrecision, formatTimestamp } from './timestamps.ts';
-
-/** Fields to store, from a request body, a test or a generator. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** The two timestamps of a record, in ms since the epoch. */
 export interface Times {

@@ -1,9 +1,9 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { type Named, type OptionInputs, optional } from '../../internal/options.ts';
 import { is, resolved } from '../checks.ts';
+import type { Fixtures, RecordInput, RecordOf } from '../fixtures.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
-import type { Fixtures, RecordInput, RecordOf } from './fixtures.ts';
 
 const storeWriteOptions = {
   /** How long requests do not see the write, in ms. @default the sandbox's `commitDelayMs` */

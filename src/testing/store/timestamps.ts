@@ -1,5 +1,6 @@
-import { formatUtcOffset, zoneOffsetMs } from '../../internal/utc-offset.ts';
+import { formatUtcOffset } from '../../internal/utc-offset.ts';
 import type { ResolvedSandboxOptions } from '../options.ts';
+import { zoneOffsetMs } from '../time-zone.ts';
 
 type TimeOptions = Pick<ResolvedSandboxOptions, 'timestamps' | 'timeZone' | 'dateFilter'>;
 

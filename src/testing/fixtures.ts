@@ -1,4 +1,7 @@
-import type { CollectionName, collections } from '../../collections/index.ts';
+import type { CollectionName, collections } from '../collections/index.ts';
+
+/** Fields to store, from a request body, a test or a generator. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The record type of a collection.

@@ -1,4 +1,4 @@
-import { is } from '../checks.ts';
+import { is } from './checks.ts';
 import { encodeText, jsonResponse, type ServiceResponse } from './message.ts';
 
 /** The body of an error that is not a problem document: a string is sent as HTML, an object as JSON. */
