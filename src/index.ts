@@ -67,8 +67,8 @@ export type {
 export type { Batch, SyncProgress } from './sync/batch.ts';
 export { type ChangesOptions, changes } from './sync/changes.ts';
 export { type ForgetOptions, forget } from './sync/forget.ts';
+export type { StopAfter } from './sync/limit/stop-after.ts';
 export { type RefreshOptions, type RefreshReport, refresh } from './sync/refresh.ts';
-export type { StopAfter } from './sync/run-limit.ts';
 export type { CheckpointEvent, RunOptions } from './sync/run-options.ts';
 export {
   type BatchOf,

@@ -1,5 +1,6 @@
 import { checkTimestamp, resolved } from '../input/checks.ts';
 import { group, is, type Named, type OptionInputs, optional } from '../internal/options.ts';
+import type { Filters } from '../pagination/choose.ts';
 import { listOptions } from '../pagination/list-options.ts';
 import { type IdBounds, idBounds, idParameters } from '../pagination/page.ts';
 
@@ -21,18 +22,11 @@ export interface ListQuery extends OptionInputs<typeof listQuery>, Named {}
 /** Options of the list are not filters. */
 const ELSEWHERE = [{ names: listOptions, advice: 'Pass it in the second argument of list.' }];
 
-/** A ListQuery that was checked: values as they go over the wire. */
-export interface CheckedQuery {
-  readonly page: number | undefined;
-  readonly updatedSince: string | undefined;
-  readonly id: IdBounds;
-}
-
 /**
  * Checks a query before anything is sent. A service of this kind ignores a filter value that it cannot read, without
  * an error, and returns the whole collection, so a doubtful value must not be sent.
  */
-export function checkedQuery(query: ListQuery): CheckedQuery {
+export function checkedQuery(query: ListQuery): Filters {
   const of = 'the query of list, its first argument';
   const { page, updatedSince, id } = resolved(listQuery, query, {
     of,
@@ -48,7 +42,7 @@ export function checkedQuery(query: ListQuery): CheckedQuery {
 
 /** The query parameters of one request: the caller's filters as they are, and beside them what the pagination adds. */
 export function parameters(
-  query: CheckedQuery,
+  query: Filters,
   own: { page?: number | undefined; id?: IdBounds | undefined },
   pageParameter: string,
 ) {

@@ -36,7 +36,8 @@ export interface PaginatorSource<T> {
   readonly resumeFrom: string | undefined;
 }
 
-interface Wanted {
+/** What a caller will take of a read. */
+export interface Wanted {
   /** The most records that will be taken. */
   readonly limit?: number | undefined;
   /** Only the first one in the order of the service. */

@@ -13,9 +13,10 @@ import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { confirmDeletions, unconfirmedWarning } from './deletions.ts';
+import { Pause } from './limit/pause.ts';
+import type { RunLimit } from './limit/run-limit.ts';
 import { beginListing, type Listing } from './listing.ts';
 import { isServiceDown, lookUp } from './look-up.ts';
-import { Pause, type RunLimit } from './run-limit.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { committed, delivering, modeOf, progressOf, removed, reportOf } from './run-report.ts';
 import {

@@ -9,7 +9,7 @@ import { type AnySource, isCollection, type RecordIn, runSource } from '../readi
 import type { Store } from '../reading/store.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
-import { type StopAfter, stopAfter } from './run-limit.ts';
+import { type StopAfter, stopAfter } from './limit/stop-after.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
 import type { CollectionEnd, OpenTarget, SyncTarget } from './target.ts';
 import { checkTargetMethods, withTarget } from './target-run.ts';
