@@ -229,10 +229,13 @@ export function resolveOptions(options: ClientOptions): ResolvedClient {
   const own = resolved(clientOptions, options, { of: 'createClient', elsewhere: [OF_CALLS] });
   const { apiKey = environment('ACCOUNTING_API_KEY') ?? '', logger = loggerFromEnvironment() } = own;
   const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, ids, checkIds, schemas } = own;
+  const baseUrl = checkBaseUrl(own);
+  const keys = createKeySource(apiKey);
   return {
     transport: {
-      baseUrl: checkBaseUrl(own),
-      keys: createKeySource(apiKey),
+      baseUrl,
+      keys,
+      redactor: keys.redactor,
       fetch,
       contentTypes,
       bareNotFound,

@@ -1,4 +1,4 @@
-import { redactOwnText } from '../transport/redact.ts';
+import { Redactor } from '../transport/redact.ts';
 
 /** Everything that a command reads, writes or waits for, so that tests can run it in their own process. */
 export interface Io {
@@ -48,7 +48,9 @@ export interface CommandIo extends Omit<Io, 'status'> {
  * because records are data.
  */
 export function commandIo(io: Io): CommandIo {
-  const keys = new Set([io.env.ACCOUNTING_API_KEY ?? '']);
-  const log = (line: string) => io.log([...keys].reduce(redactOwnText, line));
-  return { ...io, status: io.status, log, note: log, hide: (key) => void keys.add(key ?? '') };
+  const redactor = new Redactor();
+  const hide = (key: string | undefined) => redactor.hide(key ?? '');
+  hide(io.env.ACCOUNTING_API_KEY);
+  const log = (line: string) => io.log(redactor.ownText(line));
+  return { ...io, status: io.status, log, note: log, hide };
 }

@@ -1,12 +1,14 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { causeText, isVisibleAscii } from '../internal/text.ts';
-import { copyCauseWithoutKeys } from './redact.ts';
+import { copyCauseWithoutKeys, Redactor } from './redact.ts';
 
 /** A key, or a function that is called before each call: for keys that are rotated or kept in a vault. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface KeySource {
+  /** Hides every key that was used. */
+  readonly redactor: Redactor;
   /** The key, if the caller gave a string. */
   readonly fixed: string | undefined;
   /** Calls the caller's function for the key of a call. */
@@ -19,9 +21,15 @@ export interface KeySource {
 const LONGEST_SHARED_MS = 5_000;
 
 export function createKeySource(apiKey: ApiKey): KeySource {
+  const redactor = new Redactor();
+  const checked = (key: unknown) => {
+    const sent = checkKey(key);
+    redactor.hide(sent);
+    return sent;
+  };
   if (typeof apiKey !== 'function') {
-    const key = checkKey(apiKey);
-    return { fixed: key, ask: async () => key, replace: async () => undefined };
+    const key = checked(apiKey);
+    return { redactor, fixed: key, ask: async () => key, replace: async () => undefined };
   }
   const ask = async () => {
     let key: unknown;
@@ -33,10 +41,11 @@ export function createKeySource(apiKey: ApiKey): KeySource {
       const problem = `the function given as apiKey threw${thrown === '' ? '' : ` (${thrown})`}, so there is no key to send`;
       throw new InvalidInputError('apiKey', problem, {}, cause === undefined ? undefined : { cause });
     }
-    return checkKey(key);
+    return checked(key);
   };
   let refresh: { readonly key: Promise<string>; readonly since: number } | undefined;
   return {
+    redactor,
     fixed: undefined,
     ask,
     async replace(rejected) {

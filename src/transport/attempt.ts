@@ -35,7 +35,6 @@ export async function attempt<T>(
 ): Promise<ApiResponse<T>> {
   const { listeners } = config;
   const { method, body, idempotencyKey } = request;
-  const { apiKey } = call;
   listeners.request?.({ ...call.event(), idempotencyKey });
   const { ms, limit } = call.timeLeft();
   if (ms <= 0) throw new Failure('unsent', { kind: 'time', limit, waitingFor: 'response' });
@@ -50,7 +49,7 @@ export async function attempt<T>(
     const ownType = request.contentType ?? (call.mergesPatch ? MERGE_PATCH : undefined);
     const type = ownType ?? contentTypeOf(method, config.contentTypes);
     const headers = requestHeaders({
-      apiKey,
+      apiKey: call.apiKey,
       userAgent: config.userAgent,
       idempotencyKey,
       contentType: body === undefined ? undefined : type,
@@ -58,9 +57,9 @@ export async function attempt<T>(
     });
     const requestedAt = Date.now();
     const startedAt = performance.now();
-    const response = await send({ url, method, headers, body, signal: over.signal }, config.fetch);
+    const response = await send({ url, method, headers, body, signal: over.signal }, config);
     const durationMs = performance.now() - startedAt;
-    const arrived = new Received(response, { url, method, apiKey }, config);
+    const arrived = new Received(response, { url, method }, config);
     received = arrived;
     if (over.signal.aborted) {
       // This `fetch` ignored the signal.

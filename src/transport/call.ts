@@ -6,7 +6,7 @@ import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
 import { outageDelayMs } from './outage.ts';
 import type { Received } from './received.ts';
-import { redactOwnText } from './redact.ts';
+import type { Redactor } from './redact.ts';
 import type { ApiRequest } from './request.ts';
 import {
   afterFailure,
@@ -36,6 +36,7 @@ export class Call {
   readonly #startedAt = monotonicMs();
   readonly request: ApiRequest<unknown>;
   readonly #service: ServiceAddress;
+  readonly #redactor: Redactor;
   readonly #mergePatch: MergePatch;
   /** The key to send. */
   apiKey = '';
@@ -51,7 +52,13 @@ export class Call {
   received: Received | undefined;
   #result: EndEvent['result'] = 'error';
 
-  constructor(request: ApiRequest<unknown>, service: ServiceAddress, mergePatch: MergePatch) {
+  constructor(
+    request: ApiRequest<unknown>,
+    service: ServiceAddress,
+    redactor: Redactor,
+    mergePatch: MergePatch,
+  ) {
+    this.#redactor = redactor;
     this.#mergePatch = mergePatch;
     this.request = request;
     this.#service = service;
@@ -144,7 +151,7 @@ export class Call {
       method,
       ...this.#service,
       path: this.#path,
-      template: redactOwnText(this.request.template, this.apiKey),
+      template: this.#redactor.ownText(this.request.template),
       query: this.#query,
       attempt: this.attempts,
     };
@@ -187,12 +194,12 @@ export class Call {
 
   get #query(): string | undefined {
     const { shownQuery } = this.request;
-    return shownQuery && redactOwnText(shownQuery, this.apiKey);
+    return shownQuery && this.#redactor.ownText(shownQuery);
   }
 
   /** The path for errors and events: without the key, even if the service has put it into an id. */
   get #path(): string {
-    return redactOwnText(displayPath(this.request.path), this.apiKey);
+    return this.#redactor.ownText(displayPath(this.request.path));
   }
 
   /** Whether a create that is sent again could create a second record: after a 2xx, or if the service ignores its key. */

@@ -1,7 +1,7 @@
 import { isError } from '../internal/realm.ts';
 import { causeText } from '../internal/text.ts';
 import { type AttemptFault, Failure } from './failure.ts';
-import { copyCause } from './redact.ts';
+import type { Redactor } from './redact.ts';
 
 /** Codes of Node, Bun and libuv for a connection that was never made, and what TEXTS says of others. */
 const UNSENT =
@@ -46,18 +46,18 @@ const PROXY_REJECTION =
 
 interface Thrown {
   readonly url: string;
-  /** Removed from the words of the error. */
-  readonly apiKey: string;
+  /** Removes the keys of the client from the words of the error. */
+  readonly redactor: Redactor;
   /** Whether the caller's own `fetch` threw. */
   readonly ofCaller?: boolean;
 }
 
 /** What a rejected `fetch` means. */
-export function networkFailure(error: unknown, { url, apiKey, ofCaller = false }: Thrown): Failure {
+export function networkFailure(error: unknown, { url, redactor, ofCaller = false }: Thrown): Failure {
   const { fault, reason, proxyStatus } = classify(causesOf(error));
   const { hostname, port, protocol } = new URL(url);
   const target = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
-  const cause = copyCause(error, apiKey);
+  const cause = redactor.cause(error);
   const words = reason === undefined ? wordsOf(cause) : '';
   const by = ofCaller ? 'the function given as fetch' : 'fetch';
   const thrown = words === '' ? undefined : `${by} threw ${words}`;

@@ -8,7 +8,6 @@ import { type AttemptFault, type ContentProblem, Failure, type UnusableContent }
 import { networkFailure } from './network-failure.ts';
 import type { Body } from './read-body.ts';
 import type { Received } from './received.ts';
-import { causeOfSchema, redact, redactOwnText, redactText } from './redact.ts';
 import type { Expected } from './request.ts';
 
 /** Turns a response into the expected value, or throws a Failure. The one place that reads bodies. */
@@ -89,23 +88,23 @@ async function readValue<T>(
   { read, cleared }: Pick<Extract<Expected<T>, { kind: 'json' }>, 'read' | 'cleared'>,
   json: unknown,
 ): Promise<T> {
-  const { apiKey } = received.sent;
+  const { redactor } = received.config;
   try {
     const value = await read(json);
-    return cleared === undefined ? value : cleared(value, (text) => redactOwnText(text, apiKey));
+    return cleared === undefined ? value : cleared(value, (text) => redactor.ownText(text));
   } catch (error) {
     // What says why a record is invalid is loaded when it is needed.
-    if (!(error instanceof ShapeError)) throw networkFailure(error, received.sent);
+    if (!(error instanceof ShapeError)) throw networkFailure(error, { ...received.sent, redactor });
     const { reason, issues, recordId, ofCaller, cause } = error;
     const isOther = recordId === undefined || reason === 'wrong_record' || statusIn(json) !== undefined;
     if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);
     const isWrite = received.sent.method !== 'GET' && reason !== 'wrong_content' && !ofCaller;
     const found = {
       ...(isOther && !ofCaller ? whatCame(received, json, reason) : undefined),
-      issues: issues.map((issue) => redactText(issue, apiKey)),
-      recordId: recordId === undefined ? undefined : redactText(recordId, apiKey),
+      issues: issues.map((issue) => redactor.text(issue)),
+      recordId: recordId === undefined ? undefined : redactor.text(recordId),
       ofCaller,
-      cause: causeOfSchema(cause, apiKey),
+      cause: redactor.causeOfSchema(cause),
     };
     throw unusable(received, reason, found, isOther && isWrite ? 'wrong_record' : undefined);
   }
@@ -114,7 +113,7 @@ async function readValue<T>(
 /** A body that is not JSON: its type, and the service's or the proxy's own words. */
 function nonJson(received: Received): string {
   const type = received.response.headers.get('content-type') ?? 'no content type';
-  return `${oneLine(redactText(type, received.sent.apiKey)).slice(0, 100)}: ${beginningOf(received)}`;
+  return `${oneLine(received.config.redactor.text(type)).slice(0, 100)}: ${beginningOf(received)}`;
 }
 
 /** Members by which a service says that something went wrong, in a 200. */
@@ -128,7 +127,7 @@ function whatCame(received: Received, json: unknown, reason: ContentProblem): Pa
   if (names.some((name) => OF_ERRORS.test(name)) && !Object.hasOwn(json, 'id'))
     return { came: beginningOf(received), inWords: true };
   if (reason !== 'wrong_content') return {};
-  const shown = oneLine(redactText(names.slice(0, 8).join(', '), received.sent.apiKey)).slice(0, 200);
+  const shown = oneLine(received.config.redactor.text(names.slice(0, 8).join(', '))).slice(0, 200);
   return { came: `an object with ${shown === '' ? 'no members' : shown}`, list: listIn(json) };
 }
 
@@ -220,14 +219,14 @@ function textOf({ received }: Body): string {
 
 /** What an error status means, or a problem document in a 2xx; `body` is undefined if it could not be read. */
 function statusFailure(received: Received, body: unknown, isWhole: boolean): Failure {
-  const { shown, retryAfterMs, config, sent } = received;
+  const { shown, retryAfterMs, config } = received;
   const within = received.response.ok ? received.status : undefined;
   const status = (received.response.ok ? statusIn(body) : undefined) ?? received.status;
   const isTrusted = config.bareNotFound === 'missing' && isNotFoundStatus(status);
   // Half a document does not prove that a record is missing.
   const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
   const content = isTrusted ? 'missing' : found;
-  const problem = parseProblem(redact(body, sent.apiKey));
+  const problem = parseProblem(config.redactor.value(body));
   const saysAll = found === 'problem' && Object.keys(problem.extensions).length === 0;
   const beginning = saysAll ? undefined : beginningOf(received);
   const response = { ...shown, status, within, problem, content, beginning, retryAfterMs };
@@ -235,13 +234,13 @@ function statusFailure(received: Received, body: unknown, isWhole: boolean): Fai
 }
 
 /** How a body begins, for a message: the service's own words, without the key. */
-function beginningOf({ body, sent }: Received): string {
-  return oneLine(redactText(textOf(body), sent.apiKey)).slice(0, 200);
+function beginningOf({ body, config }: Received): string {
+  return oneLine(config.redactor.text(textOf(body))).slice(0, 200);
 }
 
-function redirected({ response, sent: { url, apiKey } }: Received): Failure {
+function redirected({ response, sent: { url }, config }: Received): Failure {
   // Without the key before it is parsed: a URL parser writes host names in lower case.
-  const location = redactText(response.headers.get('location') ?? '', apiKey);
+  const location = config.redactor.text(response.headers.get('location') ?? '');
   const target = location !== '' && URL.canParse(location, url) ? new URL(location, url) : undefined;
   return new Failure('redirect', {
     kind: 'redirect',

@@ -1,6 +1,6 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import { Body } from './read-body.ts';
-import { redactText } from './redact.ts';
+import type { Redactor } from './redact.ts';
 import type { Method } from './request.ts';
 import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 
@@ -43,14 +43,14 @@ export interface ReadingConfig {
   readonly maxBodyBytes: number;
   /** What a 404 without a problem document means. */
   readonly bareNotFound: BareNotFound;
+  /** Removes the keys of the client from everything that a response echoes. */
+  readonly redactor: Redactor;
 }
 
 /** The request that a response belongs to. */
 interface Sent {
   readonly url: string;
   readonly method: Method;
-  /** Removed from everything that the response echoes. */
-  readonly apiKey: string;
 }
 
 /** A response whose headers have arrived. Nothing that it shows of them contains the API key. */
@@ -113,6 +113,6 @@ export class Received {
 
   #header(name: string): string | undefined {
     const value = this.response.headers.get(name);
-    return value === null ? undefined : redactText(value, this.sent.apiKey);
+    return value === null ? undefined : this.config.redactor.text(value);
   }
 }

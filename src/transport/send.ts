@@ -2,6 +2,7 @@ import type { KyInstance } from 'ky';
 import { isError } from '../internal/realm.ts';
 import { Failure } from './failure.ts';
 import { networkFailure } from './network-failure.ts';
+import type { Redactor } from './redact.ts';
 import type { Method } from './request.ts';
 
 /** `fetch`, as this package calls it: a URL and an init, never a Request. */
@@ -40,10 +41,16 @@ async function loadKy(): Promise<KyInstance> {
   return loaded;
 }
 
+/** Who sends, and who hides the keys in what it throws. */
+interface Sender {
+  /** The caller's own `fetch`. */
+  readonly fetch: FetchFunction | undefined;
+  readonly redactor: Redactor;
+}
+
 /** Sends one request and resolves with the response as soon as its headers have arrived. Rejects with a Failure. */
-export async function send(request: HttpRequest, fetch: FetchFunction | undefined): Promise<Response> {
+export async function send(request: HttpRequest, { fetch, redactor }: Sender): Promise<Response> {
   const { url, method, headers, body, signal } = request;
-  const apiKey = headers['x-auth-token'] ?? '';
   try {
     const ky = loaded ?? (await loadKy());
     signal.throwIfAborted();
@@ -56,10 +63,10 @@ export async function send(request: HttpRequest, fetch: FetchFunction | undefine
       fetch:
         fetch === undefined
           ? async (request) => checked(await globalThis.fetch(request, { signal, ...uncached() }), 'fetch')
-          : () => callersFetch(fetch, request),
+          : () => callersFetch(fetch, request, redactor),
     });
   } catch (error) {
-    throw error instanceof Failure ? error : thrownBy(error, { url, apiKey });
+    throw error instanceof Failure ? error : thrownBy(error, { url, redactor });
   }
 }
 
@@ -70,6 +77,7 @@ export async function send(request: HttpRequest, fetch: FetchFunction | undefine
 async function callersFetch(
   fetch: FetchFunction,
   { url, method, headers, body, signal }: HttpRequest,
+  redactor: Redactor,
 ): Promise<Response> {
   const init = {
     method,
@@ -85,7 +93,7 @@ async function callersFetch(
   try {
     response = await fetch(url, init);
   } catch (error) {
-    throw thrownBy(error, { url, apiKey: headers['x-auth-token'] ?? '', ofCaller: true });
+    throw thrownBy(error, { url, redactor, ofCaller: true });
   }
   return checked(response, 'the function given as fetch');
 }

@@ -80,7 +80,7 @@ export class HttpTransport implements Transport {
 
   async send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>> {
     const mergePatch = { allowed: this.#canMergePatch(request), required: this.#mergesPatches };
-    const call = new Call(request, this.#service, mergePatch);
+    const call = new Call(request, this.#service, this.#config.redactor, mergePatch);
     try {
       const response = await this.#retried(request, call);
       call.end('ok');

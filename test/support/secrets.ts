@@ -11,6 +11,47 @@ export const formsOf = (canary: string) => [
   JSON.stringify(canary).slice(1, -1),
 ];
 
+const each = (write: (code: number) => string) => (text: string) =>
+  [...text].map((char) => write(char.charCodeAt(0))).join('');
+const hex = (code: number, length = 2) => code.toString(16).padStart(length, '0');
+
+/** How services, templates and logs write each character of a text. */
+export const encodings = {
+  percent: each((code) => `%${hex(code).toUpperCase()}`),
+  unicode: each((code) => `\\u${hex(code, 4)}`),
+  points: each((code) => `\\u{${hex(code)}}`),
+  bytes: each((code) => `\\x${hex(code)}`),
+  backslashes: each((code) => `\\${String.fromCharCode(code)}`),
+  entities: each((code) => `&#${code};`),
+  'hexadecimal entities': each((code) => `&#x${hex(code)};`),
+  'named entities': (text: string) =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('/', '&sol;')
+      .replaceAll('=', '&equals;'),
+} satisfies Readonly<Record<string, (text: string) => string>>;
+
+const DECODERS: readonly (readonly [RegExp, base: number])[] = [
+  [/%([\da-f]{2})/gi, 16],
+  [/\\+u\{?0*([\da-f]{2})\}?/gi, 16],
+  [/\\+x([\da-f]{2})/gi, 16],
+  [/&#0*(\d{2,3});?/g, 10],
+  [/&#x0*([\da-f]{2});?/gi, 16],
+];
+const NAMED = { '&amp;': '&', '&quot;': '"', '&sol;': '/', '&equals;': '=' };
+
+/** A text as a reader can decode it, without backslashes. */
+export function decoded(text: string): string {
+  let left = text;
+  for (let round = 0; round < 4; round += 1) {
+    for (const [form, base] of DECODERS)
+      left = left.replaceAll(form, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, base)));
+    for (const [name, char] of Object.entries(NAMED)) left = left.replaceAll(name, char);
+  }
+  return left.replaceAll('\\', '');
+}
+
 /** Headers in which a service may echo the key. */
 export const echoHeaders = (canary: string) => ({
   'x-request-id': `r-${canary}`,
@@ -34,9 +75,10 @@ export const echoMembers = (canary: string) => ({
 /** The lines of a logged value that contain a key in any of its forms. */
 export function leaks(value: unknown, canary: string): string[] {
   const forms = formsOf(canary);
+  const bare = canary.replaceAll('\\', '');
   return shown(value)
     .split('\n')
-    .filter((line) => forms.some((form) => line.includes(form)));
+    .filter((line) => forms.some((form) => line.includes(form)) || decoded(line).includes(bare));
 }
 
 /** What a log or a console can show of a value: string, JSON, inspection, clone, and its chain of causes. */

@@ -17,14 +17,16 @@ import { errorOf } from '../../../src/transport/error-of.ts';
 import { checkIdempotencyKey } from '../../../src/transport/idempotency-key.ts';
 import { networkFailure } from '../../../src/transport/network-failure.ts';
 import { rateLimitOf } from '../../../src/transport/received.ts';
-import { redact } from '../../../src/transport/redact.ts';
+import { Redactor } from '../../../src/transport/redact.ts';
 import { checkHeaders } from '../../../src/transport/request-headers.ts';
 import { parseRetryAfter } from '../../../src/transport/retry-after.ts';
 import { parseBaseUrl, requestUrl } from '../../../src/transport/url.ts';
 import { anyText, endsWell, tries } from '../../support/hostile.ts';
 
 const scope = { baseUrl: 'https://x.example', collection: 'accounts', filters: {} };
-const sent = { url: 'https://books.example.com/x', apiKey: 'key-of-the-company' };
+const redactor = new Redactor();
+redactor.hide('secret/\\1');
+const sent = { url: 'https://books.example.com/x', redactor };
 const facts = { method: 'GET', path: '/x' };
 const read = { ...facts, attempts: 1, outcome: 'applied' } as const;
 const limits = { timeoutMs: 1_000, deadlineMs: 1_000, timeouts: 0 };
@@ -46,8 +48,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       new Headers({ 'x-ratelimit-limit': text.replace(/[^ -~]/g, '0'), 'x-ratelimit-remaining': '1' }),
     ),
   'what a problem says': (text) => apiErrorOf(responseOf(text, text), facts),
-  'a problem document': (text) =>
-    parseProblem(redact({ [text]: [text], type: text, detail: text }, 'secret/1')),
+  'a problem document': (text) => parseProblem(redactor.value({ [text]: [text], type: text, detail: text })),
   'an amount': isMoney,
   'a decimal': toDecimal,
   'a timestamp': isTimestamp,
@@ -94,6 +95,8 @@ const growing: readonly ((length: number) => string)[] = [
   ...Array.from(' 0.-/%a[\\é\ud800', (unit) => (length: number) => unit.repeat(length)),
   (length) => `${' '.repeat(length)}x`,
   (length) => '"\\'.repeat(length / 2),
+  (length) => `secret${'%25'.repeat(length / 3)}`,
+  (length) => `secret&${'amp;'.repeat(length / 4)}`,
   (length) => '<a'.repeat(length / 2),
   (length) => '. '.repeat(length / 2),
   (length) => '+json'.repeat(length / 5),

@@ -1,5 +1,6 @@
 // The service, a proxy and the caller's own code put the API key wherever they can: nothing that this package says shows it.
 
+import { DatabaseSync } from 'node:sqlite';
 import {
   type Client,
   type ClientOptions,
@@ -7,18 +8,26 @@ import {
   createClient,
   type InvalidRecord,
   memoryStore,
+  push,
   sync,
 } from 'accounting-data-sdk';
 import { discover, probe } from 'accounting-data-sdk/explore';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { caught, thrown } from '../../support/caught.ts';
 import { provocations } from '../../support/provocations.ts';
 import { json, problem } from '../../support/responses.ts';
-import { networkError, scriptedFetch } from '../../support/scripted-fetch.ts';
+import {
+  type FetchResponse,
+  jsonResponse,
+  networkError,
+  scriptedClient,
+  scriptedFetch,
+} from '../../support/scripted-fetch.ts';
 import { type ScriptedResponse, scriptedServer } from '../../support/scripted-server.ts';
-import { CANARIES, echoHeaders, echoMembers, leaks, shown } from '../../support/secrets.ts';
+import { CANARIES, echoHeaders, echoMembers, encodings, leaks, shown } from '../../support/secrets.ts';
 import { eventNames, openSinks } from '../../support/sinks.ts';
 
 /** Looks different in a URL and in JSON. Errors with a plain key are in test/client/errors.test.ts. */
@@ -26,6 +35,8 @@ const [, KEY] = CANARIES;
 const ECHO = echoHeaders(KEY);
 const echoing = (status: number, type?: string, more: object = {}) =>
   problem(status, { ...echoMembers(KEY), ...more, type }, { ...ECHO, 'retry-after': '0' });
+
+const PROBLEM = { 'content-type': 'application/problem+json' };
 
 type Sinks = ReturnType<typeof openSinks>;
 
@@ -193,6 +204,52 @@ test('no line of ACCOUNTING_LOG shows the key', async () => {
   expect(lines.length).toBeGreaterThan(10);
   expect(leaks(lines, KEY)).toEqual([]);
 });
+
+/** Responses and failures that say a text where services and proxies do. */
+const echoes: Readonly<Record<string, (said: string) => FetchResponse>> = {
+  'the detail of a problem': (said) => jsonResponse({ type: 'forbidden', detail: said }, 403, PROBLEM),
+  'the message of another error': (said) => jsonResponse({ code: 403, message: said }, 403),
+  'a JSON error that is not escaped twice': (said) =>
+    new Response(`{"code":500,"message":"Invalid token ${said}"}`, {
+      status: 500,
+      headers: { 'content-type': 'application/json' },
+    }),
+  'a page': (said) => new Response(`<p>${said}</p>`, { headers: { 'content-type': 'text/html' } }),
+  'a 200 that is no list': (said) => jsonResponse({ success: false, [said]: said }),
+  'a header': (said) => jsonResponse({ type: 'forbidden' }, 403, { ...PROBLEM, 'x-request-id': said }),
+  'a redirect': (said) => new Response(null, { status: 302, headers: { location: `/login?from=${said}` } }),
+  'an error of fetch': (said) => new TypeError('fetch failed', { cause: new Error(`header "${said}"`) }),
+};
+
+test.each(Object.entries(echoes))(
+  '%s shows no key in any encoding, and none that was rotated away',
+  async (_, echo) => {
+    const sinks = openSinks();
+    const keys = ['rotated+away/7f3a==', KEY];
+    const quoted = keys.flatMap((key) => Object.values(encodings).map((encode) => encode(key)));
+    const fetch = scriptedFetch(jsonResponse({ id: '1' }), echo(quoted.join(' ')));
+    const apiKey = () => keys[Math.min(fetch.requests.length, 1)] ?? '';
+    const client = scriptedClient(fetch, { ...sinks.options, apiKey, retry: false });
+    await client.accounts.get('1');
+    const database = new DatabaseSync(':memory:');
+    const results: unknown[] = [];
+    const pushOptions = {
+      tenant: 'acme',
+      store: memoryStore(),
+      key: 'name',
+      rows: [{ name: 'Desk' }],
+    } as const;
+    const onResult = (result: unknown) => void results.push(result);
+    const errors = [
+      await caught(client.products.create({ name: 'Desk' })),
+      await caught(sync(client, { tenant: 'acme', target: sqliteTarget(database), maxOutageMs: 0 })),
+      await caught(push(client.products, { ...pushOptions, maxOutageMs: 0, visibleAfterMs: 0, onResult })),
+    ];
+    const statuses = database.prepare('SELECT * FROM sync_status').all();
+    expect(statuses.filter(({ last_error }) => last_error !== null).length).toBeGreaterThan(0);
+    for (const key of keys) expect(await sinks.leaks(key, ...errors, ...results, ...statuses)).toEqual([]);
+  },
+);
 
 const BASE_URLS = ['https://user:KEY@x.example', 'https://x.example?key=KEY', 'KEY://x.example', 'KEY'];
 const HEADER_VALUES = ['KEY\r\nx-evil: 1', 'KEYé', '\ud800KEY'];
