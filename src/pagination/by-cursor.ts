@@ -4,6 +4,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { given } from '../input/checks.ts';
 import { type Check, group, is, optional } from '../internal/options.ts';
 import { isPromise } from '../internal/realm.ts';
+import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
@@ -100,7 +101,7 @@ export async function* byCursor<T>(
     yield {
       ...fresh,
       pagination: 'custom',
-      complete: undefined,
+      ...verdictOf(evidenceOf({ cursor_open: true })),
       repeated: repeats.dropped,
       restarted: false,
       resumeToken: undefined,

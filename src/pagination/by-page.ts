@@ -1,3 +1,4 @@
+import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
@@ -46,7 +47,13 @@ export async function* byPage<T>(
   const pageOf = (response: PageResponse<T>, isFirst: boolean): Page<T> => ({
     ...(isDelivered === undefined ? response : withoutDelivered(response, isDelivered)),
     pagination: 'page',
-    complete: isFirst && isDelivered === undefined && repeats.dropped === 0 ? undefined : 'likely',
+    ...verdictOf(
+      evidenceOf({
+        first_page: isFirst,
+        several_pages: !isFirst || isDelivered !== undefined,
+        repeated_rows: repeats.dropped > 0,
+      }),
+    ),
     repeated: repeats.dropped,
     restarted,
     resumeToken: begun?.resumeToken,

@@ -1,3 +1,4 @@
+import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
 import { type FetchPage, keepRecords, type Pages, type ReaderOptions } from './page.ts';
 
@@ -14,7 +15,7 @@ export async function* inOneResponse<T>(
   yield {
     ...page,
     pagination: 'none',
-    complete: 'certain',
+    ...verdictOf(evidenceOf({ one_response: true })),
     repeated: 0,
     restarted: false,
     resumeToken: undefined,

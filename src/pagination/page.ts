@@ -3,6 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { checkText, text } from '../input/checks.ts';
 import { is, optional } from '../internal/options.ts';
+import type { Completeness, Evidence } from '../reports/evidence.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** Bounds on `id`, as the service's range filters. */
@@ -99,13 +100,12 @@ export interface Page<T> extends PageResponse<T> {
   /** How this page was read. `keyset` becomes `page` when an id is not an integer, or the service has no bounds on id. */
   readonly pagination: PaginationKind;
   /**
-   * Whether the read can have missed a record so far. By `keyset` it is `certain` if every response was in the order of ids,
-   * and `likely` if not, because a response that the service shortened by hiding records then looks like a complete one; also
-   * if the read found a page of hidden records. By `page` it is `likely` from the second page on, because a record that is
-   * deleted during the read can hide another one, and `undefined` on a first page without repeated rows. With `none` it
-   * is `certain`. `undefined` for a cursor of your own.
+   * Whether the read can have missed a record so far: `certain` if not, `likely` complete if it can. `undefined` if that is not
+   * known yet, on the first page by page. `evidence` says why.
    */
-  readonly complete: 'certain' | 'likely' | undefined;
+  readonly complete: Completeness;
+  /** What the read has met so far, from which `complete` follows: see {@link evidenceFacts}. */
+  readonly evidence: Evidence;
   /**
    * How many rows of the read so far came again and were dropped. By `page` such a row shows that the list is sorted by
    * something that many records share, such as `updatedAt` after an import, and comes in another order on each page;

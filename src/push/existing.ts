@@ -2,6 +2,7 @@
 
 import type { Page } from '../pagination/page.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
+import { joinedEvidence } from '../reports/evidence.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
 
@@ -35,8 +36,9 @@ async function* pages(
   results: Results,
   other: Partial<ReadSettings> = {},
 ): AsyncGenerator<Page<AnyProduct>, void, undefined> {
+  const before = results.evidence;
   for await (const page of writes.list({}, { ...list, ...other, signal, onWait: results.wait })) {
-    results.complete.add(page.complete);
+    results.evidence = joinedEvidence(before, page.evidence);
     yield page;
   }
 }

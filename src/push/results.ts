@@ -4,6 +4,7 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import { notify } from '../internal/notify.ts';
 import type { RunSource } from '../reading/source.ts';
 import { waitingUntil } from '../reading/waiting.ts';
+import { NO_EVIDENCE, verdictOf } from '../reports/evidence.ts';
 import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
 
 /** The members of every {@link PushResult}. `index` and `row` are undefined for a product that no row has. */
@@ -94,8 +95,8 @@ export class Results {
   rows = 0;
   /** Whether nothing is written. */
   isDryRun = false;
-  /** What the pages that were read say of whether they can lack a product. */
-  readonly complete = new Set<PushReport['complete']>();
+  /** What the reads of the products have met. */
+  evidence = NO_EVIDENCE;
   readonly #counts: Record<PushAction, number> = {
     created: 0,
     updated: 0,
@@ -150,16 +151,13 @@ export class Results {
   };
 
   report(): PushReport {
-    const [complete] = (['likely', undefined, 'certain'] as const).filter((worst) =>
-      this.complete.has(worst),
-    );
     const { tenant } = this.#callbacks;
     return {
       tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
       dryRun: this.isDryRun,
-      complete,
+      ...verdictOf(this.evidence),
       rows: this.rows,
       counts: { ...this.#counts },
       notStored: [...this.#notStored.values()],

@@ -1,6 +1,7 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { is } from '../internal/options.ts';
+import { type Evidence, isEvidence, NO_EVIDENCE } from '../reports/evidence.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
 import { isObject } from '../schemas/validate.ts';
 
@@ -12,6 +13,8 @@ export interface RunPosition {
   readonly since?: string | undefined;
   /** Where to resume. Absent: at the beginning. */
   readonly token?: string | undefined;
+  /** What it has met. */
+  readonly evidence?: Evidence | undefined;
   /** The number of a full read that a target marks, and how many records the copy had before it. */
   readonly read?: number | undefined;
   readonly local?: number | undefined;
@@ -31,6 +34,8 @@ export interface SyncState {
   readonly watermark?: string | undefined;
   /** The watermark of the last full read that ended. */
   readonly full?: string | undefined;
+  /** What that full read has met, and the runs since then. */
+  readonly evidence?: Evidence | undefined;
   /** That of the last full read that a sync in mode `full` asked for. A first read does not look for deletions. */
   readonly checked?: string | undefined;
   /** That of the last run that read deep, or everything: see `deepRun` in `sync/run-state.ts`. */
@@ -65,6 +70,7 @@ const RUN: Readonly<Record<keyof RunPosition, Check>> = {
   watermark: isStoredTimestamp,
   since: optional(isBound),
   token: optional(isText),
+  evidence: optional(isEvidence),
   read: optional(Number.isSafeInteger),
   local: optional(Number.isSafeInteger),
   looked: optional(isText),
@@ -75,13 +81,14 @@ const STATE: Readonly<Record<keyof SyncState, Check>> = {
   by: isText,
   watermark: optional(isStoredTimestamp),
   full: optional(isStoredTimestamp),
+  evidence: optional(isEvidence),
   checked: optional(isStoredTimestamp),
   deep: optional(isStoredTimestamp),
   offset: optional(isOffset),
   round: optional(Number.isSafeInteger),
   run: optional((run) => isObject(run) && matches(run, RUN)),
 };
-const MEMBERS = ['v', ...Object.keys(STATE), ...Object.keys(RUN)];
+const MEMBERS = ['v', ...Object.keys(STATE), ...Object.keys(RUN), ...Object.keys(NO_EVIDENCE)];
 
 function matches(
   content: Readonly<Record<string, unknown>>,

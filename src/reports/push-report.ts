@@ -1,3 +1,5 @@
+import type { Completeness, Evidence } from './evidence.ts';
+
 /**
  * What a push did about one row or product.
  *
@@ -44,10 +46,12 @@ export interface PushReport {
   /** Whether nothing was sent: the counts then say what a push would do. */
   readonly dryRun: boolean;
   /**
-   * Whether the list of products can have missed one: `likely` complete if it can, `certain` if not, undefined for
-   * pagination that does not say. See `complete` of a page.
+   * Whether the list of products can have missed one: `likely` complete if it can, `certain` if not. See `complete` of a
+   * page.
    */
-  readonly complete: 'certain' | 'likely' | undefined;
+  readonly complete: Completeness;
+  /** What its reads have met, from which `complete` follows: see {@link evidenceFacts}. */
+  readonly evidence: Evidence;
   /** Rows that were read. If a push stops, the rows without a result are those that no action counts. */
   readonly rows: number;
   /** How many rows and missing products each action concerned. Missing products that were changed count as `updated`. */

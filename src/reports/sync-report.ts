@@ -1,3 +1,5 @@
+import type { Completeness, Evidence } from './evidence.ts';
+
 /** What a run changed in a copy. Undefined if the target does not say it, or without one. */
 export interface CopyFigures {
   /** Records that the copy did not have. */
@@ -31,12 +33,13 @@ export interface CollectionReport extends CopyFigures {
   /** How it was read: `page` instead of `keyset` if an id is not an integer. Undefined if nothing was read. */
   readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
   /**
-   * Whether the read can have missed a record: `Page.complete` of its last page. `likely` is a warning: by `keyset`, the
-   * service does not list in the order of ids, so a page that it shortened looks like the last one, or it hides a page of
-   * records or more; by `page`, a record that is deleted during the read can hide another one. The watermark was advanced
-   * anyway; run once in mode `full`, or compare with `verify`. Undefined if nothing of this is known.
+   * Whether the last full read, and the runs since then, can have missed a record: `certain` if not. `likely` is a warning;
+   * `evidence` says why. The watermark was advanced anyway; run once in mode `full`, or compare with `verify`. Undefined if
+   * nothing of this is known.
    */
-  readonly complete: 'certain' | 'likely' | undefined;
+  readonly complete: Completeness;
+  /** What these reads have met, from which `complete` follows: see {@link evidenceFacts}. */
+  readonly evidence: Evidence;
   /** Whether it resumed a run that was interrupted. */
   readonly resumed: boolean;
   /**

@@ -46,7 +46,7 @@ export async function storedRows(
 }
 
 /** What a pass over a copy knows before it removes a record. */
-export interface Evidence {
+export interface DeletionProof {
   /** Records of the copy. */
   readonly local: number;
   /** Records that the service listed, and those among them that the copy did not have; undefined without a list. */
@@ -59,7 +59,7 @@ export interface Evidence {
 
 /** Whether a 404 may remove a record: yes, not before a record that exists was requested, or no, and why. */
 export function verdict(
-  { local, listed, candidates, witness }: Evidence,
+  { local, listed, candidates, witness }: DeletionProof,
   maxCandidates: number,
 ): 'remove' | 'ask_witness' | DeletionsAbortReason {
   if (candidates === 0) return 'remove';

@@ -2,7 +2,7 @@ import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/dele
 import type { NotFoundError } from '../errors/not-found-error.ts';
 import { oneLine } from '../internal/text.ts';
 import { type Finding, lookUpAll, type Sighting } from './look-up.ts';
-import { type Evidence, verdict } from './pass.ts';
+import { type DeletionProof, verdict } from './pass.ts';
 
 /** Records that are requested or removed at a time. */
 const CHUNK = 500;
@@ -26,25 +26,25 @@ export class Proof<T extends { id: string }> {
   readonly #options: ProofOptions<T>;
   /** How many 404s have come in each form, and with each status, of all records so far. */
   readonly #forms = new Map<string | number, number>();
-  #evidence: Evidence = { local: 0, listed: undefined, candidates: 0, witness: undefined };
+  #known: DeletionProof = { local: 0, listed: undefined, candidates: 0, witness: undefined };
 
   constructor(options: ProofOptions<T>) {
     this.#options = options;
   }
 
   /** What is known without a request. */
-  know(evidence: Partial<Evidence>): void {
-    this.#evidence = { ...this.#evidence, ...evidence };
+  know(more: Partial<DeletionProof>): void {
+    this.#known = { ...this.#known, ...more };
   }
 
   /** Rejects with a DeletionsAbortedError if the 404s may not be believed. */
   async #judge(): Promise<void> {
     const { maxCandidates } = this.#options;
-    let found = verdict(this.#evidence, maxCandidates);
+    let found = verdict(this.#known, maxCandidates);
     let error: Error | undefined;
     if (found === 'ask_witness') {
       error = await this.#askWitness();
-      found = verdict(this.#evidence, maxCandidates);
+      found = verdict(this.#known, maxCandidates);
     }
     if (found !== 'remove') throw this.#aborted(found as DeletionsAbortReason, error);
   }
@@ -70,7 +70,7 @@ export class Proof<T extends { id: string }> {
     const { gone, odd } = byForm(notFound, this.#forms);
     if (gone.length > 0) {
       // What a list was compared with was proven before the first of them: a gateway may have come between since then.
-      this.know(this.#evidence.listed ? { witness: undefined } : { candidates: gone.length });
+      this.know(this.#known.listed ? { witness: undefined } : { candidates: gone.length });
       await this.#judge();
       for await (const chunk of chunksOf(gone)) yield chunk;
     }
@@ -94,7 +94,7 @@ export class Proof<T extends { id: string }> {
 
   #aborted(reason: DeletionsAbortReason, cause?: Error): DeletionsAbortedError {
     const { collection, delivered, maxCandidates } = this.#options;
-    const { local, listed, candidates } = this.#evidence;
+    const { local, listed, candidates } = this.#known;
     const { seen, missing } = listed ?? { seen: 0, missing: 0 };
     const notFound = `${candidates} of ${local} local records were not found upstream`;
     const first = listed

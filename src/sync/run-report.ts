@@ -1,6 +1,7 @@
+import { verdictOf } from '../reports/evidence.ts';
 import type { CollectionReport, CopyFigures } from '../reports/sync-report.ts';
 import type { Batch, SyncProgress } from './batch.ts';
-import type { RunCursor, RunState } from './run-state.ts';
+import { evidenceAfter, type RunCursor, type RunState } from './run-state.ts';
 import type { Written } from './target.ts';
 
 const FIGURES = ['added', 'changed', 'unchanged', 'deleted', 'replaced'] as const;
@@ -48,7 +49,7 @@ export function reportOf(state: RunState): Omit<CollectionReport, 'collection' |
     status,
     mode: run && modeOf(run),
     pagination: page?.pagination,
-    complete: page?.complete,
+    ...verdictOf(evidenceAfter(state)),
     repeated: page?.repeated ?? 0,
     resumed: run?.resumed ?? false,
     ...counts,

@@ -4,6 +4,7 @@ import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
+import { type Evidence, joinedEvidence, NO_EVIDENCE } from '../reports/evidence.ts';
 import type { CollectionReport, CopyFigures, DeletionReport } from '../reports/sync-report.ts';
 import { unreadableId } from '../schemas/unreadable-id.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -38,7 +39,7 @@ export interface RunState {
   /** Undefined before the state in the store was read. Without a watermark the first response gives it. */
   readonly run: RunCursor | undefined;
   /** The last page. */
-  readonly page: Pick<Page<unknown>, 'pagination' | 'complete' | 'repeated'> | undefined;
+  readonly page: Pick<Page<unknown>, 'pagination' | 'repeated'> | undefined;
   /** Rows of all pages so far. */
   readonly rows: number;
   /** Whether the service's clock stood behind the last watermark. */
@@ -152,13 +153,13 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Pag
   // A run without a point to resume at delivers again what the interrupted one delivered.
   const startsOver = state.page === undefined && run.resumed === true && run.token === undefined;
   const restarted = page.restarted || startsOver;
-  const { resumeToken: token, pagination, complete, repeated } = page;
+  const { resumeToken: token, evidence, pagination, repeated } = page;
   return {
     state: {
       ...checked,
-      run: { ...run, watermark: run.watermark ?? watermarkOf(page.first), token },
+      run: { ...run, watermark: run.watermark ?? watermarkOf(page.first), token, evidence },
       stored: withOffset(stored, page.rows),
-      page: { pagination, complete, repeated },
+      page: { pagination, repeated },
       rows: rows + page.rows.length,
       unreadable: checked.unreadable ?? firstUnreadable(page, rows),
     },
@@ -239,12 +240,24 @@ export function lookedUp(state: RunState, looked: string): RunState {
 
 /** The state to write with a batch: the next run resumes after it. */
 export function checkpointOf(state: RunState): SyncState {
-  return hasRead(state) ? { ...state.stored, run: state.run as RunPosition } : state.stored;
+  if (!hasRead(state)) return state.stored;
+  const { evidence, ...run } = state.run as RunPosition;
+  // A read that begins again meets everything again.
+  const isResumed = run.token !== undefined || run.looked !== undefined;
+  return { ...state.stored, run: isResumed ? { ...run, evidence } : run };
 }
 
 /** The state to write if this run must not be resumed: the next one starts where this one did. */
 export function abandoned({ stored }: RunState): SyncState {
   return { ...stored, run: undefined };
+}
+
+/** What is known of the collection: only a full read replaces what the reads before it have met. */
+export function evidenceAfter({ status, run, stored }: RunState): Evidence {
+  const { evidence: before = NO_EVIDENCE } = stored;
+  if (status === 'done') return before;
+  if (run?.evidence === undefined) return NO_EVIDENCE;
+  return run.since === undefined ? run.evidence : joinedEvidence(before, run.evidence);
 }
 
 /** The state to write at the end of the read. The watermark advances here, and only here. */
@@ -259,6 +272,7 @@ export function finish(state: RunState, mode: RunRules['mode']): SyncState {
     ...stored,
     watermark,
     full: isFull ? watermark : stored.full,
+    evidence: evidenceAfter(state),
     checked: isChecked ? watermark : stored.checked,
     deep: isFull || isDeep || stored.deep === undefined ? watermark : stored.deep,
     run: undefined,

@@ -14,6 +14,7 @@ import { type AnySource, type RunSource, runSource } from '../reading/source.ts'
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
+import { type Completeness, type Evidence, equalityOf, NO_EVIDENCE, verdictOf } from '../reports/evidence.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
 import { lookUp, lookUpAll } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
@@ -65,8 +66,10 @@ export interface CollectionDifferences {
   readonly changedSince: readonly string[];
   /** Rows without an id that can be read: no copy can have them. */
   readonly withoutId: number;
-  /** Whether the read can have missed a record: `Page.complete` of its last page. */
-  readonly complete: 'certain' | 'likely' | undefined;
+  /** Whether the read can have missed a record. */
+  readonly complete: Completeness;
+  /** What it has met, from which `complete` follows: see {@link evidenceFacts}. */
+  readonly evidence: Evidence;
 }
 
 /** What {@link verify} found. */
@@ -125,20 +128,14 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
         forbidden.push(name);
       }
     }
-    const equal = equalityOf(collections);
-    return { tenant, startedAt, endedAt: new Date(), equal, forbidden, collections };
+    const verdict = equalityOf(collections.map(compared));
+    return { tenant, startedAt, endedAt: new Date(), ...verdict, forbidden, collections };
   });
 }
 
-function equalityOf(collections: readonly CollectionDifferences[]): VerifyReport['equal'] {
-  const differs = collections.some(
-    ({ missing, different, extra, withoutId }) =>
-      missing.length + different.length + extra.length + withoutId > 0,
-  );
-  const isProven = ({ complete, unconfirmed }: CollectionDifferences) =>
-    complete === 'certain' && unconfirmed.length === 0;
-  if (differs) return false;
-  return collections.every(isProven) || 'likely';
+function compared({ missing, different, extra, withoutId, unconfirmed, evidence }: CollectionDifferences) {
+  const differences = missing.length + different.length + extra.length + withoutId;
+  return { evidence, differences, unconfirmed: unconfirmed.length };
 }
 
 interface Comparison {
@@ -159,7 +156,7 @@ async function differencesOf(
   const idsOf = (...kinds: ReturnType<typeof changeOf>[]) =>
     [...changes].filter(([, change]) => kinds.includes(change)).map(([id]) => id);
   const unconfirmed: UnconfirmedDeletion[] = [];
-  let [withoutId, complete] = [0, undefined as CollectionDifferences['complete']];
+  let [withoutId, evidence] = [0, NO_EVIDENCE];
   const compare = async (rows: readonly CopyRow[]) => {
     const ids = rows.map(({ id }) => id);
     const storedRow = await storedRows(copy, name, ids);
@@ -175,7 +172,7 @@ async function differencesOf(
     // After a restart rows come again.
     if (page.restarted) withoutId = 0;
     withoutId += page.records.length + page.invalid.length - rows.length;
-    ({ complete } = page);
+    ({ evidence } = page);
     await compare(rows);
   }
   for await (const ids of chunksOf(idsOf('remove'))) {
@@ -203,6 +200,6 @@ async function differencesOf(
     unconfirmed,
     changedSince: differing.filter((id) => changed.has(id)),
     withoutId,
-    complete,
+    ...verdictOf(evidence),
   };
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
+import { type Evidence, evidenceOf, verdictOf } from '../../reports/evidence.ts';
 import { byPage } from '../by-page.ts';
 import { integerId, rangeOf } from '../id-bounds.ts';
 import {
@@ -74,14 +75,19 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
       isWarned = true;
       options.onOtherOrder();
     }
-    const completeNow = state.inOrder && !state.mayMissRows ? 'certain' : 'likely';
-    if (page.records.length > 0 || page.invalid.length > 0 || completeNow !== complete) {
-      complete = completeNow;
+    const verdict = verdictOf(met(state));
+    if (page.records.length > 0 || page.invalid.length > 0 || verdict.complete !== complete) {
+      ({ complete } = verdict);
       const resumeToken = options.tokenOf(positionOf(state));
-      yield { ...page, pagination: 'keyset', complete, repeated: 0, restarted: false, resumeToken };
+      yield { ...page, pagination: 'keyset', ...verdict, repeated: 0, restarted: false, resumeToken };
     }
     if (isEnded(state) || reader.wanted <= 0) return;
   }
+}
+
+/** What the read has met. */
+function met({ inOrder, mayMissRows }: ReadState): Evidence {
+  return evidenceOf({ whole_intervals: true, other_order: !inOrder, hidden_page: mayMissRows });
 }
 
 /** The driver: sends what `next` says, and gives the responses to `reduce` as they arrive. */

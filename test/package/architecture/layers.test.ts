@@ -97,6 +97,38 @@ test('the source imports the file that declares a name, never an entry, which wo
   expect(entries).toEqual([]);
 });
 
+test('one file decides whether a record can be missing: no other writes `complete` or `equal`', () => {
+  const written = globSync('**/*.ts', { cwd: src, exclude: ['guides/**'] }).filter((file) => {
+    const source = ts.createSourceFile(
+      file,
+      readFileSync(`${src}${file}`, 'utf8'),
+      ts.ScriptTarget.Latest,
+      true,
+    );
+    const isVerdict = (name: ts.Node | undefined) => /^(complete|equal)$/.test(name?.getText() ?? '');
+    const isWritten = (node: ts.Node): boolean => {
+      if ((ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && isVerdict(node.name))
+        return !isPattern(node.parent);
+      const isAssignment =
+        ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken;
+      if (isAssignment && ts.isPropertyAccessExpression(node.left) && isVerdict(node.left.name)) return true;
+      return ts.forEachChild(node, isWritten) ?? false;
+    };
+    return isWritten(source);
+  });
+  expect(written.map((file) => file.replaceAll('\\', '/'))).toEqual(['reports/evidence.ts']);
+});
+
+/** Whether an object literal is what a destructuring assignment writes to: `({ complete } = page)` reads it. */
+function isPattern(literal: ts.Node): boolean {
+  const { parent } = literal;
+  return (
+    ts.isBinaryExpression(parent) &&
+    parent.left === literal &&
+    parent.operatorToken.kind === ts.SyntaxKind.EqualsToken
+  );
+}
+
 // The sandbox shares no code with the client that it tests, and a program can import a target without a client.
 test.each([
   ['testing', ['collections', 'files', 'internal', 'schemas', 'testing']],

@@ -5,6 +5,7 @@ import {
   type CollectionName,
   collectionNames,
   createClient,
+  evidenceFacts,
   fieldKinds,
   productServerFields,
 } from 'accounting-data-sdk';
@@ -51,6 +52,10 @@ const segments = collectionNames.map((name) => {
   return `| \`${segment}\` | \`${name}\` | ${writable ? 'yes' : 'no'} | ${Object.keys(fields).length} |\n`;
 });
 
+const factRows = Object.entries(evidenceFacts).map(
+  ([name, { complete, when }]) => `| \`${name}\` | \`${complete}\` | ${when} |\n`,
+);
+
 /** A guide with other rows in a table, or other sections below a heading: what is before the first of them stays. */
 function withPart(guide: string, [head, part]: readonly [string, string]): string {
   const isTable = head.startsWith('|');
@@ -64,6 +69,7 @@ function withPart(guide: string, [head, part]: readonly [string, string]): strin
 
 test.each<[string, Readonly<Record<string, string>>]>([
   ['options.md', optionSections],
+  ['reading.md', { '| fact | `complete` | when |': factRows.join('') }],
   ['sandbox-options.md', sandboxSections],
   [
     'service.md',

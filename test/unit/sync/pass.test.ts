@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changeOf, type Evidence, type Seen, verdict } from '../../../src/sync/pass.ts';
+import { changeOf, type DeletionProof, type Seen, verdict } from '../../../src/sync/pass.ts';
 
 const row = (body: object, invalid = false) => ({ id: '1', body: { id: '1', ...body }, invalid });
 const desk = row({ name: 'Desk', salePrice: '50.0000' });
@@ -29,17 +29,17 @@ describe('what is seen of a record changes a copy', () => {
 
 describe('a pass removes a record', () => {
   /** Ten of a hundred records were not listed, and a record that was is found by its id. */
-  const evidence: Evidence = {
+  const evidence: DeletionProof = {
     local: 100,
     listed: { seen: 92, missing: 2 },
     candidates: 10,
     witness: 'found',
   };
-  const judged = (more: Partial<Evidence>, maxCandidates = 50) =>
+  const judged = (more: Partial<DeletionProof>, maxCandidates = 50) =>
     verdict({ ...evidence, ...more }, maxCandidates);
   const other = { local: 10, listed: { seen: 40, missing: 40 } };
 
-  test.each<[Partial<Evidence>, number | undefined]>([
+  test.each<[Partial<DeletionProof>, number | undefined]>([
     [{}, undefined],
     [{ candidates: 50 }, 50],
     [{ candidates: 90 }, Number.POSITIVE_INFINITY],
@@ -55,7 +55,7 @@ describe('a pass removes a record', () => {
     expect(judged(more, most)).toBe('remove');
   });
 
-  test.each<[ReturnType<typeof verdict>, Partial<Evidence>, number | undefined]>([
+  test.each<[ReturnType<typeof verdict>, Partial<DeletionProof>, number | undefined]>([
     ['empty_read', { listed: { seen: 0, missing: 0 } }, undefined],
     ['empty_read', { listed: { seen: 0, missing: 0 }, witness: undefined }, Number.POSITIVE_INFINITY],
     ['few_local_ids_seen', other, undefined],

@@ -1,0 +1,105 @@
+/*
+ * What a read has met, and what follows from it. This file is the only one that decides whether a record can be missing:
+ * `complete` of pages, reports and copies, and `equal` of `verify`, are functions of a value of the type `Evidence`.
+ *
+ * A read starts with what would prove it, such as that each interval of ids came in one response. What it meets later only
+ * weakens that. So does what an incremental run meets: only a full read replaces the evidence of a copy.
+ */
+
+/** Whether a read can have missed a record: `certain` if not, `likely` complete if it can, `undefined` if that is not known. */
+export type Completeness = 'certain' | 'likely' | undefined;
+
+/** The facts of {@link Evidence}: what each one makes of `complete`, and when a read has it. */
+export const evidenceFacts = {
+  /** Every response was a whole interval of ids. */
+  whole_intervals: {
+    complete: 'certain',
+    when: 'by keyset: each interval of ids came whole in one response, in the order of ids',
+  },
+  /** One response was the list. */
+  one_response: { complete: 'certain', when: "with `pagination: 'none'`: one response is the whole list" },
+  /** The cursor said where the list ends. */
+  cursor_ended: { complete: 'certain', when: 'with a cursor of yours: its `next` returned `undefined`' },
+  /** One page was read, of a list that can have more. */
+  first_page: { complete: undefined, when: 'by page: so far the list has one page' },
+  /** More than one page was read by their numbers. */
+  several_pages: {
+    complete: 'likely',
+    when: 'by page: the list has several pages, so a record that is deleted during the read can hide another one',
+  },
+  /** Rows came twice and were dropped. */
+  repeated_rows: {
+    complete: 'likely',
+    when: 'by page: records came twice, so others may have come on no page',
+  },
+  /** The cursor has not said yet where the list ends. */
+  cursor_open: { complete: 'likely', when: 'with a cursor of yours: it has not ended' },
+  /** The service lists in another order than that of ids. */
+  other_order: {
+    complete: 'likely',
+    when: 'by keyset: the service does not list in the order of ids, so a response that it shortened looks like a whole one',
+  },
+  /** The service hides a page of rows or more. */
+  hidden_page: { complete: 'likely', when: 'by keyset: the service hides a page of records or more' },
+} as const satisfies Readonly<Record<string, { readonly complete: Completeness; readonly when: string }>>;
+
+/** The name of a fact: see {@link evidenceFacts}. */
+export type EvidenceFact = keyof typeof evidenceFacts;
+
+/** What the reads of a collection have met. `complete` follows from it: it is the weakest that a fact allows. */
+export interface Evidence {
+  /** Each once, in the order of {@link evidenceFacts}. */
+  readonly facts: readonly EvidenceFact[];
+}
+
+const NAMES = Object.keys(evidenceFacts) as readonly EvidenceFact[];
+
+/** The evidence with these facts. */
+export function evidenceOf(facts: { readonly [Name in EvidenceFact]?: boolean }): Evidence {
+  return { facts: NAMES.filter((name) => facts[name] === true) };
+}
+
+/** What a collection has of which nothing was read. */
+export const NO_EVIDENCE: Evidence = { facts: [] };
+
+/** What two reads have met together. */
+export function joinedEvidence(a: Evidence, b: Evidence): Evidence {
+  return { facts: NAMES.filter((name) => a.facts.includes(name) || b.facts.includes(name)) };
+}
+
+/** Whether a value from a store is evidence. */
+export function isEvidence(value: unknown): boolean {
+  const { facts } = (value ?? {}) as Partial<Evidence>;
+  return Array.isArray(facts) && facts.every((name) => NAMES.includes(name));
+}
+
+/** The evidence, and what follows from it, as pages and reports have both. */
+export function verdictOf(evidence: Evidence): {
+  readonly evidence: Evidence;
+  readonly complete: Completeness;
+} {
+  return { evidence, complete: completeOf(evidence) };
+}
+
+function completeOf({ facts }: Evidence): Completeness {
+  const all = facts.map((name) => evidenceFacts[name].complete);
+  if (all.includes('likely')) return 'likely';
+  return all.length === 0 || all.includes(undefined) ? undefined : 'certain';
+}
+
+/** How one collection of a copy was compared. */
+interface Compared {
+  readonly evidence: Evidence;
+  /** How many differences were found. */
+  readonly differences: number;
+  /** How many records could not be compared. */
+  readonly unconfirmed: number;
+}
+
+/** Whether a copy equals the service: `true` only if that is proven. */
+export function equalityOf(collections: readonly Compared[]): { readonly equal: boolean | 'likely' } {
+  if (collections.some(({ differences }) => differences > 0)) return { equal: false };
+  const isProven = ({ evidence, unconfirmed }: Compared) =>
+    completeOf(evidence) === 'certain' && unconfirmed === 0;
+  return { equal: collections.every(isProven) || 'likely' };
+}
