@@ -4,7 +4,7 @@ import { createClient, isAccountingError, memoryStore, sync } from 'accounting-d
 
 interface Company {
   readonly tenant: string; // a label that you choose, never the API key
-  readonly apiKey: string; // without one, createClient would use ACCOUNTING_API_KEY: that of another company
+  readonly apiKey: string;
   readonly baseUrl?: string;
 }
 
@@ -17,9 +17,10 @@ const companies: Company[] = file
     ];
 const store = memoryStore(); // use fileStore(folder) of accounting-data-sdk/node, Redis or a table
 
-async function syncCompany({ tenant, ...connection }: Company): Promise<string> {
+async function syncCompany({ tenant, apiKey, ...address }: Company): Promise<string> {
   try {
-    const client = createClient(connection);
+    // Named, so that a company without a key is an error: without the property, ACCOUNTING_API_KEY would be read.
+    const client = createClient({ apiKey, ...address });
     const report = await sync(client, { store, tenant, onBatch: () => undefined }); // upsert here
     return `${tenant}: ${report.records} records`;
   } catch (error) {

@@ -145,7 +145,8 @@ type ClientFor<S extends SchemasByName> = keyof S extends never ? Client : Clien
  * A client for the data of one company.
  *
  * ```ts
- * const client = createClient({ baseUrl: 'https://books.example.com', apiKey: process.env.ACCOUNTING_API_KEY });
+ * // Without options it reads ACCOUNTING_BASE_URL and ACCOUNTING_API_KEY.
+ * const client = createClient({ baseUrl: 'https://books.example.com', apiKey: () => readFromVault('acme') });
  * for await (const account of client.accounts.list()) console.log(account.id);
  * ```
  * @throws InvalidInputError for invalid options. Nothing is sent before the first call.

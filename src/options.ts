@@ -11,6 +11,7 @@ import {
   type OptionInputs,
   option,
   optional,
+  orEnvironment,
   type ResolvedOptions,
   required,
   withDefaults,
@@ -131,15 +132,18 @@ const appInfo = { name: required(productToken), version: optional(productToken) 
 const ownOptions = {
   /**
    * The URL of the service, such as `https://books.example.com`. It may have a path prefix and may end in `/api/public/v1`.
-   * https, unless it is on this machine or `allowInsecure` is set. Default: `ACCOUNTING_BASE_URL`.
+   * https, unless it is on this machine or `allowInsecure` is set. Default: `ACCOUNTING_BASE_URL`, if the property is left
+   * out; undefined is an error.
    */
-  baseUrl: optional(is.string),
+  baseUrl: orEnvironment(is.string, 'ACCOUNTING_BASE_URL'),
   /**
    * The key of one company, or a function that returns it and is called before each call. After a 401 it is called again,
-   * for at most 30 seconds, and another key is tried once. Default: `ACCOUNTING_API_KEY`.
+   * for at most 30 seconds, and another key is tried once. Default: `ACCOUNTING_API_KEY`, if the property is left out.
+   * Undefined is an error: a company without a key must not be read with that of another.
    */
-  apiKey: optional(
+  apiKey: orEnvironment(
     is.check<ApiKey>('a string or a function', (key) => ['string', 'function'].includes(typeof key)),
+    'ACCOUNTING_API_KEY',
   ),
   /** Permits http beyond this machine: the key is then sent in clear text, also to a proxy. Default: false. */
   allowInsecure: option(is.flag, false),

@@ -24,6 +24,11 @@ export interface RequiredOption<T> extends Option<T, undefined> {
   readonly required: true;
 }
 
+/** An option that is read from a variable of the environment if its property is left out. */
+export interface EnvironmentOption<T> extends Option<T, undefined> {
+  readonly variable: string;
+}
+
 /**
  * An option that consists of options. With `Other` it may also be that value, such as `false`. `Inputs` is their type by
  * the name that users know.
@@ -49,6 +54,7 @@ export type TableOf<Options> = { readonly [Name in keyof Options & string]-?: An
 interface AnyOption extends Check<unknown> {
   readonly default?: unknown;
   readonly required?: boolean;
+  readonly variable?: string;
   readonly options?: OptionTable;
   readonly other?: readonly unknown[];
 }
@@ -74,7 +80,7 @@ export type Named = object;
 type OptionalInputs<Table> = {
   -readonly [Name in keyof Table as Name extends RequiredName<Table> ? never : Name]?:
     | ValueOf<Table[Name]>
-    | undefined;
+    | (Table[Name] extends { variable: string } ? never : undefined);
 };
 
 type RequiredName<Table> = {
@@ -106,6 +112,16 @@ export function optional<T>(check: Check<T>): Option<T, undefined>;
 export function optional(check: Check<unknown>): Option<unknown, undefined> {
   return { ...check, default: undefined };
 }
+
+/**
+ * An option without a default that `variable` of the environment stands in for. A property that is present and undefined is
+ * rejected: it was meant to have a value, and the variable may name another company.
+ */
+export const orEnvironment = <T>(check: Check<T>, variable: string): EnvironmentOption<T> => ({
+  ...check,
+  default: undefined,
+  variable,
+});
 
 /** An option that must be given. */
 export const required = <T>(check: Check<T>): RequiredOption<T> => ({
@@ -214,8 +230,12 @@ export function givenOptions<Table extends OptionTable>(
   for (const [name, entry] of Object.entries(table)) {
     // Also of the class of a listener.
     const value: unknown = Reflect.get(options, name);
-    if (value === undefined && entry.required !== true) continue;
     const path = `${parent}${name}`;
+    if (value === undefined && entry.variable !== undefined && name in options) {
+      const problem = `is undefined: leave the property out to read ${entry.variable}`;
+      throw context.reject({ path, problem });
+    }
+    if (value === undefined && entry.required !== true) continue;
     if (!entry.allows(value)) throw context.reject({ path, problem: `must be ${entry.expected}`, value });
     const isGroup = entry.options !== undefined && !entry.other?.includes(value);
     const checked = isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value;

@@ -1,15 +1,21 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { API_PATH } from '../schemas/service-forms.ts';
 
+/** What a URL parser drops, or reads as something else. */
+const DROPPED = /[\s\\\p{C}\p{Default_Ignorable_Code_Point}]/u;
+
 /**
  * The address of the API: origin, path prefix and `/api/public/v1`. Rejects what would send the key to the wrong place,
- * without quoting it: other schemes, http beyond this machine, credentials, a query, a fragment.
+ * without quoting it: other schemes, http beyond this machine, credentials, a query, a fragment, characters that are dropped.
  */
 export function parseBaseUrl(baseUrl: string, allowInsecure: boolean): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const reject = (problem: string): never => {
     throw new InvalidInputError('baseUrl', problem);
   };
+  // A URL parser drops some of these, so that the key would go to a host other than the one that was written.
+  if (DROPPED.test(baseUrl))
+    return reject('must not contain white space, control or invisible characters, or backslashes');
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined) return reject('is not an absolute URL; expected one like https://books.example.com');
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return reject('must be https (or http on this machine)');

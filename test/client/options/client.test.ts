@@ -1,7 +1,7 @@
 import { createClient } from 'accounting-data-sdk';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { caught } from '../../support/caught.ts';
+import { caught, thrown } from '../../support/caught.ts';
 import {
   jsonResponse,
   problemResponse,
@@ -33,6 +33,17 @@ test('what is missing is named, with the variable that would give it, also if th
   };
   vi.stubGlobal('process', Object.defineProperty({}, 'env', { get }));
   expect(() => createClient()).toThrow(expect.objectContaining({ argument: 'baseUrl' }));
+});
+
+test.each(['apiKey', 'baseUrl'])('%s that is present and undefined does not read the environment', (name) => {
+  vi.stubEnv('ACCOUNTING_BASE_URL', 'https://env.example');
+  vi.stubEnv('ACCOUNTING_API_KEY', 'key-of-another-company');
+  const [company = {}] = JSON.parse(JSON.stringify([{ tenant: 'acme' }]));
+  for (const value of [undefined, company[name], new Map().get('acme')]) {
+    const error = thrown(() => createClient({ ...needed, [name]: value }));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: name, outcome: 'not_sent' });
+    expect(String(error)).toContain(`${name}: is undefined: leave the property out to read ACCOUNTING_`);
+  }
 });
 
 test('withOptions keeps what it does not name and shares transport and schemas', async () => {

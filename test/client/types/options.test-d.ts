@@ -33,9 +33,10 @@ type RefusesUndefined<T> = {
     : never;
 }[keyof T];
 
-test('every optional input takes undefined, under exactOptionalPropertyTypes', () => {
+test('every optional input takes undefined but those that the environment stands in for, under exactOptionalPropertyTypes', () => {
   expectTypeOf<RefusesUndefined<{ a?: string; b?: string | undefined; c: string }>>().toEqualTypeOf<'a'>();
-  expectTypeOf<RefusesUndefined<ClientOptions & RetryOptions & Listeners & AppInfo>>().toBeNever();
+  expectTypeOf<RefusesUndefined<ClientOptions>>().toEqualTypeOf<'apiKey' | 'baseUrl'>();
+  expectTypeOf<RefusesUndefined<RetryOptions & Listeners & AppInfo>>().toBeNever();
   expectTypeOf<RefusesUndefined<ListOptions & ListQuery & IdBounds & RawRequest>>().toBeNever();
   expectTypeOf<RefusesUndefined<RequestOptions & CreateOptions & MoneyOptions & RunOptions>>().toBeNever();
   expectTypeOf<RefusesUndefined<Omit<ProductDraft, 'id' | 'createdAt' | 'updatedAt'>>>().toBeNever();

@@ -32,6 +32,13 @@ test.each([
   ['http://notlocalhost', 'must be https'],
   ['http://127.0.0.1.example.com', 'must be https'],
   ['http://10.0.0.1', 'must be https'],
+  ...['\r\n', '\t', ' ', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufe0f', '\u034f', '\0', '\\'].map(
+    (char) => [
+      `https://books.example${char}.s3cret.example`,
+      'must not contain white space, control or invisible characters, or backslashes',
+    ],
+  ),
+  ['https://books.example.com\n', 'must not contain white space'],
 ])('the base URL %j is rejected without being quoted: %s', (given, problem) => {
   const error = thrown(() => parseBaseUrl(given, false));
   expect(error).toBeInstanceOf(InvalidInputError);
@@ -42,7 +49,8 @@ test.each([
 
 test('allowInsecure permits http and nothing else', () => {
   expect(parseBaseUrl('http://10.0.0.1', true)).toBe('http://10.0.0.1/api/public/v1');
-  expect(() => parseBaseUrl('ftp://10.0.0.1', true)).toThrow(InvalidInputError);
+  for (const url of ['ftp://10.0.0.1', 'http://10.0.0.1\r\n.example', 'http://10.0.0.1 '])
+    expect(() => parseBaseUrl(url, true)).toThrow(InvalidInputError);
 });
 
 const BASE = 'https://books.example.com/proxy/api/public/v1';
