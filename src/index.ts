@@ -71,13 +71,8 @@ export { type ForgetOptions, forget } from './sync/forget.ts';
 export type { StopAfter } from './sync/limit/stop-after.ts';
 export { type RefreshOptions, type RefreshReport, refresh } from './sync/refresh.ts';
 export type { CheckpointEvent, RunOptions } from './sync/run-options.ts';
-export {
-  type BatchOf,
-  type SyncBaseOptions,
-  type SyncOptions,
-  type SyncToTargetOptions,
-  sync,
-} from './sync/sync.ts';
+export { sync } from './sync/sync.ts';
+export type { BatchOf, SyncBaseOptions, SyncOptions, SyncToTargetOptions } from './sync/sync-options.ts';
 export type {
   CollectionEnd,
   OpenTarget,

@@ -1,20 +1,22 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { checkId } from '../input/checks.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
+import type { Page } from '../pagination/page.ts';
 import { createPaginator } from '../pagination/paginator.ts';
-import { pagesAhead } from '../reading/list-options.ts';
+import { pagesAhead, type ReadSettings } from '../reading/list-options.ts';
 import {
   type LookUp,
   type RecordRow,
   RUN_SOURCE,
   type RunSource,
+  type SourceQuery,
   type WriteSource,
 } from '../reading/source.ts';
-import { RecordReader, type ValidationMode } from '../schemas/record-reader.ts';
+import { type ReadFor, RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
 import { kindOfSchema, zodFields } from '../schemas/zod-fields.ts';
-import { callSettings } from '../transport/call-options.ts';
+import { callSettings, type RunCallOptions } from '../transport/call-options.ts';
 import { signOfError } from '../transport/outage.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
@@ -38,15 +40,8 @@ export function createCollection(
   const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
   const namesField = (name: string) =>
     schema !== undefined && (schemas === undefined || Object.hasOwn(schemas, name));
-  const contextWith = (mode: ValidationMode) => {
-    const records = new RecordReader({ fields, schema, ids, validation: mode });
-    return { ...client, definition, rules, records, namesField };
-  };
-  const context = contextWith(validation ?? 'throw');
-  const reads = readsOf(context, (row) => keptRow(context, row));
-  // One odd record must not end a copy for good.
-  const copying = validation === undefined ? contextWith('report') : context;
-  const copied = readsOf(copying, (row) => keptRow(copying, row));
+  const records = new RecordReader({ fields, schema, ids, validation });
+  const context = { ...client, definition, rules, records, namesField };
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
@@ -58,8 +53,8 @@ export function createCollection(
     ),
     pagination: runPagination(context),
     parameters: client.lists.parameters ?? {},
-    list: (query, options) => (options.keepInvalid ? copied : reads).list(query, options),
-    lookUp: (id, options) => (options.keepInvalid ? copied : reads).lookUp(id, options),
+    list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'caller'),
+    lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'caller'),
     async isServiceDown(error, options) {
       if (signOfError(error) === undefined) return false;
       const call = { template: `/${segment}`, settings: callSettings(settings, options), options };
@@ -77,7 +72,7 @@ export function createCollection(
             warnOfUnknownFields(context, given, warned);
             return body;
           },
-          lenient: lenient(contextWith('report')),
+          lenient: lenient(context),
         }
       : undefined,
   };
@@ -88,56 +83,64 @@ export function createCollection(
 /** A run fails if the service ignores bounds, instead of continuing by page: it could miss a record for good. */
 const runPagination = (context: CollectionContext): PaginationChoice => chosenPagination(context) ?? 'keyset';
 
-/** The reads of a run. */
-function readsOf(
+function list(
   context: CollectionContext,
-  read: (row: unknown) => Promise<LookUp<{ id: string }>>,
-): Pick<RunSource<{ id: string }>, 'list' | 'lookUp'> {
-  return {
-    list(query, options) {
-      const { pagination = runPagination(context), prefetch = pagesAhead(pagination) } = options;
-      const own = { ...options, pagination, prefetch };
-      return createPaginator(listSource(context, checkedQuery(query), own)).pages();
-    },
-    async lookUp(id, options) {
-      try {
-        const expected = { kind: 'json', read } as const;
-        return await sendOne(
-          context,
-          { method: 'GET', id: checkId(id), expected, mayBeMissing: true },
-          options,
-        );
-      } catch (error) {
-        if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
-        throw error;
-      }
-    },
-  };
+  query: SourceQuery,
+  options: ReadSettings,
+  readFor: ReadFor,
+): AsyncIterableIterator<Page<{ id: string }>> {
+  const { pagination = runPagination(context), prefetch = pagesAhead(pagination) } = options;
+  const own = { ...options, pagination, prefetch };
+  return createPaginator(listSource(context, checkedQuery(query), own, readFor)).pages();
+}
+
+async function lookUp(
+  context: CollectionContext,
+  id: string,
+  options: RunCallOptions,
+  readFor: ReadFor,
+): Promise<LookUp<{ id: string }>> {
+  const expected = { kind: 'json', read: (row: unknown) => readRow(context, row, readFor) } as const;
+  try {
+    const request = { method: 'GET', id: checkId(id), expected, mayBeMissing: true } as const;
+    return await sendOne(context, request, options);
+  } catch (error) {
+    if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
+    throw error;
+  }
 }
 
 /** Reads a row. If invalid rows are reported, one with an id is what a copy may hold of it. */
-async function keptRow(
+async function readRow(
   { records, definition }: CollectionContext,
   row: unknown,
+  readFor: ReadFor,
 ): Promise<LookUp<{ id: string }>> {
   if (idOf(row) === undefined) return { record: await records.one(row), row };
-  const { records: valid, invalid } = await records.list([row]);
+  const { records: valid, invalid } = await records.list([row], readFor);
   const [record, odd] = [valid[0], invalid[0]];
   if (record !== undefined) return { record, row };
   return { record, invalid: { collection: definition.segment, ...(odd as NonNullable<typeof odd>) } };
 }
 
-/** The reads and writes of a push: an invalid record is its row. */
+/** The reads and writes of a push. */
 function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenient'] {
-  const read = async (row: unknown): Promise<RecordRow<{ id: string }>> => {
-    const { record = row as { id: string } } = await keptRow(context, row);
-    return { record, row };
-  };
+  const read = async (row: unknown) => asRow(await readRow(context, row, 'push'));
+  const expected = { kind: 'json', read } as const;
   return {
-    ...readsOf(context, read),
-    create: (draft, options) => sendCreate(context, draft, { ...options, expected: { kind: 'json', read } }),
-    update: (id, patch, options) =>
-      sendUpdate(context, { id, patch }, { ...options, expected: { kind: 'json', read } }),
+    list: (query, options) => list(context, query, options, 'push'),
+    async lookUp(id, options) {
+      const found = await lookUp(context, id, options, 'push');
+      return found.notFound === undefined ? asRow(found) : found;
+    },
+    create: (draft, options) => sendCreate(context, draft, { ...options, expected }),
+    update: (id, patch, options) => sendUpdate(context, { id, patch }, { ...options, expected }),
     delete: (id, options) => sendDelete(context, id, options),
   };
+}
+
+/** An invalid record is its row. */
+function asRow({ record, row, invalid }: LookUp<{ id: string }>): RecordRow<{ id: string }> {
+  const kept = record ?? (invalid?.record as { id: string });
+  return { record: kept, row: row ?? kept };
 }

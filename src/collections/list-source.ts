@@ -6,7 +6,7 @@ import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { collectionName } from '../reading/state.ts';
-import type { ReadList } from '../schemas/record-reader.ts';
+import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
 import type { CollectionContext } from './context.ts';
@@ -23,6 +23,7 @@ export function listSource(
   context: CollectionContext,
   query: Filters,
   options: ListOptions,
+  readFor: ReadFor = 'caller',
 ): PaginatorSource<{ id: string }> {
   const { segment } = context.definition;
   const chosen = choosePagination(query, options, {
@@ -62,7 +63,7 @@ export function listSource(
           ...request,
           expected: {
             kind: 'json',
-            read: (body) => context.records.list(body),
+            read: (body) => context.records.list(body, readFor),
             cleared: withoutSecrets,
             emptyIf404,
           },

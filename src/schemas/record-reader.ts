@@ -9,6 +9,12 @@ import { zodFields } from './zod-fields.ts';
 /** What happens to an invalid record: see the client's option `validation`. */
 export type ValidationMode = 'throw' | 'report' | 'off';
 
+/**
+ * Who reads: a caller, a copy, or a push. `validation` of the client decides what happens to an invalid row; without it a
+ * copy reports it, because one odd record must not end a copy for good. A push always reports it, because its row is enough.
+ */
+export type ReadFor = 'caller' | 'copy' | 'push';
+
 /** A row that failed validation. */
 interface InvalidRow {
   /** The row's id, if it can be read. */
@@ -39,7 +45,7 @@ interface RecordReaderOptions {
   readonly schema: StandardSchema<{ id: string }> | undefined;
   /** With `numbers`, integer ids may be JSON numbers. */
   readonly ids: 'strings' | 'numbers';
-  readonly validation: ValidationMode;
+  readonly validation: ValidationMode | undefined;
 }
 
 type RowWithId = Record<string, unknown> & { id: string };
@@ -63,13 +69,13 @@ export class RecordReader {
   }
 
   /** The records of a list: a bare array or the members of a JSON-LD body. */
-  list(body: unknown): ReadList | Promise<ReadList> {
+  list(body: unknown, readFor: ReadFor = 'caller'): ReadList | Promise<ReadList> {
     const rows = members(body);
     if (this.#options.ids === 'numbers') for (const row of rows) withStringId(row);
     const ids: string[] = [];
     rows.forEach(withoutContext);
     for (const row of rows) {
-      if (!isObject(row) || !this.#passes(row)) return this.#sort(rows);
+      if (!isObject(row) || !this.#passes(row)) return this.#sort(rows, readFor);
       ids.push(row.id);
     }
     return { rows, records: rows as RowWithId[], ids, sent: rows, invalid: [] };
@@ -93,7 +99,7 @@ export class RecordReader {
     return this.#options.validation === 'off' ? undefined : this.#options.fields;
   }
 
-  async #sort(rows: readonly unknown[]): Promise<ReadList> {
+  async #sort(rows: readonly unknown[], readFor: ReadFor): Promise<ReadList> {
     const list = {
       rows,
       records: [] as { id: string }[],
@@ -108,13 +114,17 @@ export class RecordReader {
         list.ids.push((row as RowWithId).id);
         list.sent.push(row);
       } catch (error) {
-        if (!(error instanceof ShapeError) || this.#options.validation !== 'report' || isTooDeep(row))
-          throw error;
+        if (!(error instanceof ShapeError) || !this.#reports(readFor) || isTooDeep(row)) throw error;
         const { recordId: id, issues } = error;
         list.invalid.push({ id, issues, record: row, storable: await this.#storable(row) });
       }
     }
     return list;
+  }
+
+  #reports(readFor: ReadFor): boolean {
+    const { validation = readFor === 'copy' ? 'report' : 'throw' } = this.#options;
+    return readFor === 'push' || validation === 'report';
   }
 
   /** What a copy may hold of an invalid row: a schema that strips fields keeps them out of the copy. */

@@ -10,19 +10,9 @@ import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { planRound } from './limit/round.ts';
 import { RunLimit } from './limit/run-limit.ts';
-import type { StopAfter } from './limit/stop-after.ts';
-import type { ResolvedRunOptions } from './run-options.ts';
 import { couldRead } from './run-state.ts';
+import type { ResolvedSync } from './sync-options.ts';
 import type { OpenTarget } from './target.ts';
-
-export interface ResolvedSync extends ResolvedRunOptions {
-  readonly maxCandidates: number | undefined;
-  /** Whether a collection that the key may not read fails the sync. */
-  readonly onForbidden: 'report' | 'fail';
-  /** Collections read at a time. */
-  readonly concurrency: number;
-  readonly stopAfter: StopAfter | undefined;
-}
 
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same

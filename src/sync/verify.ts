@@ -20,7 +20,7 @@ import { lookUp, lookUpAll } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf } from './proof.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
-import { type CollectionsIn, namesOf } from './sync.ts';
+import { type CollectionsIn, namesOf } from './sync-options.ts';
 import type { SyncTarget } from './target.ts';
 import { type TargetWith, withTarget } from './target-run.ts';
 

@@ -26,7 +26,7 @@ import { clientDefaults, clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { pushOptions } from '../../../src/push/options.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
-import { syncOptions } from '../../../src/sync/sync.ts';
+import { syncOptions } from '../../../src/sync/sync-options.ts';
 import { listenOptions } from '../../../src/testing/adapters/server.ts';
 import { requestOptions } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';

@@ -20,7 +20,7 @@ import { listOptions } from '../../../src/pagination/list-options.ts';
 import { idBounds } from '../../../src/pagination/page.ts';
 import { pushOptions } from '../../../src/push/options.ts';
 import { parseProblem } from '../../../src/schemas/problem.ts';
-import { syncOptions } from '../../../src/sync/sync.ts';
+import { syncOptions } from '../../../src/sync/sync-options.ts';
 import { Failure } from '../../../src/transport/failure.ts';
 import { afterFailure, BEGUN } from '../../../src/transport/retry-policy.ts';
 import { namesIn, read, tableRows } from './code-blocks.ts';
