@@ -90,7 +90,7 @@ export function noReadAccess(): CommandFailure {
 export function anotherKey(message: string): CommandFailure {
   return new CommandFailure(message, {
     advice:
-      'For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
+      'With a new key, up to five known records are requested: at least one must exist, and all that exist must have the same createdAt. For another company, pass another --tenant. For a new key of the same company, pass --same-company once.',
     exitCode: EXIT.file,
   });
 }

@@ -11,14 +11,13 @@ import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
 import { type CreateState, known, NONE, type SentCreate } from './create.ts';
-import { folded } from './natural-key.ts';
-import type { AnyProduct, ResolvedPushOptions } from './options.ts';
+import type { ResolvedPushOptions } from './options.ts';
 import type { PushRow, Rows } from './rows.ts';
 import type { Hold } from './runs.ts';
 
 type MemoryOptions = Pick<
   ResolvedPushOptions,
-  'store' | 'storeKey' | 'keyName' | 'keyOf' | 'tenant' | 'signal' | 'source'
+  'store' | 'storeKey' | 'keyName' | 'tenant' | 'signal' | 'source'
 >;
 
 /** The creates of one key name in the store: those whose outcome is unknown, and ids that are in no other entry yet. */
@@ -124,24 +123,12 @@ export class PushMemory {
     }
   }
 
-  /** The products that an earlier run has seen. One that was pushed under a key still has it, unless it was renumbered. */
+  /** The products that an earlier run has seen. */
   async *knownProducts(
     lookUp: (id: string) => ReturnType<KnownRecord['lookUp']>,
   ): AsyncGenerator<KnownRecord> {
-    const keysOf = await this.keysOf(this.#known.keys());
     for (const [id, createdAt] of this.#known) {
-      // A service may store a key in another form than it was pushed.
-      const keys = (keysOf.get(id) ?? []).map(folded);
-      const fits = (row: unknown) => keys.length === 0 || keys.includes(folded(this.#keyOf(row) ?? ''));
-      yield { collection: 'products', id, createdAt, fits, lookUp: () => lookUp(id) };
-    }
-  }
-
-  #keyOf(row: unknown): string | null | undefined {
-    try {
-      return this.#options.keyOf({ record: row as AnyProduct, row });
-    } catch {
-      return undefined;
+      yield { collection: 'products', id, createdAt, lookUp: () => lookUp(id) };
     }
   }
 

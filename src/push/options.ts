@@ -107,9 +107,9 @@ const ownOptions = {
   incompleteList: option(is.oneOf('fail', 'create'), 'fail'),
   /**
    * Accepts an API key even if the products that the store remembers do not prove that it belongs to the same company.
-   * With a key that is new to the store, up to five of them are requested: all that exist must have been created at the
-   * same moment, and one must still have the natural key under which it was pushed. Otherwise the push rejects with
-   * `invalid_input`. Pass `true` once for a new key of the same company. Default: false.
+   * With a key that is new to the store, up to five known records are requested: at least one must exist, and all that exist
+   * must have the same `createdAt`. Otherwise the push rejects with `invalid_input`. Pass `true` once for a new key of the
+   * same company. Default: false.
    */
   sameCompany: option(is.flag, false),
   /** Reports what would be written, and writes nothing. Default: false. */

@@ -14,8 +14,6 @@ export interface KnownRecord {
   readonly id: string;
   /** As it was sent then. */
   readonly createdAt: unknown;
-  /** Whether something else that is known of it fits a record as it was sent now. */
-  readonly fits?: ((row: unknown) => boolean) | undefined;
   /** Requests it with this key. An error of this record alone is returned. */
   lookUp(): Promise<LookUp<{ id: string }> | Error>;
 }
@@ -55,18 +53,17 @@ export async function admitKey(
 }
 
 /**
- * Why known records do not prove that the company is the same; undefined if they do, or if none is known. It is proven by
- * the moment at which a record was created, which nothing changes: companies that were made from one template have equal
- * ids and numbers. A record that does not exist, cannot be read or does not fit otherwise proves nothing.
+ * Why known records do not prove that the company is the same; undefined if they do, or if none is known. Up to five known
+ * records are requested: at least one must exist, and all that exist must have the same `createdAt`, which nothing
+ * changes. Ids, names and numbers prove nothing, because companies that were made from one template share them.
  */
 async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | undefined> {
   let isAnyKnown = false;
   let isProven = false;
-  let isOther = false;
   let compared = 0;
   let rejection: Error | undefined;
   const failures = new Map<string, number>();
-  for await (const { collection, id, createdAt, fits, lookUp } of known) {
+  for await (const { collection, id, createdAt, lookUp } of known) {
     isAnyKnown = true;
     const before = momentOf(createdAt);
     const failed = failures.get(collection) ?? 0;
@@ -83,14 +80,11 @@ async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | unde
     if (row === undefined) continue;
     if (momentOf(isObject(row) ? row.createdAt : undefined) !== before)
       return `${collection} ${id} was created at another time`;
-    // Companies that were created in the same second can have records with equal ids and moments.
-    if (fits === undefined || fits(row)) isProven = true;
-    else isOther = true;
+    isProven = true;
   }
   if (isProven || !isAnyKnown) return undefined;
   // A 401 with a page may be about one request. If there was nothing else, it is about the key.
   if (compared === 0 && rejection !== undefined) throw rejection;
-  if (isOther) return 'the records that it knows have other names and numbers';
   return compared === 0
     ? 'it knows no record with createdAt that this key may read'
     : 'the records that it knows were not found';

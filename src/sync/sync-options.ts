@@ -112,9 +112,9 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
 
 const targetOptions = {
   /**
-   * Accepts an API key even if the records of the copy do not prove that it belongs to the same company. Pass `true` once.
-   * Without it, up to five known records are requested with a key that is new to the copy: one that was created at the
-   * same moment proves it. One that was created at another moment, or none at all, and nothing is written. Default: false.
+   * Accepts an API key even if the records of the copy do not prove that it belongs to the same company. With a key that
+   * is new to the copy, up to five known records are requested: at least one must exist, and all that exist must have the
+   * same `createdAt`. Otherwise nothing is written. Pass `true` once for a new key of the same company. Default: false.
    */
   sameCompany: option(is.flag, false),
 };

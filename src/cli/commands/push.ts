@@ -332,7 +332,7 @@ const RESUME = 'What was written stays written; run the same command again to co
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
 function withCause(error: unknown): unknown {
   if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') {
-    return anotherKey('The state was written with the API key of another company.');
+    return anotherKey('The state was written with another API key.');
   }
   if (!isAccountingError(error, 'push_failed')) return error;
   const { cause, report } = error;

@@ -355,9 +355,7 @@ function asFailure(
 ): unknown {
   if (!isAccountingError(error) || (signal.aborted && error === signal.reason)) return error;
   if (error.code === 'invalid_input' && error.argument === 'tenant') {
-    return anotherKey(
-      'The copy was written with another API key, and none of its known records is the same.',
-    );
+    return anotherKey('The copy was written with another API key.');
   }
   if (error.code === 'invalid_input' && error.argument === 'target') {
     const { hint = 'Name a database that only this package writes to, or a file that does not exist.' } =

@@ -90,6 +90,7 @@ test.each([
   sandbox.clearLogs();
   const rejected = await runAs(otherCompany);
   expect(rejected).toMatchObject({ code: 7, log: expect.stringContaining('--same-company') });
+  expect(rejected.log).toContain('at least one must exist, and all that exist must have the same createdAt');
   expect(sandbox.journal).toEqual([]);
   expect((await runAs(otherCompany, '--same-company')).code).toBe(0);
   // Both keys are known now.

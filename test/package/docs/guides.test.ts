@@ -81,6 +81,15 @@ test.each<[string, Readonly<Record<string, string>>]>([
   await expect(written).toMatchFileSnapshot(`../../../src/guides/${guide}`);
 });
 
+test.each(['copy-in-a-database.md', 'pushing.md', 'options.md'])(
+  '%s says what proves the company of a new key',
+  (guide) => {
+    expect(read(`src/guides/${guide}`)).toContain(
+      'up to five known records are requested: at least one must exist, and all that exist must have the same `createdAt`',
+    );
+  },
+);
+
 /** Every code in the sources of the error classes. */
 const codes = globSync('src/errors/*.ts').flatMap((file) =>
   [...read(file).matchAll(/readonly code = '(\w+)'/g)].map(([, code = '']) => code),
