@@ -20,7 +20,7 @@ export interface ClientContext {
   readonly ids: 'strings' | 'numbers';
   /** Whether a record must have the id that was requested. */
   readonly checkIds: boolean;
-  /** The segments of collections whose service is known to compare ids as strings: see `checkedId`. */
+  /** The segments of collections, and the kinds of ids that their service is known not to cast: see `castOf`. */
   readonly stringIds: Set<string>;
   /** Names of undocumented fields of which the logger has been warned. */
   readonly warnedFields: Set<string>;

@@ -4,11 +4,11 @@ import { ShapeError } from '../schemas/shape-error.ts';
 import { idOf } from '../schemas/validate.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 import type { CollectionContext } from './context.ts';
-import { isCastable, sendOne } from './send-one.ts';
+import { castOf, sendOne } from './send-one.ts';
 
 /**
- * Before a write by an id such as `6002-A`: a service that casts ids to integers would change or delete record 6002.
- * Such an id is read and compared first. One match is enough for a collection: its service compares ids as strings.
+ * Before a write by an id such as `6002-A` or `٣`: a service that casts ids to integers would change or delete record 6002
+ * or 3. Such an id is read and compared first. One match of a kind is enough for a collection.
  *
  * @throws InvalidInputError if the service returns another record; what the request for the record throws.
  */
@@ -18,7 +18,9 @@ export async function probeId(
   options: RequestOptions,
 ): Promise<void> {
   const { stringIds, definition, checkIds } = context;
-  if (!checkIds || !isCastable(id) || stringIds.has(definition.segment)) return;
+  const cast = castOf(id);
+  const proven = `${definition.segment} ${cast}`;
+  if (!checkIds || cast === undefined || stringIds.has(proven)) return;
   const read = (body: unknown) => {
     if (idOf(body) === undefined) throw new ShapeError('wrong_shape', ['id: expected a string']);
   };
@@ -33,5 +35,5 @@ export async function probeId(
       `is not the id of a record: the service returned record ${JSON.stringify(error.recordId)} for it, so the write would change that one`,
     );
   }
-  stringIds.add(definition.segment);
+  stringIds.add(proven);
 }

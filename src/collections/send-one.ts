@@ -43,15 +43,21 @@ export function expectedRecord({
     kind: 'json',
     read(body) {
       const record = records.one(body);
-      if (isCastable(idOf(body))) stringIds.add(definition.segment);
+      const cast = castOf(idOf(body));
+      if (cast !== undefined) stringIds.add(`${definition.segment} ${cast}`);
       return record;
     },
   };
 }
 
-/** Whether a service that casts ids to integers would read a number of this id that is another id. */
-export function isCastable(id: string | undefined): boolean {
-  return id !== undefined && /^\s*[+-]?\d/.test(id) && !/^-?(?:0|[1-9]\d*)$/.test(id);
+/**
+ * How a service could read a number of this id that is another id: by casting a text that begins with a digit of any
+ * script, or by rounding a number that a double does not hold. Undefined if it is neither.
+ */
+export function castOf(id: string | undefined): 'text' | 'number' | undefined {
+  if (id === undefined || !/^\s*[+-]?\p{Nd}/u.test(id)) return undefined;
+  if (!/^(?:0|-?[1-9]\d*)$/.test(id)) return 'text';
+  return Number.isSafeInteger(Number(id)) ? undefined : 'number';
 }
 
 interface RecordRequest<R>

@@ -61,20 +61,77 @@ function betweenPair(between: IdBounds['between']): readonly (string | undefined
   return PAIR.exec(between)?.slice(1);
 }
 
-/** Makes the check that throws if an integer id lies outside the caller's bounds: the order of other ids is the service's own. */
+/**
+ * Makes the check that throws if a row lies outside the caller's bounds. A service of this kind drops a bound that it cannot
+ * read and lists everything. Integers are compared as such; how the service orders other ids is its own, so one of them lies
+ * outside only if it does in every common order of texts.
+ */
 export function boundsGuard(
-  bounds: IdBounds | undefined,
+  bounds: IdBounds = {},
   facts: CallFacts,
 ): (response: PageResponse<unknown>) => void {
+  const limits = limitsOf(bounds);
   const range = rangeOf(bounds);
-  if (range === undefined || (range.after === BELOW_ALL && range.through === undefined)) return () => {};
+  const isOdd = range === undefined && hasOddBound(bounds);
+  if (limits.length === 0 && !isOdd) return () => {};
   const isOutside = (text: string) => {
     const id = integerId(text);
-    return id !== undefined && !isInRange(id, range);
+    if (id !== undefined && range !== undefined) return !isInRange(id, range);
+    return limits.some((limit) => ORDERS.every((form) => !isWithin(form(text), form(limit.bound), limit)));
   };
   return ({ ids }) => {
+    if (isOdd && ids.length > 0 && ids.every(isInteger)) throw oddBound(facts);
     if (ids.some(isOutside)) throw outsideBounds(facts);
   };
+}
+
+const isInteger = (id: string) => integerId(id) !== undefined;
+
+/** One end of the bounds. */
+interface Limit {
+  readonly bound: string;
+  readonly side: 'lower' | 'upper';
+  readonly included: boolean;
+}
+
+function limitsOf({ gt, gte, lt, lte, between }: IdBounds): readonly Limit[] {
+  // A string is sent as it is, in a form that only the service knows.
+  const [from, to] = typeof between === 'string' ? (PAIR.exec(between)?.slice(1) ?? []) : (between ?? []);
+  const limits = [
+    { bound: gt, side: 'lower', included: false },
+    { bound: gte, side: 'lower', included: true },
+    { bound: from, side: 'lower', included: true },
+    { bound: lt, side: 'upper', included: false },
+    { bound: lte, side: 'upper', included: true },
+    { bound: to, side: 'upper', included: true },
+  ] as const;
+  return limits.flatMap(({ bound, ...limit }) => (bound === undefined ? [] : [{ ...limit, bound }]));
+}
+
+/** Orders of texts: of code points, without case, and without punctuation too, as the collations of databases have them. */
+const ORDERS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toLowerCase(),
+  (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
+];
+
+function isWithin(id: string, bound: string, { side, included }: Limit): boolean {
+  if (id === bound) return included;
+  return id > bound === (side === 'lower');
+}
+
+/** Whether a bound cannot be meant as an integer. Two numbers within other characters may be a form of the service's own. */
+function hasOddBound({ between, ...bounds }: IdBounds): boolean {
+  const texts = Object.values(bounds).concat(typeof between === 'object' ? between : []);
+  if (texts.some((text) => text !== undefined && !isInteger(text))) return true;
+  return typeof between === 'string' && between.match(/\d+/g)?.length !== 2;
+}
+
+function oddBound(facts: CallFacts): FilterIgnoredError {
+  return new FilterIgnoredError(
+    `${facts.method} ${facts.path} has a bound on id that is no integer, but the ids of the records are integers: the service ignored the filter, or reads the bound as another id.`,
+    { ...facts, hint: 'Write the bounds as the service writes ids, without leading zeros or blanks.' },
+  );
 }
 
 /** The error does not show the id: a service that echoes the API key as an id must not get it into a log. */

@@ -53,10 +53,16 @@ test('a client checks only the first id of a collection, also for clients of wit
   expect(onResponse).toHaveBeenCalledTimes(1);
 });
 
-test.each([' 2', '+2'])('a write by the id %j is not sent if the service returns record 2', async (id) => {
+test.each([
+  ...[' 2', '+2', '2_0', '010', '-0', '\u3000\u0662', '\u0662', '\uff12', '\u0968', '\u{1d7da}', '+\u06f2'],
+  '9007199254740993',
+  '99999999999999999999',
+])('a write by the id %j is not sent if the service returns record 2', async (id) => {
   const fetch = scriptedFetch(jsonResponse({ id: '2' }));
-  expect(await caught(scriptedClient(fetch).products.delete(id))).toMatchObject({ argument: 'id' });
-  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET']);
+  const { products } = scriptedClient(fetch);
+  for (const act of [() => products.delete(id), () => products.update(id, { name: 'Desk' })])
+    expect(await caught(act())).toMatchObject({ argument: 'id', outcome: 'not_sent' });
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual(['GET', 'GET']);
 });
 
 test('an id that the service returned for a create is a match', async () => {
@@ -65,6 +71,16 @@ test('an id that the service returned for a create is a match', async () => {
   await products.create({ name: 'Desk' });
   await products.update('01jb5-x', { name: 'Table' });
   expect(fetch.requests.map(({ init }) => init.method)).toEqual(['POST', 'PATCH']);
+});
+
+test('a large number that matches does not prove that ids are compared as strings', async () => {
+  const fetch = scriptedFetch(({ url }) => jsonResponse({ id: url.pathname.split('/').at(-1) }));
+  const { products } = scriptedClient(fetch);
+  for (const id of ['9007199254740993', '9007199254740995', '2-A', '42']) await products.delete(id);
+  expect(fetch.requests.map(({ init }) => init.method)).toEqual([
+    ...['GET', 'DELETE', 'DELETE'],
+    ...['GET', 'DELETE', 'DELETE'],
+  ]);
 });
 
 test('an id in another case is the same id', async () => {
