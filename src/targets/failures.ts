@@ -38,13 +38,32 @@ const FILE_CODES = ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOMEM', 'EA
 /** Of drivers: a socket that failed, and the codes of postgres.js. */
 const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNECT)/;
 
+/** Of TLS: a certificate, or a version, that the other end does not accept. */
+const OF_TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+
+/**
+ * What a pooler, and a driver without a code, say of a connection that will never be made: a database, user or parameter
+ * that does not exist, TLS that one end does not have, a rejected password. PgBouncer gives them the SQLSTATE of a server
+ * that it cannot reach.
+ */
+const NEVER_CONNECTS =
+  /\bno such (?:database|user)\b|\bunsupported \w+ parameter|\bdoes not (?:allow connections|support SSL)|\b(?:SSL|TLS)\b.*\brequired\b|\bconfig error\b|\bnot allowed\b|\bauthentication (?:failed|method)|\bunsupported protocol\b/i;
+
+/** What `pg` says of a client whose connection has ended: it never opens another one. */
+const NOT_QUERYABLE = /\bnot queryable\b/;
+
 /** What a failure of the database, or of its driver, means. */
 export function failureKind(error: unknown): FailureKind {
   const { code, errcode, path } = (error ?? {}) as { code?: unknown; errcode?: unknown; path?: unknown };
   // Extended codes of SQLite have the primary code in their lowest byte.
   if (typeof errcode === 'number') return kindIn(SQLITE_CODES, errcode & 0xff) ?? 'never';
+  const text = causeText(error);
+  const isOfConnection = typeof code !== 'string' || code.startsWith('08');
+  if (isOfConnection && NEVER_CONNECTS.test(text)) return 'never';
+  if (NOT_QUERYABLE.test(text)) return 'later';
   // `pg` gives a lost connection, and a pool without a free one, no code.
-  if (typeof code !== 'string') return /connect/i.test(causeText(error)) ? 'away' : 'later';
+  if (typeof code !== 'string') return /connect/i.test(text) ? 'away' : 'later';
+  if (OF_TLS.test(code)) return 'never';
   // A local socket has a path, too.
   if (NO_CONNECTION.test(code)) return 'away';
   if (path !== undefined) return FILE_CODES.includes(code) ? 'later' : 'never';

@@ -20,17 +20,27 @@ const options = { baseUrl: 'https://books.example.com', apiKey: 'key' };
 const denied = { code: '42501' };
 
 test.each([
-  ['is sent again while the database is away', '57P01', 'invalid_input', false, 2],
-  ['can be retried if the disk is full', '53100', 'checkpoint', true, 1],
-  ['cannot be retried if a table is missing', '42P01', 'invalid_input', false, 1],
-])('a statement of a copy %s', async (_, first, code, retryable, statements) => {
+  ['is sent again while the database is away', { code: '57P01' }, 'invalid_input', false, 2],
+  ['can be retried if the disk is full', { code: '53100' }, 'checkpoint', true, 1],
+  ['cannot be retried if a table is missing', { code: '42P01' }, 'invalid_input', false, 1],
+  [
+    'cannot be retried if the pooler has no such database',
+    { code: '08P01', message: 'no such database: books' },
+    ...(['invalid_input', false, 1] as const),
+  ],
+  [
+    'cannot be retried if the server has no TLS',
+    { message: 'The server does not support SSL connections' },
+    ...(['invalid_input', false, 1] as const),
+  ],
+] as const)('a statement of a copy %s', async (_, first, code, retryable, statements) => {
   let sent = 0;
   const target = postgresTarget({
     query: async (text) => {
       // What the role lacks is asked once, after a denied statement.
       if (text.includes('has_table_privilege')) return [];
       sent += 1;
-      throw Object.assign(new Error('failed'), sent === 1 ? { code: first } : denied);
+      throw Object.assign(new Error('failed'), sent === 1 ? first : denied);
     },
   });
   const error = await caught(verify(createClient(options), { tenant: 'acme', target }));

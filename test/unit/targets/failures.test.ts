@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { type FailureKind, failureKind } from '../../../src/targets/failures.ts';
 
 const codes = (...all: readonly string[]) => all.map((code) => ({ code }));
+/** Of PgBouncer, which has one code for everything that it says itself. */
+const pooler = (...all: readonly string[]) => all.map((message) => ({ code: '08P01', message }));
 /** Primary codes of SQLite, and extended ones of BUSY_SNAPSHOT, IOERR_WRITE, READONLY_DBMOVED and CONSTRAINT_TRIGGER. */
 const sqlite = (...all: readonly number[]) => all.map((errcode) => ({ code: 'ERR_SQLITE_ERROR', errcode }));
 /** Of the file, or of the lock beside it. */
@@ -23,6 +25,9 @@ test.each<[FailureKind, readonly object[]]>([
       // pg
       { message: 'Connection terminated unexpectedly' },
       { message: 'timeout exceeded when trying to connect' },
+      ...pooler('server conn crashed?', 'query_wait_timeout', 'the pooler is shutting down'),
+      ...pooler('server login has been failing, try again later (server_login_retry)'),
+      ...pooler('no more connections allowed (max_client_conn)'),
       // A local socket has a path, too.
       { code: 'ECONNREFUSED', path: '/var/run/postgresql' },
       ...sqlite(5, 6, 15, 17, 517),
@@ -34,6 +39,9 @@ test.each<[FailureKind, readonly object[]]>([
       // A full disk, a canceled statement, an error of the operating system or inside PostgreSQL, a standby.
       ...codes('53100', '57014', '58030', 'XX000', 'XX001', '25006'),
       { message: 'Query read timeout' },
+      // A connection that ended: another one may open, but not of this client.
+      { message: 'Client has encountered a connection error and is not queryable' },
+      { message: 'Client was closed and is not queryable' },
       { code: 'ERR_OF_A_DRIVER' },
       ...sqlite(7, 9, 10, 13, 778),
       ...files('EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO'),
@@ -46,6 +54,11 @@ test.each<[FailureKind, readonly object[]]>([
       ...codes('28P01', '28000', '42501', '3D000', '3F000', '42P01', '42703', '42601', '42809', '2BP01'),
       // Constraint, value, limit of a program, object in use, not supported, a database that was dropped.
       ...codes('23505', '22P02', '22P05', '54000', '55006', '0A000', '57P04'),
+      ...pooler('no such database: books', 'no such user: ann', 'database does not allow connections: books'),
+      ...pooler('unsupported startup parameter: options', 'unsupported startup parameter in options: jit'),
+      ...pooler('SSL required', 'TLS connection required', 'bouncer config error', 'SASL authentication failed'),
+      { message: 'The server does not support SSL connections' },
+      ...codes('CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'),
       ...sqlite(1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811),
       ...files('ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'),
     ],
