@@ -4,7 +4,7 @@ import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
-import { outageDelayMs } from './outage.ts';
+import { outageDelayMs, withSign } from './outage.ts';
 import type { Received } from './received.ts';
 import type { Redactor } from './redact.ts';
 import type { ApiRequest } from './request.ts';
@@ -184,7 +184,7 @@ export class Call {
           : undefined,
     };
     const { timeoutMs, deadlineMs } = this.request.settings;
-    return errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts });
+    return withSign(errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts }), failure);
   }
 
   #stopWaiting(): void {

@@ -174,7 +174,8 @@ function contentError(failure: Failure, details: UnusableContent, facts: CallFac
     ? `${record ?? 'it'} does not match the schema that you passed`
     : `${record ?? 'a record'} does not have the documented shape`;
   const what = reason === 'wrong_shape' ? shape : WHAT[reason];
-  const advice = ofCaller ? 'Correct the schema or the record.' : contentAdvice(details);
+  const ofBody = failure.fault === 'page' ? MAINTENANCE : contentAdvice(details);
+  const advice = ofCaller ? 'Correct the schema or the record.' : ofBody;
   const around = reason === 'wrong_shape' && came === undefined && facts.method === 'GET' ? GO_ON : undefined;
   const retryable = facts.retryable ?? failure.fault === 'cut';
   const next = adviceAfter(failure, facts) ?? (retryable ? 'Try again.' : undefined);
@@ -205,6 +206,8 @@ function contentAdvice({ reason, inWords, list }: UnusableContent): string {
     return `Return the member ${oneLine(list).slice(0, 50)} alone from the client option fetch.`;
   return ADVICE[reason];
 }
+
+const MAINTENANCE = 'The service has returned JSON before, so it may be down for maintenance.';
 
 const GO_ON =
   "With validation: 'report' a list continues: such records are in page.invalid, in a sync in batch.invalid.";

@@ -18,6 +18,8 @@ export type AttemptFault =
   | 'empty'
   /** A 2xx of another content type, or an object instead of a list. */
   | 'wrong_content'
+  /** A GET that gets a page in place of JSON from a service that has returned JSON: a maintenance page, or that of a portal. */
+  | 'page'
   /** A 2xx to a write with JSON that is not the record in question: it lacks an id, or has another. */
   | 'wrong_record'
   /** A 2xx with invalid UTF-8 or a record that does not match its schema. */
@@ -81,6 +83,8 @@ export interface UnusableContent extends UnexpectedDetails {
   readonly came?: string | undefined;
   /** Whether that says what went wrong. */
   readonly inWords?: boolean | undefined;
+  /** Whether the body is not JSON at all. */
+  readonly isPage?: boolean | undefined;
   /** The member of the body that is a list. */
   readonly list?: string | undefined;
   /** Whether the caller's own schema rejected it. */
@@ -116,4 +120,11 @@ export class Failure extends Error {
 /** The time ran out before a response arrived. */
 export function timeUp(limit: Limit, waitingFor: 'response' | 'apiKey'): Failure {
   return new Failure(waitingFor === 'response' ? 'lost' : 'unsent', { kind: 'time', limit, waitingFor });
+}
+
+/** What the failure of a GET is if the service has returned JSON before: a page in its place comes from something between. */
+export function asPage(failure: Failure): Failure {
+  const { fault, details } = failure;
+  const isPage = details.kind === 'content' ? details.isPage === true : details.kind === 'time';
+  return fault === 'wrong_content' && isPage ? new Failure('page', details) : failure;
 }

@@ -17,9 +17,12 @@ type OutageSign = 'down' | 'unclear' | undefined;
 export function signOfFailure({ fault, details }: Failure): OutageSign {
   switch (details.kind) {
     case 'network':
-      return fault === 'blocked' ? undefined : 'down';
+      return fault === 'unsent' || fault === 'lost' ? 'down' : undefined;
     case 'time':
-      return 'down';
+      // A key function that returns nothing says nothing about the service.
+      return details.waitingFor === 'apiKey' ? undefined : 'down';
+    case 'content':
+      return fault === 'page' ? 'down' : undefined;
     case 'throttled':
       // The call waited for the first response with its key until its deadline: the service does not respond.
       return details.limit === undefined ? undefined : 'down';
@@ -30,12 +33,20 @@ export function signOfFailure({ fault, details }: Failure): OutageSign {
   }
 }
 
+/** The same symbol in every copy of the package, because a run may be of another copy than the client. */
+const SIGN = Symbol.for('accounting-data-sdk.outage');
+
+/** Notes on the error of a call what its last failure says: an expired certificate is a failed connection too. */
+export function withSign<E extends Error>(error: E, failure: Failure): E {
+  return Object.defineProperty(error, SIGN, { value: signOfFailure(failure) });
+}
+
 /** What the error of a call says about the service. */
 export function signOfError(error: unknown): OutageSign {
   if (isApiError(error)) return signOfStatus(error.status);
-  return isAccountingError(error, 'connection_failed') || isAccountingError(error, 'timeout')
-    ? 'down'
-    : undefined;
+  if (!isAccountingError(error)) return undefined;
+  if (Object.hasOwn(error, SIGN)) return (error as { readonly [SIGN]?: OutageSign })[SIGN];
+  return error.code === 'connection_failed' || error.code === 'timeout' ? 'down' : undefined;
 }
 
 function signOfStatus(status: number): OutageSign {

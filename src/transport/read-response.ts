@@ -61,7 +61,7 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
   if (bytes === undefined) throw unread(received, 'too_large');
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
   if (response.body !== null && !received.isJson)
-    throw unusable(received, 'wrong_content', { came: nonJson(received) });
+    throw unusable(received, 'wrong_content', { came: nonJson(received), isPage: true });
   if (bytes.byteLength === 0) throw unusable(received, 'empty');
 
   let text: string;
@@ -80,7 +80,8 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
 
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
 function unread(received: Received, reason: ContentProblem): Failure {
-  return unusable(received, unreadFault(received) === 'wrong_content' ? 'wrong_content' : reason);
+  const isPage = unreadFault(received) === 'wrong_content';
+  return unusable(received, isPage ? 'wrong_content' : reason, { isPage });
 }
 
 async function readValue<T>(

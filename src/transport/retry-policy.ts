@@ -79,6 +79,7 @@ const RULES: Readonly<Record<Exclude<AttemptFault, 'status'>, ByMethod>> = {
   cut: { GET: 'retry', POST: 'throw', PATCH: 'retry', DELETE: 'done' },
   empty: { GET: 'throw', POST: 'throw', PATCH: 'reread', DELETE: 'done' },
   wrong_content: all('throw'),
+  page: { GET: 'retry', POST: 'throw', PATCH: 'throw', DELETE: 'throw' },
   wrong_record: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'reread' },
   unreadable: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
   too_large: { GET: 'throw', POST: 'throw', PATCH: 'throw', DELETE: 'done' },
@@ -106,6 +107,7 @@ const EFFECTS: Readonly<Record<Exclude<AttemptFault, 'status' | 'redirect'>, Cal
   not_a_response: 'unknown',
   // A page of a proxy with status 200 says nothing about the service.
   wrong_content: 'unknown',
+  page: 'unknown',
   // Some services report a rejection so, such as `{"success":false}`.
   wrong_record: 'unknown',
   cut: 'applied',

@@ -11,7 +11,7 @@ import type { KeySource } from './api-key.ts';
 import { type AttemptConfig, attempt } from './attempt.ts';
 import { Call, type ServiceAddress } from './call.ts';
 import { CallStopped } from './call-options.ts';
-import { Failure, timeUp } from './failure.ts';
+import { asPage, Failure, timeUp } from './failure.ts';
 import { signOfFailure } from './outage.ts';
 import type { Received } from './received.ts';
 import {
@@ -51,6 +51,8 @@ export class HttpTransport implements Transport {
   readonly #serviceCheck: ServiceCheck;
   /** Whether the service accepted an update only as merge-patch. */
   #mergesPatches = false;
+  /** Whether the service has returned JSON that could be read. */
+  #hasRead = false;
   #rateLimit: RateLimit | undefined;
 
   constructor(config: TransportConfig) {
@@ -143,7 +145,8 @@ export class HttpTransport implements Transport {
         new Failure('throttled', { kind: 'throttled', limit, retryAfterMs, rateLimit: this.#rateLimit }),
     };
     try {
-      return await this.#limiters(this.#service.origin, call.apiKey).run(limitedCall, (permit) => {
+      const limiter = this.#limiters(this.#service.origin, call.apiKey);
+      const response = await limiter.run(limitedCall, (permit) => {
         call.begin();
         const onReceived = (received: Received) => {
           call.received = received;
@@ -159,12 +162,15 @@ export class HttpTransport implements Transport {
           throw error;
         });
       });
+      this.#hasRead ||= call.received?.isJson === true;
+      return response;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      call.failed(error);
+      const failure = this.#hasRead && request.method === 'GET' ? asPage(error) : error;
+      call.failed(failure);
       if (call.mergesPatch && call.received?.status === 415)
         this.#mergesPatches = call.step.next === 'merge_patch';
-      throw error;
+      throw failure;
     } finally {
       if (request.isList && call.received !== undefined) {
         this.#serviceCheck.listed(collectionOf(request), call.received.status);

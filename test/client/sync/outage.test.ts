@@ -226,6 +226,74 @@ describe('a sync of a service that is down', () => {
   });
 });
 
+describe('a sync of a service that something replaces', () => {
+  useVirtualClock();
+
+  const page = '<!DOCTYPE html><h1>Back soon</h1>';
+  const response = (body: string, type: string) => new Response(body, { headers: { 'content-type': type } });
+  const cut = () => {
+    const start = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue(new TextEncoder().encode(page));
+      controller.error(new TypeError('terminated'));
+    };
+    return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'text/html' } });
+  };
+
+  test.each<[string, () => Response]>([
+    ['HTML', () => response(page, 'text/html')],
+    ['HTML that claims to be JSON', () => response(page, 'application/json')],
+    ['plain text', () => response('Down for maintenance', 'text/plain; charset=utf-8')],
+    ['HTML that is cut', cut],
+  ])('outlasts a maintenance page with status 200 after good responses: %s', async (_, pageOf) => {
+    const { sandbox } = failing({ ms: 0 });
+    const times = { from: 0, ms: 60 * SECOND };
+    let requests = 0;
+    const fetch: ClientOptions['fetch'] = async (...request) => {
+      if (++requests === 4) times.from = Date.now();
+      const isDown = requests >= 4 && Date.now() - times.from < times.ms;
+      return isDown ? pageOf() : await sandbox.fetch(...request);
+    };
+    const client = createClient({ ...sandbox.clientOptions, fetch });
+    expect(statuses(await run(client, { collections }))).toEqual(['done', 'done', 'done']);
+
+    [requests, times.ms] = [0, 600 * SECOND];
+    const { error } = await failure(client, { collections });
+    expect(error).toMatchObject({ retryable: true });
+    expect(error.cause).toMatchObject({ code: 'unexpected_response', retryable: true });
+    expect(`${error.cause}`).toContain('maintenance');
+
+    const first = await failure(createClient({ ...sandbox.clientOptions, fetch: async () => pageOf() }));
+    expect(first.error).toMatchObject({
+      stopped: undefined,
+      retryable: false,
+      causeCode: 'unexpected_response',
+    });
+    expect(`${first.error}`).toContain('baseUrl');
+    expect(first.seconds).toBeLessThan(1);
+  });
+
+  const rejects = (code: string) => async () => {
+    throw networkError(code);
+  };
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['an expired certificate', rejects('CERT_HAS_EXPIRED')],
+    ['a certificate of another name', rejects('ERR_TLS_CERT_ALTNAME_INVALID')],
+    [
+      'a blocked port',
+      async () => Promise.reject(new TypeError('fetch failed', { cause: new Error('bad port') })),
+    ],
+    ['headers that are too large', rejects('UND_ERR_HEADERS_OVERFLOW')],
+    ['a fetch that returns no Response', async () => ({ status: 200, json: () => [] })],
+    ['a fetch that returns nothing', async () => undefined],
+  ])('fails at once, and not because of an outage: %s', async (_, fetch) => {
+    const { error, seconds } = await failure(clientWith(fetch as ClientOptions['fetch']));
+    expect(error).toMatchObject({ stopped: undefined, retryable: false, causeCode: 'connection_failed' });
+    expect(error.message).not.toContain('maxOutageMs');
+    expect(seconds).toBeLessThan(1);
+  });
+});
+
 describe('a sync of a service of which only some collections are down', () => {
   useVirtualClock();
 
