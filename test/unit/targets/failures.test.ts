@@ -56,7 +56,12 @@ test.each<[FailureKind, readonly object[]]>([
       ...codes('23505', '22P02', '22P05', '54000', '55006', '0A000', '57P04'),
       ...pooler('no such database: books', 'no such user: ann', 'database does not allow connections: books'),
       ...pooler('unsupported startup parameter: options', 'unsupported startup parameter in options: jit'),
-      ...pooler('SSL required', 'TLS connection required', 'bouncer config error', 'SASL authentication failed'),
+      ...pooler(
+        'SSL required',
+        'TLS connection required',
+        'bouncer config error',
+        'SASL authentication failed',
+      ),
       { message: 'The server does not support SSL connections' },
       ...codes('CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'),
       ...sqlite(1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811),
