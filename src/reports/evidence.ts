@@ -9,39 +9,72 @@
 /** Whether a read can have missed a record: `certain` if not, `likely` complete if it can, `undefined` if that is not known. */
 export type Completeness = 'certain' | 'likely' | undefined;
 
+interface Fact {
+  /** What it makes of `complete`, if no other fact is weaker. */
+  readonly complete: Completeness;
+  /** The pagination in which it is met; undefined: any. */
+  readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
+  /** When a read has it. */
+  readonly when: string;
+}
+
 /** The facts of {@link Evidence}: what each one makes of `complete`, and when a read has it. */
 export const evidenceFacts = {
   /** Every response was a whole interval of ids. */
   whole_intervals: {
     complete: 'certain',
-    when: 'by keyset: each interval of ids came whole in one response, in the order of ids',
+    pagination: 'keyset',
+    when: 'each interval of ids came whole in one response, in the order of ids',
   },
   /** One response was the list. */
-  one_response: { complete: 'certain', when: "with `pagination: 'none'`: one response is the whole list" },
+  one_response: { complete: 'certain', pagination: 'none', when: 'one response is the whole list' },
   /** The cursor said where the list ends. */
-  cursor_ended: { complete: 'certain', when: 'with a cursor of yours: its `next` returned `undefined`' },
+  cursor_ended: {
+    complete: 'certain',
+    pagination: 'custom',
+    when: '`next` of the cursor returned `undefined`',
+  },
   /** One page was read, of a list that can have more. */
-  first_page: { complete: undefined, when: 'by page: so far the list has one page' },
+  first_page: { complete: undefined, pagination: 'page', when: 'the list has had one page so far' },
   /** More than one page was read by their numbers. */
   several_pages: {
     complete: 'likely',
-    when: 'by page: the list has several pages, so a record that is deleted during the read can hide another one',
+    pagination: 'page',
+    when: 'the list has several pages, and a record that is deleted during the read can hide another one',
   },
   /** Rows came twice and were dropped. */
   repeated_rows: {
     complete: 'likely',
-    when: 'by page: records came twice, so others may have come on no page',
+    pagination: 'page',
+    when: 'records came twice, so others may have come on no page',
   },
   /** The cursor has not said yet where the list ends. */
-  cursor_open: { complete: 'likely', when: 'with a cursor of yours: it has not ended' },
+  cursor_open: { complete: 'likely', pagination: 'custom', when: 'the cursor has not ended' },
   /** The service lists in another order than that of ids. */
   other_order: {
     complete: 'likely',
-    when: 'by keyset: the service does not list in the order of ids, so a response that it shortened looks like a whole one',
+    pagination: 'keyset',
+    when: 'the service does not list in the order of ids, so a response that it shortened looks like a whole one',
   },
   /** The service hides a page of rows or more. */
-  hidden_page: { complete: 'likely', when: 'by keyset: the service hides a page of records or more' },
-} as const satisfies Readonly<Record<string, { readonly complete: Completeness; readonly when: string }>>;
+  hidden_page: {
+    complete: 'likely',
+    pagination: 'keyset',
+    when: 'the service hides a page of records or more',
+  },
+  /** A request for one record found it, although the list did not show it. */
+  unlisted_record: {
+    complete: 'likely',
+    pagination: undefined,
+    when: 'a request by id found a record that the list did not show',
+  },
+  /** The copy has records, and the list none. */
+  empty_list: {
+    complete: 'likely',
+    pagination: undefined,
+    when: 'the copy has records, but the list has none',
+  },
+} as const satisfies Readonly<Record<string, Fact>>;
 
 /** The name of a fact: see {@link evidenceFacts}. */
 export type EvidenceFact = keyof typeof evidenceFacts;
@@ -81,10 +114,17 @@ export function verdictOf(evidence: Evidence): {
   return { evidence, complete: completeOf(evidence) };
 }
 
+const WEAKEST_FIRST: readonly Completeness[] = ['likely', undefined, 'certain'];
+
 function completeOf({ facts }: Evidence): Completeness {
-  const all = facts.map((name) => evidenceFacts[name].complete);
-  if (all.includes('likely')) return 'likely';
-  return all.length === 0 || all.includes(undefined) ? undefined : 'certain';
+  const all: readonly Completeness[] = facts.map((name) => evidenceFacts[name].complete);
+  return WEAKEST_FIRST.find((one) => all.includes(one));
+}
+
+/** What follows from the evidence of several collections: the weakest of them. */
+export function verdictOfAll(all: readonly Evidence[]): { readonly complete: Completeness } {
+  const completes = all.map(completeOf);
+  return { complete: WEAKEST_FIRST.find((one) => completes.includes(one)) };
 }
 
 /** How one collection of a copy was compared. */

@@ -108,6 +108,8 @@ export interface SyncReport {
    * such as that for a Retry-After. Otherwise 0.
    */
   readonly resumeAfterMs: number;
+  /** The weakest `complete` of the collections that the key may read: `certain` if no record of any can be missing. */
+  readonly complete: Completeness;
   /** Records delivered and committed, over all collections. */
   readonly records: number;
   /** In the order in which they were read. */

@@ -8,6 +8,7 @@ import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
 import { waitingUntil } from '../reading/waiting.ts';
+import { evidenceOf } from '../reports/evidence.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
@@ -27,6 +28,7 @@ import {
   inUtc,
   isResumable,
   lookedUp,
+  met,
   NO_DELETIONS,
   next,
   type RunState,
@@ -234,7 +236,9 @@ export class CollectionRun<T extends { id: string }> {
     });
     try {
       for await (const { looked, ...repairs } of steps) {
-        yield looked === undefined ? this.#batch(repairs) : this.#lookedUp(looked);
+        const isRepair = looked === undefined;
+        if (isRepair) this.state = met(this.state, evidenceOf({ unlisted_record: true }));
+        yield isRepair ? this.#batch(repairs) : this.#lookedUp(looked);
         this.pause.signal?.throwIfAborted();
       }
     } catch (error) {

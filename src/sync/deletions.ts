@@ -3,7 +3,7 @@ import type { InvalidRecord } from '../events.ts';
 import { mostCandidates } from '../reading/candidates.ts';
 import type { DeletionReport } from '../reports/sync-report.ts';
 import type { Ids, Listing } from './listing.ts';
-import type { Finding, Sighting } from './look-up.ts';
+import { type Finding, otherIdOf, type Sighting } from './look-up.ts';
 import { chunksOf, Proof } from './proof.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
@@ -39,7 +39,8 @@ const MOST_WITNESSES = 2;
 /**
  * Requests the records of a copy that a full read has not listed, because a read can miss a record. Yields those that
  * exist: they belong into the copy. Once every one is judged, removes those that do not exist. One that gets an error is
- * kept and reported. With a limit each part is judged by itself.
+ * kept and reported; one that the service has under an id in another case is removed, because the copy has that one too.
+ * With a limit each part is judged by itself.
  */
 export async function* confirmDeletions<T extends { id: string }>(
   listing: Listing,
@@ -71,11 +72,13 @@ export async function* confirmDeletions<T extends { id: string }>(
         seen instanceof Error ? { id, error: seen } : [],
       );
       report.unconfirmed = [...report.unconfirmed, ...unconfirmed];
-      const repairs = repairsOf(sightings);
+      const listed = await listing.listed(sightings.flatMap((one) => otherIdOf(one) ?? []));
+      const repairs = repairsOf(sightings.filter((one) => !listed.has(otherIdOf(one) ?? '')));
       const existing = repairs.records.length + repairs.invalid.length;
       if (existing > 0) yield repairs;
       report.repaired += existing;
-      const gone = sightings.filter(({ seen }) => seen === undefined).map(({ id }) => id);
+      const isGone = (one: Sighting<T>) => one.seen === undefined || otherIdOf(one) !== undefined;
+      const gone = sightings.filter(isGone).map(({ id }) => id);
       if (gone.length === 0) continue;
       await remove(gone);
       report.deleted += gone.length;

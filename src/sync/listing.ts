@@ -8,7 +8,7 @@ import type { OpenTarget } from './target.ts';
 export type Ids = Iterable<string> | AsyncIterable<string>;
 
 interface Context {
-  readonly copy: Pick<OpenTarget, 'marks' | 'localIds'>;
+  readonly copy: Pick<OpenTarget, 'marks' | 'localIds' | 'rows'>;
   readonly collection: string;
   readonly options: Pick<ResolvedRunOptions, 'mode'>;
   /** Held while the copy is used: no two of its methods run at once. */
@@ -19,6 +19,8 @@ interface Context {
 type Marks = NonNullable<OpenTarget['marks']> & {
   /** Undefined if the copy marks each record that it is given. */
   mark?(id: string): unknown;
+  /** Whether this record was listed; undefined if only the copy knows it. */
+  isListed?(id: string): boolean;
 };
 
 /**
@@ -62,6 +64,14 @@ export class Listing {
     let candidates = 0;
     for await (const _ of this.unlisted()) candidates += 1;
     return { listed: { seen: marked, missing: Math.max(0, records - this.local) }, candidates };
+  }
+
+  /** Which of these records were listed, as far as that is known: a record of the copy that was not is looked up by itself. */
+  async listed(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const { copy, collection, consumer } = this.#context;
+    const { isListed } = this.#marks;
+    if (ids.length === 0 || isListed !== undefined) return new Set(ids.filter((id) => isListed?.(id)));
+    return new Set((await consumer.run(async () => copy.rows?.(collection, ids) ?? [])).map(({ id }) => id));
   }
 
   async *unlisted(from?: string): AsyncGenerator<string, void> {
@@ -145,5 +155,6 @@ async function marksInMemory(ids: Ids, signal: AbortSignal | undefined): Promise
       }
     },
     mark: (id) => listed.add(id),
+    isListed: (id) => listed.has(id),
   };
 }

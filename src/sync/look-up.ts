@@ -16,6 +16,14 @@ export interface Sighting<T> {
   readonly seen: Seen;
 }
 
+/**
+ * The id that the service has, if it is not the one that was requested: it ignores the case of ids. A copy that has the
+ * requested one has the record under an id that does not exist any more.
+ */
+export function otherIdOf({ id, seen }: Sighting<unknown>): string | undefined {
+  return seen === undefined || seen instanceof Error || seen.id === id ? undefined : seen.id;
+}
+
 /** Requests one record. Rejects if that failed because of the key or the service, so that no other request shows anything. */
 export async function lookUp<T extends { id: string }>(
   source: RunSource<T>,

@@ -252,6 +252,12 @@ export function abandoned({ stored }: RunState): SyncState {
   return { ...stored, run: undefined };
 }
 
+/** The state after the run has met more than its pages show. */
+export function met(state: RunState, more: Evidence): RunState {
+  const { evidence = NO_EVIDENCE } = state.run ?? {};
+  return { ...state, run: { ...state.run, evidence: joinedEvidence(evidence, more) } };
+}
+
 /** What is known of the collection: only a full read replaces what the reads before it have met. */
 export function evidenceAfter({ status, run, stored }: RunState): Evidence {
   const { evidence: before = NO_EVIDENCE } = stored;

@@ -4,6 +4,7 @@ import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import type { AnySource } from '../reading/source.ts';
+import { verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
@@ -93,6 +94,9 @@ export class TenantRun {
       resumeAfterMs: Math.max(
         0,
         ...this.#runs.map(({ state, pause }) => (state.status === 'paused' ? pause.resumeAfterMs : 0)),
+      ),
+      ...verdictOfAll(
+        collections.flatMap(({ status, evidence }) => (status === 'forbidden' ? [] : [evidence])),
       ),
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,

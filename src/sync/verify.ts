@@ -3,6 +3,7 @@ import { checkObject, resolved } from '../input/checks.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import { boundAt } from '../reading/bound.ts';
+import { mostCandidates } from '../reading/candidates.ts';
 import {
   OF_CLIENT,
   type ReadOptions,
@@ -14,9 +15,17 @@ import { type AnySource, type RunSource, runSource } from '../reading/source.ts'
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
 import { sinceOf } from '../reading/watermark.ts';
-import { type Completeness, type Evidence, equalityOf, NO_EVIDENCE, verdictOf } from '../reports/evidence.ts';
+import {
+  type Completeness,
+  type Evidence,
+  equalityOf,
+  evidenceOf,
+  joinedEvidence,
+  NO_EVIDENCE,
+  verdictOf,
+} from '../reports/evidence.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
-import { lookUp, lookUpAll } from './look-up.ts';
+import { lookUp, lookUpAll, otherIdOf } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf } from './proof.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
@@ -31,6 +40,13 @@ const ownOptions = {
   target: required(is.withMethods<SyncTarget>('open')),
   /** See the same option of {@link sync}. Nothing is remembered. */
   sameCompany: option(is.flag, false),
+  /**
+   * The most records of a collection that are requested one by one because the copy has them and the list does not. The others
+   * are `unconfirmed`. Default: 50, or a tenth of the copy if that is more.
+   */
+  maxCandidates: optional(is.numberFrom(0)),
+  /** How many of them are requested at a time. Default: 2. */
+  concurrency: option(is.integerFrom(1), 2),
 };
 
 const verifyOptions = {
@@ -60,7 +76,10 @@ export interface CollectionDifferences {
   readonly different: readonly string[];
   /** They are in the copy, but the service neither lists them nor finds them by their ids. */
   readonly extra: readonly string[];
-  /** They are in the copy and not listed, and a request for them shows neither, such as a 403. */
+  /**
+   * They are in the copy and not listed, and a request for them shows neither, such as a 403, or they were not requested, because
+   * there are more than `maxCandidates`.
+   */
   readonly unconfirmed: readonly UnconfirmedDeletion[];
   /** Missing or different only because they changed since the last sync: no differences. */
   readonly changedSince: readonly string[];
@@ -108,7 +127,7 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   const own = resolved(verifyOptions, options, { of: 'verify', elsewhere: OF_CLIENT });
   const sources = client as Readonly<Record<string, AnySource>>;
   const names = namesOf(sources, own.collections);
-  const { tenant, target, prefix, lookbackMs, sameCompany, signal } = own;
+  const { tenant, target, prefix, lookbackMs, sameCompany, maxCandidates, concurrency, signal } = own;
   const settings = { ...readSettings(own), keepInvalid: true };
   const startedAt = new Date();
   const run = { purpose: 'verify', target, tenant, names, sources, settings, sameCompany } as const;
@@ -122,7 +141,9 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
       const state = decodeState(await readStore(opened.store, key, signal), key);
       const since = state?.watermark && boundAt(sinceOf(state.watermark, lookbackMs), state.offset);
       try {
-        collections.push(await differencesOf(opened, { name, source, settings, since }));
+        collections.push(
+          await differencesOf(opened, { name, source, settings, since, maxCandidates, concurrency }),
+        );
       } catch (error) {
         if (!isForbidden(error) || state !== undefined || forbidden.length === names.length - 1) throw error;
         forbidden.push(name);
@@ -144,19 +165,22 @@ interface Comparison {
   readonly settings: ReadSettings;
   /** Where the next sync would start. */
   readonly since: string | undefined;
+  readonly maxCandidates: number | undefined;
+  readonly concurrency: number;
 }
 
 async function differencesOf(
   copy: TargetWith<'rows' | 'localIds'>,
-  { name, source, settings, since }: Comparison,
+  { name, source, settings, since, maxCandidates, concurrency }: Comparison,
 ): Promise<CollectionDifferences> {
   /** What a sync would do about each record. Without a sighting it would remove what the copy has. */
   const changes = new Map<string, ReturnType<typeof changeOf>>();
   for await (const id of copy.localIds(name)) changes.set(id, 'remove');
+  const local = changes.size;
   const idsOf = (...kinds: ReturnType<typeof changeOf>[]) =>
     [...changes].filter(([, change]) => kinds.includes(change)).map(([id]) => id);
   const unconfirmed: UnconfirmedDeletion[] = [];
-  let [withoutId, evidence] = [0, NO_EVIDENCE];
+  let [listed, withoutId, evidence] = [0, 0, NO_EVIDENCE];
   const compare = async (rows: readonly CopyRow[]) => {
     const ids = rows.map(({ id }) => id);
     const storedRow = await storedRows(copy, name, ids);
@@ -173,16 +197,28 @@ async function differencesOf(
     if (page.restarted) withoutId = 0;
     withoutId += page.records.length + page.invalid.length - rows.length;
     ({ evidence } = page);
+    listed += page.rows.length;
     await compare(rows);
   }
-  for await (const ids of chunksOf(idsOf('remove'))) {
-    for (const { id, seen } of await lookUpAll(ids, 1, (id) => lookUp(source, id, settings))) {
+  const unlisted = idsOf('remove');
+  const most = mostCandidates(maxCandidates, local);
+  const isListed = (id: string) => changes.has(id) && changes.get(id) !== 'remove';
+  let hasFound = false;
+  for (const id of unlisted.slice(most)) unconfirmed.push({ id, error: notRequested(unlisted.length, most) });
+  for await (const ids of chunksOf(unlisted.slice(0, most))) {
+    for (const sighting of await lookUpAll(ids, concurrency, (id) => lookUp(source, id, settings))) {
+      const { id, seen } = sighting;
       if (seen === undefined) continue;
-      changes.delete(id);
       if (seen instanceof Error) unconfirmed.push({ id, error: seen });
-      else await compare([seen]);
+      // The service has it under an id in another case, as which it may have been listed.
+      else if (otherIdOf(sighting) === undefined || !isListed(seen.id)) {
+        hasFound = true;
+        await compare([seen]);
+      }
     }
   }
+  for (const { id } of unconfirmed) changes.delete(id);
+  const more = evidenceOf({ unlisted_record: hasFound, empty_list: local > 0 && listed === 0 });
   const differing = idsOf('add', 'change');
   const changed = new Set<string>();
   if (differing.length > 0 && since !== undefined) {
@@ -200,6 +236,12 @@ async function differencesOf(
     unconfirmed,
     changedSince: differing.filter((id) => changed.has(id)),
     withoutId,
-    ...verdictOf(evidence),
+    ...verdictOf(joinedEvidence(evidence, more)),
   };
+}
+
+function notRequested(unlisted: number, maxCandidates: number): Error {
+  return new Error(
+    `it was not requested, because ${unlisted} records of the copy were not listed, and maxCandidates is ${maxCandidates}`,
+  );
 }

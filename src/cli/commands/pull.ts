@@ -41,7 +41,11 @@ export function addPull(program: Command, io: CommandIo): void {
       .option('--tenant <label>', 'the company (default: the only one that is there)')
       .option('--schemas <file>', 'types of columns: a file that discover --out wrote')
       .option('--full', 'read everything again, and remove what was deleted')
-      .option('--max-candidates <number>', 'the most to remove, or all (default: 50 or a tenth)', candidates)
+      .option(
+        '--max-candidates <number>',
+        'the most to remove or look up, or all (default: 50 or a tenth)',
+        candidates,
+      )
       .option('--same-company', 'accept a copy of another key of the company')
       .option('--verify', 'compare the copy with the service, and write nothing')
       .option('--forget', 'remove the company of --tenant')
@@ -90,8 +94,8 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
     throw wrong('--forget removes a whole company.', 'Name it with --tenant, and no collection.');
   }
   if (flags.yes && !forget) throw wrong('--yes is for --forget.', 'Leave it out.');
-  if (flags.maxCandidates !== undefined && !flags.full) {
-    throw wrong('--max-candidates is for a full read.', 'Pass --to and --full, or leave it out.');
+  if (flags.maxCandidates !== undefined && !full && !verify) {
+    throw wrong('--max-candidates is for --full and --verify.', 'Pass one of them, or leave it out.');
   }
   if (to !== undefined) return;
   if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');

@@ -9,6 +9,7 @@ import {
   type SyncReport,
   type SyncTarget,
   sync,
+  type UnconfirmedDeletion,
   type VerifyReport,
   verify,
 } from 'accounting-data-sdk';
@@ -28,7 +29,7 @@ import {
 import { importFile, readFileOf } from '../import-file.ts';
 import type { CommandIo } from '../io.ts';
 import { counted, numberOf } from '../numbers.ts';
-import { PullProgress } from './progress.ts';
+import { endOf, PullProgress } from './progress.ts';
 import { UntypedNumbers } from './untyped-numbers.ts';
 
 /** What `pull --to` needs to know. */
@@ -48,6 +49,9 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly pagination?: 'keyset' | 'page' | 'none';
   readonly maxOutage: number;
 }
+
+/** So many ids are named in a line. */
+const MOST_IDS = 5;
 
 /** A database, as far as the command uses it itself. */
 interface Database {
@@ -91,6 +95,7 @@ export async function pullIntoDatabase(
         target,
         sameCompany: flags.sameCompany,
         collections,
+        maxCandidates: flags.maxCandidates,
         maxOutageMs,
         signal: io.signal,
       };
@@ -199,8 +204,8 @@ function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io:
     if (changedSince.length > 0) {
       io.note(`${collection}: ${counted(changedSince.length, 'record')} changed since the last sync.`);
     }
-    for (const { id, error } of differences.unconfirmed) {
-      io.note(`${collection}: whether ${id} was deleted is unknown. ${oneLine(error.message)}`);
+    for (const [why, ids] of byReason(differences.unconfirmed)) {
+      io.note(`${collection}: whether ${listed(ids)} ${was(ids)} deleted is unknown. ${why}`);
     }
     if (differences.withoutId > 0)
       io.note(
@@ -231,6 +236,25 @@ function printDifferences(report: VerifyReport, { to, json }: DatabaseFlags, io:
       exitCode: EXIT.changed,
     },
   );
+}
+
+/** The ids of records that could not be judged, by the text of the error. */
+function byReason(unconfirmed: readonly UnconfirmedDeletion[]): ReadonlyMap<string, readonly string[]> {
+  const all = new Map<string, readonly string[]>();
+  for (const { id, error } of unconfirmed) {
+    // The path of the request names the record.
+    const why = oneLine(error.message).replaceAll(`/${encodeURIComponent(id)}`, '/…');
+    all.set(why, [...(all.get(why) ?? []), id]);
+  }
+  return all;
+}
+
+const was = (ids: readonly string[]) => (ids.length === 1 ? 'was' : 'were');
+
+/** `1, 2, 3 and 40 others`. */
+function listed(ids: readonly string[]): string {
+  const shown = ids.slice(0, MOST_IDS).join(', ');
+  return ids.length > MOST_IDS ? `${shown} and ${ids.length - MOST_IDS} others` : shown;
 }
 
 async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: CommandIo): Promise<void> {
@@ -311,7 +335,7 @@ function loadPg(io: CommandIo): Pg {
 }
 
 function logReport(
-  { collections, tenant }: SyncReport,
+  { collections, tenant, complete }: SyncReport,
   { to, io, progress }: { readonly to: string; readonly io: CommandIo; readonly progress: PullProgress },
 ): void {
   let written = 0;
@@ -325,10 +349,9 @@ function logReport(
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
     const done = parts.filter((part) => part !== false).join(', ');
     if (done !== '') io.note(`${collection}: ${done}`);
-    for (const { id, error } of unconfirmed) {
-      io.note(
-        `${collection}: whether ${id} was deleted is unknown, so it is kept. ${oneLine(error.message)}`,
-      );
+    for (const [why, ids] of byReason(unconfirmed)) {
+      const kept = ids.length === 1 ? 'it is kept' : 'they are kept';
+      io.note(`${collection}: whether ${listed(ids)} ${was(ids)} deleted is unknown, so ${kept}. ${why}`);
     }
     if (skipped === 'resumed') {
       io.note(
@@ -340,10 +363,10 @@ function logReport(
         `${collection}: ${counted(invalid, 'record')} did not match the documented types; written as sent, null in typed columns.`,
       );
     }
-    progress.warn(report);
+    progress.ended(report);
   }
   progress.summarize();
-  io.note(`${counted(written, 'record')} of ${tenant} written to ${to}: complete.`);
+  io.note(`${counted(written, 'record')} of ${tenant} written to ${to}: ${endOf({ complete })}.`);
 }
 
 const RESUME = 'Run the same command to resume; a collection that is read by page starts over.';

@@ -18,7 +18,7 @@ import type { CommandIo } from '../io.ts';
 import { numberOf } from '../numbers.ts';
 import { writableFile } from '../writable.ts';
 import { type Format, type Output, openOutput } from './outputs.ts';
-import { countsOf, type PullCounts, PullProgress } from './progress.ts';
+import { countsOf, endOf, type PullCounts, PullProgress } from './progress.ts';
 
 /** What a pull without `--to` needs to know. */
 export interface FileFlags extends ConnectFlags {
@@ -144,13 +144,13 @@ async function read(
   } finally {
     if (report !== undefined || counts.pages > 0) {
       const took = ((performance.now() - startedAt) / 1000).toFixed(1);
-      const end = report === undefined ? 'not complete' : 'complete';
+      const end = report === undefined ? 'not complete' : endOf(report);
       io.note(`${countsOf(counts, name)}, ${took} s: ${end}.`);
       if (invalid > 0)
         io.note(
           `${numberOf(invalid)} of them ${invalid === 1 ? 'is' : 'are'} invalid: no valid id, or a number that JavaScript cannot hold.`,
         );
-      if (report !== undefined) progress.warn(report);
+      if (report !== undefined) progress.ended(report);
     }
   }
 }

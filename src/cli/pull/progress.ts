@@ -1,4 +1,4 @@
-import type { CollectionReport, Listeners } from 'accounting-data-sdk';
+import { type CollectionReport, evidenceFacts, type Listeners } from 'accounting-data-sdk';
 import type { CommandIo } from '../io.ts';
 import { counted, numberOf } from '../numbers.ts';
 import { Progress } from '../progress.ts';
@@ -13,8 +13,8 @@ export interface PullCounts {
 export class PullProgress {
   readonly #io: CommandIo;
   readonly #progress: Progress;
-  /** Collections whose read by page may lack a record for no other reason. */
-  readonly #byPage: string[] = [];
+  /** Collections that may lack records, by why. */
+  readonly #lacking = new Map<string, readonly string[]>();
   #shown = '';
   /** Of the client. */
   readonly listeners: Listeners;
@@ -32,28 +32,24 @@ export class PullProgress {
     this.#progress.show(this.#shown);
   }
 
-  /** Warns of a collection that may lack records. Those read by page are named together at the end: see `summarize`. */
-  warn({ collection, complete, pagination, repeated }: CollectionReport): void {
-    if (complete !== 'likely') return;
-    if (repeated > 0) {
-      this.#io.note(
-        `Warning: the list of ${collection} repeated ${counted(repeated, 'record')}, so it may lack as many.`,
-      );
-    } else if (pagination === 'page') this.#byPage.push(collection);
-    else {
-      this.#io.note(
-        `Warning: the service does not list ${collection} in the order of ids, or hides records. A record may be missing.`,
-      );
+  /** The read of a collection has ended: `summarize` says if it may lack records. */
+  ended({ collection, evidence }: CollectionReport): void {
+    for (const name of evidence.facts) {
+      const { complete, when } = evidenceFacts[name];
+      if (complete === 'likely') this.#lacking.set(when, [...(this.#lacking.get(when) ?? []), collection]);
     }
   }
 
-  /** The last lines of a pull. */
+  /** The last lines of a pull but one: which collections may lack records, and why. */
   summarize(): void {
-    if (this.#byPage.length === 0) return;
-    this.#io.note(
-      `Read by page: ${this.#byPage.join(', ')}. If a record was deleted during the read, another one may be missing.`,
-    );
+    for (const [why, names] of this.#lacking)
+      this.#io.note(`Warning: records of ${names.join(', ')} may be missing: ${why}.`);
   }
+}
+
+/** What a pull says at its end. */
+export function endOf({ complete }: Pick<CollectionReport, 'complete'>): string {
+  return complete === 'likely' ? 'records may be missing' : 'complete';
 }
 
 /** `240 records in 12 pages`, `240 records of accounts in 12 pages`. */

@@ -53,7 +53,8 @@ const segments = collectionNames.map((name) => {
 });
 
 const factRows = Object.entries(evidenceFacts).map(
-  ([name, { complete, when }]) => `| \`${name}\` | \`${complete}\` | ${when} |\n`,
+  ([name, { complete, pagination = 'any', when }]) =>
+    `| \`${complete}\` | \`${name}\` | ${pagination === 'any' ? pagination : `\`${pagination}\``} | ${when} |\n`,
 );
 
 /** A guide with other rows in a table, or other sections below a heading: what is before the first of them stays. */
@@ -69,7 +70,7 @@ function withPart(guide: string, [head, part]: readonly [string, string]): strin
 
 test.each<[string, Readonly<Record<string, string>>]>([
   ['options.md', optionSections],
-  ['reading.md', { '| fact | `complete` | when |': factRows.join('') }],
+  ['reading.md', { '| `complete` | fact | `pagination` | when |': factRows.join('') }],
   ['sandbox-options.md', sandboxSections],
   [
     'service.md',
