@@ -18,7 +18,7 @@ export interface CallFacts {
   readonly method?: string | undefined;
   /** The path without base URL and query; `undefined` if no request was involved. */
   readonly path?: string | undefined;
-  /** The page or the bounds of ids that a list requested, such as `id[gt]=100`: for the message of a 500. */
+  /** The page or the bounds of ids that a list requested, such as `id[gt]=100`: for the message. */
   readonly query?: string | undefined;
   /** Attempts made, retries included. */
   readonly attempts?: number | undefined;
@@ -29,6 +29,11 @@ export interface CallFacts {
   readonly retryable?: boolean | undefined;
   /** What to do about it: becomes the end of the message. */
   readonly hint?: string | undefined;
+}
+
+/** The request that failed, as messages name it. The query of a first page says nothing. */
+export function requestOf({ method, path, query = '' }: CallFacts): string {
+  return `${method} ${path}${query === '' || /^\w+=1$/.test(query) ? '' : `?${query}`}`;
 }
 
 const BRAND = Symbol.for('accounting-data-sdk.error');

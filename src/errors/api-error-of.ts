@@ -1,6 +1,6 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { Problem, Violation } from '../schemas/problem.ts';
-import { type CallFacts, outcomeAdvice } from './accounting-error.ts';
+import { type CallFacts, outcomeAdvice, requestOf } from './accounting-error.ts';
 import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError, ApiErrorCode } from './guards.ts';
@@ -70,7 +70,7 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
     within === undefined ? status : `${within} with the problem ${status === within ? 'document' : status}`;
   const message = sentence(
     [
-      `${facts.method} ${facts.path}${status >= 500 && facts.query !== undefined ? `?${facts.query}` : ''} returned ${returned}`,
+      `${requestOf(mayDependOnQuery(type) ? facts : { ...facts, query: undefined })} returned ${returned}`,
       problem.type === undefined || isConstraint(problem.type) ? '' : ` (${shortened(problem.type)})`,
       reasonText(response),
     ].join(''),
@@ -80,6 +80,11 @@ export function apiErrorOf(response: ErrorResponse, facts: CallFacts): AnyApiErr
   const hint = [advice, outcomeAdvice(facts)].filter(Boolean).join(' ');
   const Class = type === undefined ? UnknownApiError : CLASSES[type];
   return new Class(message, { ...facts, hint }, response);
+}
+
+/** Whether another query could get another response: those of a key get the same for every one. */
+function mayDependOnQuery(type: KnownType | undefined): boolean {
+  return type !== 'unauthenticated' && type !== 'rate_limited' && type !== 'scope_required';
 }
 
 /** Whether the type is only the UUIDs of violated constraints, as API Platform sends it: a reader learns nothing from them. */

@@ -60,21 +60,48 @@ export function parseProblem(body: unknown): Problem {
     title: standard.title ?? text(members['hydra:title']),
     detail: standard.detail ?? text(members['hydra:description']),
     instance: standard.instance,
-    violations: (standard.violations ?? []).flatMap(violation),
+    violations: violationsOf(members),
     extensions: Object.fromEntries(Object.entries(members).filter(isExtension)),
   };
 }
 
+/** What frameworks and RFC 9457 call the members of a violation; the first that is there counts. */
+const NAMES = { propertyPath: ['propertyPath', 'field', 'pointer'], message: ['message', 'detail', 'title'] };
+
+/**
+ * The fields that were rejected: `violations`, `errors` as RFC 9457 shows it or by the name of the field, or a body of
+ * nothing but such names.
+ */
+function violationsOf(members: Readonly<Record<string, unknown>>): Violation[] {
+  const { violations, errors } = members;
+  if (Array.isArray(violations)) return violations.flatMap(violation);
+  if (Array.isArray(errors)) return errors.flatMap(violation);
+  if (isObject(errors)) return byField(errors);
+  return Object.values(members).every(isTexts) ? byField(members) : [];
+}
+
 function violation(value: unknown): Violation[] {
   if (!isObject(value)) return [];
-  // Symfony's own documents call it title.
-  const message = text(value.message) ?? text(value.title);
+  const named = (names: readonly string[]) =>
+    names.map((name) => text(value[name])).find((each) => each !== undefined);
+  const message = named(NAMES.message);
   if (message === undefined) return [];
 
   const code = text(value.code);
-  const propertyPath = text(value.propertyPath) ?? '';
+  // A pointer of RFC 6901 in a URI fragment, such as `#/salePrice`.
+  const propertyPath = (named(NAMES.propertyPath) ?? '').replace(/^#?\//, '').replaceAll('/', '.');
   return [{ propertyPath, message, ...(code === undefined ? {} : { code }) }];
 }
+
+function byField(fields: Readonly<Record<string, unknown>>): Violation[] {
+  return Object.entries(fields).flatMap(([name, messages]) => {
+    const propertyPath = name === 'non_field_errors' ? '' : name;
+    return isTexts(messages) ? messages.map((message) => ({ propertyPath, message })) : [];
+  });
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

@@ -5,6 +5,7 @@ import { checks } from './field-kinds.ts';
 import { isInfinite } from './quick-check.ts';
 import type { FieldTable } from './record.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import { numberId } from './unreadable-id.ts';
 
 const custom = (fn: (value: unknown) => boolean, message: (value: unknown) => string) =>
   new $ZodCustom({ type: 'custom', check: 'custom', fn, error: ({ input }) => message(input) });
@@ -12,10 +13,8 @@ const custom = (fn: (value: unknown) => boolean, message: (value: unknown) => st
 const isId = (value: unknown) => typeof value === 'string' && value !== '';
 const id = custom(isId, (value) => {
   if (value === '') return EXPECTED.id;
-  const isInteger = Number.isSafeInteger(value);
-  return isInteger
-    ? `${EXPECTED.string}; for integer ids, pass ids: 'numbers' to createClient`
-    : EXPECTED.string;
+  if (typeof value !== 'number') return EXPECTED.string;
+  return `${EXPECTED.string}, not ${numberId(value)}`;
 });
 const finite = custom(
   (value) => !isInfinite(value),

@@ -17,8 +17,16 @@ function formOf(value: unknown): string {
   if (value === '') return 'an empty string';
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'number') return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-  const isExact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  return isExact ? `the JSON number ${value}` : 'a JSON number that JavaScript cannot hold exactly';
+  return numberId(value);
+}
+
+/** What an id is that came as a number. Only some can be read, with an option. */
+export function numberId(value: number): string {
+  if (Number.isSafeInteger(value))
+    return `the JSON number ${value}; for integer ids, pass ids: 'numbers' to createClient`;
+  return Number.isFinite(value) && !Number.isInteger(value)
+    ? `the JSON number ${value}`
+    : 'a JSON number above 2^53, whose digits JavaScript has lost: only a string can hold it';
 }
 
 /** With `ids: 'numbers'`: an integer id becomes its decimal string, in the row itself. */

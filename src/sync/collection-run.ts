@@ -307,7 +307,7 @@ function unreadableRows({ segment = '' }: { readonly segment: string | undefined
       path: `/${segment}`,
       attempts: 1,
       outcome: 'applied',
-      hint: "The other rows were delivered; the watermark stays where it was, and no deletion was looked for. Ask the operator of the service to send id as a string. If ids are integers, pass ids: 'numbers' to createClient.",
+      hint: 'The other rows were delivered; the watermark stays where it was, and no deletion was looked for. Ask the operator of the service to send id as a string.',
     },
     { status: 200, reason: 'unreadable_id', issues: [which] },
   );

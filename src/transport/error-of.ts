@@ -1,4 +1,4 @@
-import { type CallFacts, outcomeAdvice } from '../errors/accounting-error.ts';
+import { type CallFacts, outcomeAdvice, requestOf } from '../errors/accounting-error.ts';
 import { apiErrorOf } from '../errors/api-error-of.ts';
 import { ConnectionError } from '../errors/connection-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
@@ -21,7 +21,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'network':
       return connectionError(failure, details, facts);
     case 'not_a_response': {
-      const message = `${called(facts)} got no response: ${details.by} did not return a Response of the Fetch standard.`;
+      const message = `${requestOf(facts)} got no response: ${details.by} did not return a Response of the Fetch standard.`;
       const hint = withOutcome('Correct that function.', facts);
       return new ConnectionError(message, { ...facts, retryable: false, hint });
     }
@@ -33,9 +33,8 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
       const { locationOrigin, locationPath } = details;
       const address = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
       const where = locationPath === undefined ? address : ` to ${oneLine(locationPath)} of the same address`;
-      const message = `${called(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key.`;
-      const advice =
-        locationPath === undefined ? 'Correct baseUrl.' : 'Correct baseUrl, or what redirects there.';
+      const message = `${requestOf(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key.`;
+      const advice = redirectAdvice(locationPath, facts);
       return new RedirectError(message, { ...facts, hint: withOutcome(advice, facts) }, details);
     }
     case 'status':
@@ -48,13 +47,16 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
   }
 }
 
+function redirectAdvice(locationPath: string | undefined, { path }: CallFacts): string {
+  if (locationPath === undefined) return 'Correct baseUrl.';
+  return locationPath.endsWith(`${path}/`)
+    ? 'The service wants a slash at the end of the path, and no option adds one: let it accept paths without it, or add it in a fetch of your own.'
+    : 'Correct baseUrl, or what redirects there.';
+}
+
 /** The limits of the call, for messages, and how many of its attempts `timeoutMs` has ended. */
 type Timeouts = Pick<CallSettings, 'timeoutMs' | 'deadlineMs'> & { readonly timeouts: number };
 type Details<Kind> = Extract<FailureDetails, { kind: Kind }>;
-
-function called({ method, path }: CallFacts): string {
-  return `${method} ${path}`;
-}
 
 /** What to do after the last failure of a write that may have been applied. */
 function adviceAfter(failure: Failure, facts: CallFacts): string | undefined {
@@ -67,7 +69,7 @@ function withOutcome(advice: string, facts: CallFacts): string {
 
 function connectionError({ fault }: Failure, details: Details<'network'>, facts: CallFacts): ConnectionError {
   const { reason, proxyStatus, cause, target } = details;
-  const message = `${called(facts)} got no response (${whatBroke(details)}).`;
+  const message = `${requestOf(facts)} got no response (${whatBroke(details)}).`;
   const known = {
     ...facts,
     retryable: facts.retryable ?? (fault === 'unsent' || fault === 'lost'),
@@ -137,15 +139,15 @@ function timeoutError(
   const { timeouts, timeoutMs, deadlineMs } = limits;
   if (waitingFor === 'response' && limit === 'deadline' && timeouts > 0 && timeouts + 1 === facts.attempts) {
     const hint = outcomeAdvice(facts) ?? 'Try again, or raise timeoutMs.';
-    const message = `${called(facts)} got no complete response within timeoutMs (${timeoutMs} ms) in ${timeouts} attempts, and none in the rest of deadlineMs (${deadlineMs} ms).`;
+    const message = `${requestOf(facts)} got no complete response within timeoutMs (${timeoutMs} ms) in ${timeouts} attempts, and none in the rest of deadlineMs (${deadlineMs} ms).`;
     return new TimeoutError(message, { ...known, hint }, { limit });
   }
   if (waitingFor === 'response') {
     const hint = adviceAfter(failure, facts) ?? `Try again, or raise ${option}.`;
-    const message = `${called(facts)} got no complete response ${within}.`;
+    const message = `${requestOf(facts)} got no complete response ${within}.`;
     return new TimeoutError(message, { ...known, hint }, { limit });
   }
-  const message = `${called(facts)} was not sent: the function given as apiKey returned no key ${within}.`;
+  const message = `${requestOf(facts)} was not sent: the function given as apiKey returned no key ${within}.`;
   return new TimeoutError(message, { ...known, hint: 'Check that function.' }, { limit });
 }
 
@@ -154,7 +156,7 @@ function throttledError(
   facts: CallFacts,
   { deadlineMs }: Timeouts,
 ): TimeoutError | RateLimitedError {
-  const what = `${called(facts)} was not sent`;
+  const what = `${requestOf(facts)} was not sent`;
   const known = { ...facts, retryable: true };
   if (limit !== undefined) {
     const message = `${what}: deadlineMs (${deadlineMs} ms) ran out while the call waited for the first response with this key.`;
@@ -182,7 +184,7 @@ function contentError(failure: Failure, details: UnusableContent, facts: CallFac
   const hint = [advice, around, next].filter(Boolean).join(' ');
   return new UnexpectedResponseError(
     sentence(
-      `${called(facts)} returned ${status}, but ${what}${shown}${came === undefined ? '' : `: ${came}`}`,
+      `${requestOf(facts)} returned ${status}, but ${what}${shown}${came === undefined ? '' : `: ${came}`}`,
     ),
     { ...facts, retryable, hint },
     details,

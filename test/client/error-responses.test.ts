@@ -2,6 +2,7 @@ import * as errors from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import {
+  type FetchResponse,
   jsonResponse,
   networkError,
   problemResponse,
@@ -170,6 +171,41 @@ const frameworks: readonly Form[] = [
     '[name: Blank.]',
     [{ propertyPath: 'name', message: 'Blank.' }],
   ],
+  [
+    'Django REST framework',
+    400,
+    { name: ['Blank.', 'Short.'], non_field_errors: ['No.'] },
+    'malformed_request',
+    '400 [name: Blank.; name: Short.; No.]',
+    [{ propertyPath: 'name' }, { propertyPath: 'name' }, { propertyPath: '', message: 'No.' }],
+  ],
+  [
+    'RFC 9457',
+    422,
+    {
+      title: 'Your request is not valid.',
+      errors: [{ detail: 'must be positive', pointer: '#/prices/sale' }],
+    },
+    'validation_failed',
+    '[prices.sale: must be positive]',
+    [{ propertyPath: 'prices.sale', message: 'must be positive' }],
+  ],
+  [
+    'Laravel',
+    422,
+    { message: 'Invalid.', errors: { name: ['Blank.'], ean: ['Short.', 'Odd.'] } },
+    'validation_failed',
+    '[name: Blank.; ean: Short.; ean: Odd.]',
+    [{ propertyPath: 'name' }, { propertyPath: 'ean' }, { propertyPath: 'ean', message: 'Odd.' }],
+  ],
+  [
+    'a service that calls the path field',
+    422,
+    { violations: [{ field: 'name', message: 'Blank.' }, { message: 1 }, 'x'] },
+    'validation_failed',
+    '[name: Blank.]',
+    [{ propertyPath: 'name', message: 'Blank.' }],
+  ],
 ];
 
 test.for(frameworks)(
@@ -198,12 +234,27 @@ test('members of a wrong type and all other members are extensions, as sent', as
 
 test.each([
   [400, 'malformed_request', '{"error":{"message":"Unexpected token","code":"bad_json"}}'],
-  [422, 'unknown_problem', '{"message":"Invalid.","errors":{"name":["Required."]}}'],
+  [422, 'unknown_problem', '{"message":"Invalid.","errors":["Required."]}'],
+  [422, 'unknown_problem', '{"name":[1],"ean":[]}'],
+  [400, 'malformed_request', '{}'],
   [502, 'unknown_problem', '<html>\n<head><title>502 Bad Gateway</title></head>\n<body>nginx</body></html>'],
 ])('a %i in no form that is known is %s, and its message has the body: %s', async (status, code, body) => {
   const error = await errorOf(new Response(body, { status }));
   expect(error).toMatchObject({ code, status, detail: undefined, violations: [] });
   expect(error.message).toContain(`${status}: ${body.replaceAll('\n', ' ')}. `);
+});
+
+test.each<[string, FetchResponse]>([
+  ['GET /accounts?_page=1&id[gt]=0&id[lte]=29', problemResponse(403, { type: 'about:blank' })],
+  ['GET /accounts?_page=1&id[gt]=0&id[lte]=29', new Response('<h1>Blocked</h1>', { status: 403 })],
+  ['GET /accounts?_page=1&id[gt]=0&id[lte]=29', jsonResponse({ blocked: true })],
+  ['GET /accounts?_page=1&id[gt]=0&id[lte]=29', new TypeError('fetch failed')],
+  // The key is wrong whatever is requested.
+  ['GET /accounts returned 401', problemResponse(401)],
+])('the error of a list names its query if another one could succeed: %s', async (named, response) => {
+  const { accounts } = scriptedClient(scriptedFetch(response), { retry: false });
+  const error = await caught(accounts.list({ id: { gt: '0', lte: '29' } }).toArray({ limit: 1 }));
+  expect((error as Error).message).toContain(named);
 });
 
 test('a message has at most 200 characters of a body, without the key', async () => {

@@ -111,15 +111,20 @@ test.each([
   expect(await failureOf(response)).toMatchObject({ locationOrigin });
 });
 
+const OTHER_PATH = 'Correct baseUrl, or what redirects there';
+const SLASH = 'wants a slash at the end of the path, and no option adds one: let it accept paths without it';
+
 test.each([
-  ['/api/public/v1/accounts/1/', '/api/public/v1/accounts/1/'],
-  ['http://127.0.0.1/api/public/v1/accounts/1/?token=1#x', '/api/public/v1/accounts/1/'],
-  [`/${KEY}/${encodeURIComponent(KEY)}`, '/[redacted]/[redacted]'],
-])('a redirect to %s of the same address shows its path', async (location, path) => {
+  ['/api/public/v1/accounts/1/', '/api/public/v1/accounts/1/', SLASH],
+  ['http://127.0.0.1/api/public/v1/accounts/1/?token=1#x', '/api/public/v1/accounts/1/', SLASH],
+  ['/login', '/login', OTHER_PATH],
+  ['/api/public/v2/accounts/1', '/api/public/v2/accounts/1', OTHER_PATH],
+  [`/${KEY}/${encodeURIComponent(KEY)}`, '/[redacted]/[redacted]', OTHER_PATH],
+])('a redirect to %s of the same address shows its path, and what to do', async (location, path, advice) => {
   const response = new Response(null, { status: 301, headers: { location } });
   const { message } = (await failureOf(response, { baseUrl: 'http://127.0.0.1' })) as Error;
   expect(message).toContain(`was redirected to ${path} of the same address. Redirects are never`);
-  expect(message).toContain('Correct baseUrl, or what redirects there');
+  expect(message).toContain(advice);
 });
 
 test('the message of an error is one line, whatever the service writes', async () => {

@@ -28,7 +28,10 @@ const handMade = (validate: (value: unknown) => unknown) =>
 
 test.each([
   [{ id: '1', name: 7, isInactive: 'no' }, ['name: expected a string', 'isInactive: expected true or false']],
-  [{ id: 7 }, ["id: expected a string; for integer ids, pass ids: 'numbers' to createClient"]],
+  [
+    { id: 7 },
+    ["id: expected a string, not the JSON number 7; for integer ids, pass ids: 'numbers' to createClient"],
+  ],
   [{ id: '' }, ['id: expected a string that is not empty']],
   [{}, ['id: expected a string']],
 ])('%j is an invalid product: %j', async (body, issues) => {
