@@ -112,6 +112,7 @@ export type { BudgetLine } from './collections/budget-lines.ts';
 export type { Budget } from './collections/budgets.ts';
 export type { Product, ProductDraft, ProductFields, ProductPatch } from './collections/products.ts';
 export { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from './schemas/field-kinds.ts';
+export type { ListStatement } from './schemas/list-statement.ts';
 export { productFields, productServerFields } from './schemas/product-fields.ts';
 export type { AccountingRecord, BodyOf } from './schemas/record.ts';
 export type { StandardIssue, StandardSchema } from './schemas/standard-schema.ts';

@@ -6,6 +6,7 @@ import type { FetchPage, ResponseTime } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { collectionName } from '../reading/state.ts';
+import { NO_STATEMENT, statementOf, withLinks } from '../schemas/list-statement.ts';
 import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
@@ -59,11 +60,15 @@ export function listSource(
         const shown = filters.filter(([name]) => name !== 'updatedSince');
         // Of a list that nothing was seen of, a page of a proxy says nothing.
         const emptyIf404 = afterLastPage === 'empty' ? undefined : first === undefined ? 'json' : 'any';
+        let stated = NO_STATEMENT;
         const { value, rateLimit, ...sent } = await context.transport.send<ReadList>({
           ...request,
           expected: {
             kind: 'json',
-            read: (body) => context.records.list(body, readFor),
+            read: (body) => {
+              stated = statementOf(body);
+              return context.records.list(body, readFor);
+            },
             cleared: withoutSecrets,
             emptyIf404,
           },
@@ -75,7 +80,14 @@ export function listSource(
         const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
         first ??= time;
         const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
-        return { ...value, invalid, rateLimit, ...time, first };
+        return {
+          ...value,
+          invalid,
+          stated: withLinks(stated, sent.header('link')),
+          rateLimit,
+          ...time,
+          first,
+        };
       };
       return readPages(fetchPage, chosen, {
         ...wanted,

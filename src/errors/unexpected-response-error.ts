@@ -14,6 +14,8 @@ export type UnexpectedReason =
   | 'wrong_shape'
   /** Rows without an id that can be read, which no copy can hold: a `sync` ends with it after the other rows. */
   | 'unreadable_id'
+  /** A list that is not whole: it says itself that there is more, or it showed records and then none. */
+  | 'incomplete_list'
   /** A record with another id than the one requested: `recordId` is the id that came back. */
   | 'wrong_record'
   /** More bytes than `maxBodyBytes`. */

@@ -80,15 +80,20 @@ export async function* byCursor<T>(
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
   const repeats = new RepeatGuard(options.facts, 'Check your own cursor.');
   const checkBounds = boundsGuard(options.bounds, options.facts);
-  // In an async function, so that an error of the cursor comes after the page that it was given.
-  const fetchAfter = async (response: PageResponse<T>) => {
-    const query = cursor.next(response);
-    if (query === undefined) return undefined;
-    return await fetchPage(checkPageQuery(query, 'pagination.next'), signal);
+  // An error of the cursor comes after the page that it was given.
+  const after = (
+    response: PageResponse<T>,
+  ): { readonly query?: PageQuery | undefined; readonly error?: unknown } => {
+    try {
+      const query = cursor.next(response);
+      return { query: query === undefined ? undefined : checkPageQuery(query, 'pagination.next') };
+    } catch (error) {
+      return { error };
+    }
   };
 
   let wanted = limit;
-  let withoutRows = 0;
+  let [withoutRows, longest] = [0, 0];
   let response = wanted > 0 ? await fetchPage(cursor.first, signal) : undefined;
   while (response !== undefined) {
     signal.throwIfAborted();
@@ -97,17 +102,23 @@ export async function* byCursor<T>(
     if (withoutRows >= MAX_FRUITLESS) throw endlessCursor(options.facts);
     const fresh = withoutRows > 0 ? response : repeats.withoutRepeats(response);
     wanted -= fresh.records.length;
-    const ahead = wanted > 0 && prefetch > 0 ? awaitedLater(fetchAfter(response)) : undefined;
+    longest = Math.max(longest, response.rows.length);
+    const following = wanted > 0 ? after(response) : undefined;
+    const isEnded = following !== undefined && !('error' in following) && following.query === undefined;
+    const fetchNext = () => following?.query && fetchPage(following.query, signal);
+    const ahead = prefetch > 0 ? fetchNext() : undefined;
+    if (ahead) awaitedLater(ahead);
+    const facts = { cursor_ended: isEnded, cursor_open: !isEnded, repeated_rows: repeats.dropped > 0 };
     yield {
       ...fresh,
       pagination: 'custom',
-      ...verdictOf(evidenceOf({ cursor_open: true })),
+      ...verdictOf(evidenceOf(facts, longest)),
       repeated: repeats.dropped,
       restarted: false,
       resumeToken: undefined,
     };
-    if (wanted <= 0) return;
-    response = await (ahead ?? fetchAfter(response));
+    if (following !== undefined && 'error' in following) throw following.error;
+    response = await (ahead ?? fetchNext());
   }
 }
 

@@ -48,11 +48,14 @@ export async function* byPage<T>(
     ...(isDelivered === undefined ? response : withoutDelivered(response, isDelivered)),
     pagination: 'page',
     ...verdictOf(
-      evidenceOf({
-        first_page: isFirst,
-        several_pages: !isFirst || isDelivered !== undefined,
-        repeated_rows: repeats.dropped > 0,
-      }),
+      evidenceOf(
+        {
+          first_page: isFirst,
+          several_pages: !isFirst || isDelivered !== undefined,
+          repeated_rows: repeats.dropped > 0,
+        },
+        longest,
+      ),
     ),
     repeated: repeats.dropped,
     restarted,
@@ -62,6 +65,7 @@ export async function* byPage<T>(
   /** A page without a new row: the rows of the one before it moved, or the service repeats its last page. */
   let held: Page<T> | undefined;
   let hasWarned = false;
+  let longest = 0;
   const warned = (page: Page<T>) => {
     if (page.repeated > 0 && !hasWarned) options.onRepeat();
     hasWarned ||= page.repeated > 0;
@@ -78,6 +82,7 @@ export async function* byPage<T>(
     }
 
     checkBounds(response);
+    longest = Math.max(longest, response.rows.length);
     const page = pageOf(repeats.withoutRepeats(response), isFirst);
     if (repeats.isAtEnd) return;
     held = repeats.isSameAgain ? page : undefined;

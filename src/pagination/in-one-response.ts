@@ -1,6 +1,11 @@
+import type { CallFacts } from '../errors/accounting-error.ts';
+import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
-import { type FetchPage, keepRecords, type Pages, type ReaderOptions } from './page.ts';
+import { type FetchPage, keepRecords, type PageResponse, type Pages, type ReaderOptions } from './page.ts';
+
+/** Lengths that a first page often has. A list that is as long may be one. */
+const USUAL_LENGTHS = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000];
 
 /** Requests a list once: for a service without pagination, whose response is the whole list and one state of the data. */
 export async function* inOneResponse<T>(
@@ -10,14 +15,41 @@ export async function* inOneResponse<T>(
   const response = await fetchPage({}, signal);
   signal.throwIfAborted();
   boundsGuard(bounds, facts)(response);
+  const { length } = response.rows;
+  const { total, hasNext } = response.stated;
+  if (hasNext === true || (total ?? 0) > length) throw partOfList(response, facts);
+  const isStated = hasNext === false || total !== undefined;
+  const evidence = evidenceOf(
+    {
+      stated_end: isStated,
+      one_response: !isStated,
+      usual_length: !isStated && USUAL_LENGTHS.includes(length),
+    },
+    length,
+  );
   const left = new Set(response.ids);
   const page = left.size === response.ids.length ? response : keepRecords(response, (id) => left.delete(id));
   yield {
     ...page,
     pagination: 'none',
-    ...verdictOf(evidenceOf({ one_response: true })),
+    ...verdictOf(evidence),
     repeated: 0,
     restarted: false,
     resumeToken: undefined,
   };
+}
+
+function partOfList(
+  { rows, stated: { total } }: PageResponse<unknown>,
+  facts: CallFacts,
+): UnexpectedResponseError {
+  const what =
+    total === undefined
+      ? `${rows.length} records, and says that another page follows`
+      : `${rows.length} of ${total} records`;
+  return new UnexpectedResponseError(
+    `${facts.method} ${facts.path} returned ${what}, although pagination is 'none'.`,
+    { ...facts, hint: "Use another pagination for this collection, such as 'keyset' or 'page'." },
+    { status: 200, reason: 'incomplete_list' },
+  );
 }

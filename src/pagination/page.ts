@@ -4,6 +4,7 @@ import type { InvalidRecord } from '../events.ts';
 import { checkText, text } from '../input/checks.ts';
 import { is, optional } from '../internal/options.ts';
 import type { Completeness, Evidence } from '../reports/evidence.ts';
+import type { ListStatement } from '../schemas/list-statement.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 
 /** Bounds on `id`, as the service's range filters. */
@@ -83,6 +84,8 @@ export interface PageResponse<T> extends ResponseTime {
   readonly sent: readonly unknown[];
   /** The rows that failed validation, under `validation: 'report'`; empty otherwise. */
   readonly invalid: readonly InvalidRecord[];
+  /** What the response says itself of the rest of the list. */
+  readonly stated: ListStatement;
   /** The rate limit of the key as this response reported it. */
   readonly rateLimit: RateLimit | undefined;
   /** The first response of the read, even if none of its records were delivered: every record is as new as that. */

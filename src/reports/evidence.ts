@@ -26,8 +26,14 @@ export const evidenceFacts = {
     pagination: 'keyset',
     when: 'each interval of ids came whole in one response, in the order of ids',
   },
-  /** One response was the list. */
-  one_response: { complete: 'certain', pagination: 'none', when: 'one response is the whole list' },
+  /** One response was the list, and says itself that nothing follows. */
+  stated_end: {
+    complete: 'certain',
+    pagination: 'none',
+    when: 'the response is the whole list, and says so: by a total, or because it has no link to a next page beside others',
+  },
+  /** One response was the list, as the caller says. */
+  one_response: { complete: 'certain', pagination: 'none', when: 'the response is the whole list' },
   /** The cursor said where the list ends. */
   cursor_ended: {
     complete: 'certain',
@@ -62,6 +68,12 @@ export const evidenceFacts = {
     pagination: 'keyset',
     when: 'the service hides a page of records or more',
   },
+  /** One response was the list, and is as long as a page. */
+  usual_length: {
+    complete: 'likely',
+    pagination: 'none',
+    when: 'the response is as long as pages often are (10, 20, 25, 30, 50, 100, 200, 250, 500 or 1,000 records), or as one of another collection of the run, from ten records on, so it may be the first page of several',
+  },
   /** A request for one record found it, although the list did not show it. */
   unlisted_record: {
     complete: 'likely',
@@ -83,27 +95,42 @@ export type EvidenceFact = keyof typeof evidenceFacts;
 export interface Evidence {
   /** Each once, in the order of {@link evidenceFacts}. */
   readonly facts: readonly EvidenceFact[];
+  /** The rows of the longest response, which may be the size of a page. */
+  readonly longest: number;
 }
 
 const NAMES = Object.keys(evidenceFacts) as readonly EvidenceFact[];
 
 /** The evidence with these facts. */
-export function evidenceOf(facts: { readonly [Name in EvidenceFact]?: boolean }): Evidence {
-  return { facts: NAMES.filter((name) => facts[name] === true) };
+export function evidenceOf(facts: { readonly [Name in EvidenceFact]?: boolean }, longest = 0): Evidence {
+  return { facts: NAMES.filter((name) => facts[name] === true), longest };
 }
 
 /** What a collection has of which nothing was read. */
-export const NO_EVIDENCE: Evidence = { facts: [] };
+export const NO_EVIDENCE: Evidence = { facts: [], longest: 0 };
 
 /** What two reads have met together. */
 export function joinedEvidence(a: Evidence, b: Evidence): Evidence {
-  return { facts: NAMES.filter((name) => a.facts.includes(name) || b.facts.includes(name)) };
+  const facts = NAMES.filter((name) => a.facts.includes(name) || b.facts.includes(name));
+  return { facts, longest: Math.max(a.longest, b.longest) };
+}
+
+/** From so many rows on, two responses that are equally long are seldom chance. */
+const SHORTEST_PAGE = 10;
+
+/** The evidence of a collection beside that of others in the same run: pages of a service are equally long. */
+export function evidenceBeside(evidence: Evidence, others: readonly Evidence[]): Evidence {
+  const { facts, longest } = evidence;
+  const isPage = longest >= SHORTEST_PAGE && others.some((other) => other.longest === longest);
+  const mayBePage = facts.includes('one_response') && isPage;
+  return mayBePage ? joinedEvidence(evidence, evidenceOf({ usual_length: true })) : evidence;
 }
 
 /** Whether a value from a store is evidence. */
 export function isEvidence(value: unknown): boolean {
-  const { facts } = (value ?? {}) as Partial<Evidence>;
-  return Array.isArray(facts) && facts.every((name) => NAMES.includes(name));
+  const { facts, longest } = (value ?? {}) as Partial<Evidence>;
+  const isKnown = Array.isArray(facts) && facts.every((name) => NAMES.includes(name));
+  return isKnown && Number.isSafeInteger(longest);
 }
 
 /** The evidence, and what follows from it, as pages and reports have both. */

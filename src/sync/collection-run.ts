@@ -8,7 +8,7 @@ import type { ReadSettings } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { encodeState, type SyncState } from '../reading/state.ts';
 import { waitingUntil } from '../reading/waiting.ts';
-import { evidenceOf } from '../reports/evidence.ts';
+import { type Evidence, evidenceOf } from '../reports/evidence.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
 import type { Batch, SyncProgress } from './batch.ts';
@@ -50,6 +50,8 @@ interface RunContext {
   readonly signal: AbortSignal | undefined;
   /** Held while the consumer or the store is called: both may be one database connection. */
   readonly consumer: Semaphore;
+  /** What this run has met in other collections. */
+  readonly others?: (() => readonly Evidence[]) | undefined;
   /** When the run is paused. */
   readonly limit?: RunLimit | undefined;
 }
@@ -67,6 +69,8 @@ export class CollectionRun<T extends { id: string }> {
   readonly pause: Pause;
   state: RunState;
   #listing: Listing | undefined;
+  /** The state in the last batch. */
+  #finished: SyncState | undefined;
   #startedAt = 0;
 
   constructor(given: SyncSource<T>, context: RunContext) {
@@ -117,7 +121,9 @@ export class CollectionRun<T extends { id: string }> {
       throw unreadableRows(this.#source, unreadable);
     }
     if (this.#listing !== undefined) yield* this.#confirm(this.#listing);
-    yield this.#batch({ last: true }, finish(this.state, this.#context.options.mode));
+    const { options, others } = this.#context;
+    this.#finished = finish(this.state, options.mode, others?.());
+    yield this.#batch({ last: true }, this.#finished);
   }
 
   /** The state in the store, if it can be resumed. */
@@ -153,10 +159,7 @@ export class CollectionRun<T extends { id: string }> {
     await this.#checkpoints.commit(checkpoint, last);
     if (!this.#checkpoints.writtenByConsumer) this.#notify('onCheckpoint', { collection, key, last });
     this.state = committed(this.state, written);
-    if (last) {
-      const stored = finish(this.state, this.#context.options.mode);
-      this.state = { ...this.state, status: 'done', stored };
-    }
+    if (last) this.state = { ...this.state, status: 'done', stored: this.#finished ?? this.state.stored };
     this.#notifyProgress({ last, waiting: false });
     this.pause.inTime();
   }
@@ -168,7 +171,7 @@ export class CollectionRun<T extends { id: string }> {
 
   report(): CollectionReport {
     const { exceededLimit } = this.pause;
-    return { collection: this.collection, ...reportOf(this.state), exceededLimit };
+    return { collection: this.collection, ...reportOf(this.state, this.#context.others?.()), exceededLimit };
   }
 
   /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */

@@ -1,4 +1,4 @@
-import { verdictOf } from '../reports/evidence.ts';
+import { type Evidence, evidenceBeside, verdictOf } from '../reports/evidence.ts';
 import type { CollectionReport, CopyFigures } from '../reports/sync-report.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { evidenceAfter, type RunCursor, type RunState } from './run-state.ts';
@@ -42,14 +42,17 @@ function withFigures(state: RunState, more: CopyFigures): RunState {
   return { ...state, counts: { ...state.counts, ...Object.fromEntries(sums) } };
 }
 
-/** The report of the collection: for the state in the store now. */
-export function reportOf(state: RunState): Omit<CollectionReport, 'collection' | 'exceededLimit'> {
+/** The report of the collection: for the state in the store now. `others`: what the run has met in other collections. */
+export function reportOf(
+  state: RunState,
+  others: readonly Evidence[] = [],
+): Omit<CollectionReport, 'collection' | 'exceededLimit'> {
   const { status, run, page, counts, deletions, stored, clockWentBack } = state;
   return {
     status,
     mode: run && modeOf(run),
     pagination: page?.pagination,
-    ...verdictOf(evidenceAfter(state)),
+    ...verdictOf(evidenceBeside(evidenceAfter(state), others)),
     repeated: page?.repeated ?? 0,
     resumed: run?.resumed ?? false,
     ...counts,

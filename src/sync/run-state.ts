@@ -4,7 +4,7 @@ import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
 import type { RunPosition, SyncState } from '../reading/state.ts';
 import { observedTime, rejectFutureStart, sinceOf, toSeconds, watermarkOf } from '../reading/watermark.ts';
-import { type Evidence, joinedEvidence, NO_EVIDENCE } from '../reports/evidence.ts';
+import { type Evidence, evidenceBeside, joinedEvidence, NO_EVIDENCE } from '../reports/evidence.ts';
 import type { CollectionReport, CopyFigures, DeletionReport } from '../reports/sync-report.ts';
 import { unreadableId } from '../schemas/unreadable-id.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -266,8 +266,11 @@ export function evidenceAfter({ status, run, stored }: RunState): Evidence {
   return run.since === undefined ? run.evidence : joinedEvidence(before, run.evidence);
 }
 
-/** The state to write at the end of the read. The watermark advances here, and only here. */
-export function finish(state: RunState, mode: RunRules['mode']): SyncState {
+/**
+ * The state to write at the end of the read. The watermark advances here, and only here. `others`: what the run has met in
+ * other collections.
+ */
+export function finish(state: RunState, mode: RunRules['mode'], others: readonly Evidence[] = []): SyncState {
   const { run = {}, stored } = state;
   // A list without any response has read nothing: the next run starts where this one did.
   if (!hasRead(state)) return stored;
@@ -278,7 +281,7 @@ export function finish(state: RunState, mode: RunRules['mode']): SyncState {
     ...stored,
     watermark,
     full: isFull ? watermark : stored.full,
-    evidence: evidenceAfter(state),
+    evidence: evidenceBeside(evidenceAfter(state), others),
     checked: isChecked ? watermark : stored.checked,
     deep: isFull || isDeep || stored.deep === undefined ? watermark : stored.deep,
     run: undefined,

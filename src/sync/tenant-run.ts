@@ -4,14 +4,14 @@ import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import type { AnySource } from '../reading/source.ts';
-import { verdictOfAll } from '../reports/evidence.ts';
+import { type Evidence, verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { planRound } from './limit/round.ts';
 import { RunLimit } from './limit/run-limit.ts';
-import { couldRead } from './run-state.ts';
+import { couldRead, evidenceAfter } from './run-state.ts';
 import type { ResolvedSync } from './sync-options.ts';
 import type { OpenTarget } from './target.ts';
 
@@ -41,7 +41,10 @@ export class TenantRun {
     const copy = () => this.#copy as OpenTarget;
     const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
     this.#levels = inLevels(names, sources).map((level) =>
-      level.map((name) => new CollectionRun(sources[name] as AnySource, { ...context, name })),
+      level.map((name) => {
+        const others = () => this.#evidenceOfOthers(name);
+        return new CollectionRun(sources[name] as AnySource, { ...context, name, others });
+      }),
     );
   }
 
@@ -101,6 +104,12 @@ export class TenantRun {
       records: collections.reduce((sum, { records }) => sum + records, 0),
       collections,
     };
+  }
+
+  #evidenceOfOthers(name: string): readonly Evidence[] {
+    return this.#runs
+      .filter(({ collection }) => collection !== name)
+      .map(({ state }) => evidenceAfter(state));
   }
 
   /** Why the sync fails; undefined if it succeeds. */

@@ -19,6 +19,7 @@ import {
   type Completeness,
   type Evidence,
   equalityOf,
+  evidenceBeside,
   evidenceOf,
   joinedEvidence,
   NO_EVIDENCE,
@@ -149,8 +150,12 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
         forbidden.push(name);
       }
     }
-    const verdict = equalityOf(collections.map(compared));
-    return { tenant, startedAt, endedAt: new Date(), ...verdict, forbidden, collections };
+    const judged = collections.map((one) => {
+      const others = collections.filter((other) => other !== one).map(({ evidence }) => evidence);
+      return { ...one, ...verdictOf(evidenceBeside(one.evidence, others)) };
+    });
+    const verdict = equalityOf(judged.map(compared));
+    return { tenant, startedAt, endedAt: new Date(), ...verdict, forbidden, collections: judged };
   });
 }
 

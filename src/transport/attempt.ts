@@ -70,7 +70,8 @@ export async function attempt<T>(
     listeners.response?.({ ...call.event(), ...arrived.shown, durationMs: Math.floor(durationMs) });
     const value = await readResponse(arrived, request.expected);
     const { rateLimit } = arrived;
-    return { value, rateLimit, serverTime: () => arrived.serverTime, requestedAt, durationMs };
+    const header = (name: string) => response.headers.get(name) ?? undefined;
+    return { value, rateLimit, serverTime: () => arrived.serverTime, header, requestedAt, durationMs };
   };
   return withTimeout(exchange, {
     signal: call.signal,

@@ -51,6 +51,8 @@ export interface ApiResponse<T> {
   readonly rateLimit: RateLimit | undefined;
   /** The `Date` header less `Age`; undefined if there is none. Read when it is used: only lists use it. */
   readonly serverTime: () => Date | undefined;
+  /** A response header; undefined if there is none. */
+  readonly header: (name: string) => string | undefined;
   /** The local clock just before the request of this response was sent, in ms since the epoch. */
   readonly requestedAt: number;
   /** From then until its status and headers arrived, in ms of a clock that is never set. */

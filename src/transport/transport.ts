@@ -288,7 +288,8 @@ export class HttpTransport implements Transport {
     const empty = isDone ? await emptyValue(expected) : undefined;
     if (empty === undefined) return undefined;
     const rateLimit = call.received?.rateLimit;
-    return { ...empty, rateLimit, serverTime: () => undefined, requestedAt: Date.now(), durationMs: 0 };
+    const shown = { serverTime: () => undefined, header: () => undefined };
+    return { ...empty, rateLimit, ...shown, requestedAt: Date.now(), durationMs: 0 };
   }
 }
 

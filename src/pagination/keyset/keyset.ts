@@ -86,8 +86,8 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
 }
 
 /** What the read has met. */
-function met({ inOrder, mayMissRows }: ReadState): Evidence {
-  return evidenceOf({ whole_intervals: true, other_order: !inOrder, hidden_page: mayMissRows });
+function met({ inOrder, mayMissRows, pageSize }: ReadState): Evidence {
+  return evidenceOf({ whole_intervals: true, other_order: !inOrder, hidden_page: mayMissRows }, pageSize);
 }
 
 /** The driver: sends what `next` says, and gives the responses to `reduce` as they arrive. */
@@ -246,7 +246,11 @@ async function* continueByPage<T>(
     { ...options, start: 1 },
     {
       firstPage: begun?.firstPage,
-      isDelivered: begun?.hasDelivered === true ? isDeliveredBy(begun.state) : undefined,
+      // A resumed read begins behind what an earlier one has delivered.
+      isDelivered:
+        begun?.hasDelivered === true || (begun && options.resumeFrom)
+          ? isDeliveredBy(begun.state)
+          : undefined,
       restarted: begun === undefined && options.resumeFrom !== undefined,
       resumeToken: options.tokenOf(BY_PAGE),
     },

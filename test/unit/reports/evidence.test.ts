@@ -3,6 +3,7 @@ import {
   type Evidence,
   type EvidenceFact,
   equalityOf,
+  evidenceBeside,
   evidenceFacts,
   evidenceOf,
   isEvidence,
@@ -19,7 +20,7 @@ const complete = (...facts: EvidenceFact[]) => verdictOf(having(...facts)).compl
 describe('complete', () => {
   test('is what the table says of a fact alone, and not known without one', () => {
     for (const name of names) expect(complete(name), name).toBe(evidenceFacts[name].complete);
-    expect(verdictOf(NO_EVIDENCE)).toEqual({ evidence: { facts: [] }, complete: undefined });
+    expect(verdictOf(NO_EVIDENCE)).toEqual({ evidence: { facts: [], longest: 0 }, complete: undefined });
   });
 
   test('is that of the weakest fact: likely, then not known, then certain', () => {
@@ -35,20 +36,37 @@ describe('complete', () => {
 
 test('two reads together have the facts of both, each once, in the order of the table', () => {
   const all = names.reduceRight((sum, name) => joinedEvidence(sum, having(name)), NO_EVIDENCE);
-  expect(all).toEqual({ facts: names });
+  expect(all).toEqual({ facts: names, longest: 0 });
+  expect(joinedEvidence(evidenceOf({}, 30), evidenceOf({}, 47)).longest).toBe(47);
   expect(joinedEvidence(all, all)).toEqual(all);
   expect(joinedEvidence(NO_EVIDENCE, NO_EVIDENCE)).toEqual(NO_EVIDENCE);
 });
 
 test.each([
-  [{ facts: [] }, true],
-  [{ facts: names }, true],
-  [{ facts: ['another'] }, false],
-  [{ facts: 'first_page' }, false],
+  [{ facts: [], longest: 0 }, true],
+  [{ facts: names, longest: 30 }, true],
+  [{ facts: [] }, false],
+  [{ facts: ['another'], longest: 0 }, false],
+  [{ facts: 'first_page', longest: 0 }, false],
   [{}, false],
   [null, false],
 ])('what a store returns is evidence only if its facts are known: %j', (value, expected) => {
   expect(isEvidence(value)).toBe(expected);
+});
+
+describe('one response beside those of other collections', () => {
+  const one = (longest: number) => evidenceOf({ one_response: true }, longest);
+
+  test.each([
+    ['as long as another one', one(47), [one(3), evidenceOf({ first_page: true }, 47)], 'likely'],
+    ['as long as the pages of another list', one(47), [evidenceOf({ whole_intervals: true }, 47)], 'likely'],
+    ['longer than the others', one(47), [one(46), NO_EVIDENCE], 'certain'],
+    ['alone', one(47), [], 'certain'],
+    ['shorter than ten records', one(9), [one(9)], 'certain'],
+    ['that says that nothing follows', evidenceOf({ stated_end: true }, 47), [one(47)], 'certain'],
+  ])('%s', (_, evidence, others, expected) => {
+    expect(verdictOf(evidenceBeside(evidence, others)).complete).toBe(expected);
+  });
 });
 
 describe('a copy', () => {

@@ -43,7 +43,14 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
     signal?.throwIfAborted();
     if (request.expected.kind !== 'json') throw new Error('only reads are simulated');
     const value = await request.expected.read(body);
-    return { value, rateLimit: undefined, serverTime: () => serverTime, requestedAt, durationMs };
+    return {
+      value,
+      rateLimit: undefined,
+      header: () => undefined,
+      serverTime: () => serverTime,
+      requestedAt,
+      durationMs,
+    };
   };
   return {
     rateLimit: undefined,

@@ -1,0 +1,70 @@
+import { isObject } from './validate.ts';
+
+/** What a response says itself of its list: in a body of JSON-LD or HAL, in `meta` or `pagination`, or in the header `Link`. */
+export interface ListStatement {
+  /** How many records the list has; undefined if the response does not say. */
+  readonly total: number | undefined;
+  /** Whether another page follows; undefined if the response does not say. */
+  readonly hasNext: boolean | undefined;
+}
+
+/** What a bare array says. */
+export const NO_STATEMENT: ListStatement = { total: undefined, hasNext: undefined };
+
+/** Members that hold links or counts. */
+const PARTS = ['view', 'hydra:view', '_links', 'links', 'meta', 'pagination', 'paging'];
+const TOTAL = /^(?:hydra:)?total_?(?:items|count|records|results)$/i;
+/** The same in a part, where it cannot be a field of the company. */
+const TOTAL_IN_PART = /^(?:hydra:)?total(?:_?(?:items|count|records|results))?$/i;
+const NEXT = /^(?:hydra:)?next(?:_?(?:page|cursor|link|url|page_url))?$/i;
+const HAS_NEXT = /^has_?(?:more|next|next_?page)$/i;
+/** Links that only a page of a list has: without `next` beside them, it is the last one. */
+const OTHER_PAGE = /^(?:hydra:)?(?:first|last|prev|previous)(?:_?(?:page|link|url|page_url))?$/i;
+
+/** What the body of a list says. */
+export function statementOf(body: unknown): ListStatement {
+  if (!isObject(body)) return NO_STATEMENT;
+  const parts = PARTS.map((name) => body[name]).filter(isObject);
+  const inner = parts.flatMap((part) => [part, ...PARTS.map((name) => part[name]).filter(isObject)]);
+  return together([statedIn(body, TOTAL), ...inner.map((part) => statedIn(part, TOTAL_IN_PART))]);
+}
+
+/** The statement of a body, and that of the header `Link` beside it. */
+export function withLinks(stated: ListStatement, link: string | undefined): ListStatement {
+  if (link === undefined) return stated;
+  // The relations of all links; the addresses in angle brackets may hold anything.
+  const relations = [...link.replaceAll(/<[^>]*>/g, '').matchAll(/;\s*rel\s*=\s*"?([^";,]+)/gi)].flatMap(
+    ([, names = '']) => names.trim().toLowerCase().split(/\s+/),
+  );
+  const isPage = relations.some((name) => OTHER_PAGE.test(name));
+  const hasNext = relations.includes('next') || (isPage ? false : undefined);
+  return together([stated, { total: undefined, hasNext }]);
+}
+
+function statedIn(part: Readonly<Record<string, unknown>>, total: RegExp): ListStatement {
+  const values = (name: RegExp) =>
+    Object.entries(part).flatMap(([key, value]) => (name.test(key) ? [value] : []));
+  const totals = values(total)
+    .map(Number)
+    .filter((count) => Number.isSafeInteger(count) && count >= 0);
+  const nexts = [...values(NEXT), ...values(HAS_NEXT)].map(isThere);
+  const isPage = values(OTHER_PAGE).length > 0;
+  const hasNext = nexts.length === 0 ? (isPage ? false : undefined) : nexts.includes(true);
+  return { total: totals.length === 0 ? undefined : Math.max(...totals), hasNext };
+}
+
+/** `null`, `false`, `""`, or a link without an address: no page follows. */
+function isThere(next: unknown): boolean {
+  if (isObject(next)) return isThere(next.href ?? next['@id'] ?? next.url ?? null);
+  return next !== null && next !== undefined && next !== false && next !== '' && next !== 'false';
+}
+
+/** Whoever says that there is more is believed. */
+function together(all: readonly ListStatement[]): ListStatement {
+  const totals = all.flatMap(({ total }) => total ?? []);
+  const nexts = all.flatMap(({ hasNext }) => hasNext ?? []);
+  return {
+    total: totals.length === 0 ? undefined : Math.max(...totals),
+    hasNext: nexts.length === 0 ? undefined : nexts.includes(true),
+  };
+}
