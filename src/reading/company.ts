@@ -1,5 +1,6 @@
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { randomUuid } from '../internal/random-uuid.ts';
 import { isObject } from '../schemas/validate.ts';
 import type { LookUp } from './source.ts';
 
@@ -111,5 +112,5 @@ function decode(stored: string | undefined): { readonly salt: string; readonly k
     if (typeof salt === 'string' && Array.isArray(keys)) return { salt, keys };
   } catch {}
   // A damaged value knows no key, so the company has to be proven.
-  return { salt: globalThis.crypto.randomUUID(), keys: [] };
+  return { salt: randomUuid(), keys: [] };
 }

@@ -2,6 +2,7 @@ import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { exactJson } from '../internal/json-text.ts';
+import { randomUuid } from '../internal/random-uuid.ts';
 import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
@@ -59,7 +60,7 @@ export class Copy implements OpenTarget {
     }
     if (isSync) {
       await this.#views.setUp();
-      await this.#engine.query(sql.beginCopy, [this.#tenant, globalThis.crypto.randomUUID()]);
+      await this.#engine.query(sql.beginCopy, [this.#tenant, randomUuid()]);
     }
     // Before the first request: of a tenant that is forgotten from now on this run writes nothing any more.
     await this.#readCheckpoints();

@@ -1,11 +1,12 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { randomUuid } from '../internal/random-uuid.ts';
 import { isVisibleAscii, isWellFormed } from '../internal/text.ts';
 
 const MAX_LENGTH = 200;
 
 /** A fresh key for one intended create: a random UUID. */
 export function newIdempotencyKey(): string {
-  return globalThis.crypto.randomUUID();
+  return randomUuid();
 }
 
 /**

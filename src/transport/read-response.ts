@@ -66,7 +66,7 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
 
   let text: string;
   try {
-    text = UTF8.decode(bytes);
+    text = decodeUtf8(bytes);
   } catch {
     throw unread(received, 'not_utf8');
   }
@@ -157,7 +157,12 @@ function statusIn(json: unknown): number | undefined {
   return json.status >= 400 && json.status <= 599 ? json.status : undefined;
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** Created when it is used: the environment of a test may lack it when this module is loaded. */
+let utf8: TextDecoder | undefined;
+function decodeUtf8(bytes: Uint8Array): string {
+  utf8 ??= new TextDecoder('utf-8', { fatal: true });
+  return utf8.decode(bytes);
+}
 
 /**
  * A 2xx of the service confirms a delete, even if its JSON is cut. A body that is not JSON is that of a proxy or a
@@ -207,7 +212,7 @@ const MAX_PROBLEM_BYTES = 2 ** 20;
 function parseJson(bytes: Uint8Array | undefined): unknown {
   if (bytes === undefined) return undefined;
   try {
-    return JSON.parse(UTF8.decode(bytes));
+    return JSON.parse(decodeUtf8(bytes));
   } catch {
     return undefined;
   }

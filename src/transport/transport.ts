@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import { isAccountingError } from '../errors/guards.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import { MAX_TIMER_MS, sleep } from '../internal/sleep.ts';
@@ -71,7 +72,9 @@ export class HttpTransport implements Transport {
     const { keys } = this.#config;
     const key = keys.fixed ?? (await keys.ask());
     const bytes = new TextEncoder().encode(`${salt} ${this.#service.origin} ${key}`);
-    const digest = new Uint8Array(await globalThis.crypto.subtle.digest('SHA-256', bytes));
+    const { subtle } = globalThis.crypto as Partial<Crypto>;
+    if (subtle === undefined) throw noSubtle();
+    const digest = new Uint8Array(await subtle.digest('SHA-256', bytes));
     // Long enough to tell keys apart, too short to find one by.
     return [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   }
@@ -302,6 +305,14 @@ function keyWithin<Key>(
   const { ms, limit } = call.timeLeft();
   const onTimeout = () => timeUp(limit, 'apiKey');
   return withTimeout(ask, { signal: call.signal, ms: Math.min(ms, mostMs), onTimeout });
+}
+
+/** Browsers hide it on pages over http that are not on this machine. */
+function noSubtle(): InvalidInputError {
+  return new InvalidInputError(
+    'crypto.subtle',
+    'is missing, and a store remembers a key by its SHA-256: serve the page over https or from localhost',
+  );
 }
 
 /** 429 if the quota of the key is used up, whatever the status of the response. */

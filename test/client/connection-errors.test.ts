@@ -111,6 +111,24 @@ test.each([
   [named('PermissionDenied', `Requires net access to "b.example", ${FLAG}`), 'no permission', 'blocked'],
   [wrapped(withCode('ERR_ACCESS_DENIED')), 'ERR_ACCESS_DENIED', 'blocked'],
   [
+    new TypeError('RequestInit: Expected signal ("AbortSignal {}") to be an instance of AbortSignal.'),
+    'bad arguments',
+    'blocked',
+  ],
+  [
+    new TypeError(
+      "Failed to execute 'fetch' on 'Window': Failed to read the 'signal' property from 'RequestInit'.",
+    ),
+    'bad arguments',
+    'blocked',
+  ],
+  [
+    new TypeError("Window.fetch: 'signal' member of RequestInit does not implement interface AbortSignal."),
+    'bad arguments',
+    'blocked',
+  ],
+  [wrapped(new TypeError('Request constructor: invalid method')), 'bad arguments', 'blocked'],
+  [
     new TypeError('Failed to fetch. Violates the Content Security Policy'),
     'content security policy',
     'blocked',
@@ -124,6 +142,7 @@ test.each([
   ['Refused by the Content Security Policy', 'add the service to connect-src of the page'],
   ['A server with the specified hostname could not be found.', 'check the host name in baseUrl and the DNS'],
   ['Could not connect to the server.', 'check baseUrl and the network'],
+  ['RequestInit: Expected signal', 'fetch rejected its arguments. Under jsdom'],
 ])('after "%s" nothing was sent, and the message says what to do: %s', async (text, advice) => {
   const { message } = (await failureOf(new TypeError(text))) as Error;
   expect(message).toContain(`Nothing was sent: ${advice}`);

@@ -1,5 +1,5 @@
 import { createSandbox, type FaultMatch } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { call, createProduct } from './support/call.ts';
 
 const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
@@ -87,4 +87,14 @@ describe('matching', () => {
     // 100 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
     expect(Math.abs(once.length - 30)).toBeLessThan(15);
   });
+});
+
+test('a fault ends after forMs where timers are numbers', async () => {
+  const { setTimeout } = globalThis;
+  vi.stubGlobal('setTimeout', (...of: Parameters<typeof setTimeout>) => Number(setTimeout(...of)));
+  const sandbox = createSandbox();
+  const fault = sandbox.faults.add({ kind: 'status', status: 503 }, { forMs: 1 });
+  expect((await call(sandbox, '/accounts')).status).toBe(503);
+  await vi.waitFor(async () => expect((await call(sandbox, '/accounts')).status).toBe(200));
+  fault.remove();
 });

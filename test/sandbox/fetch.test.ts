@@ -34,6 +34,12 @@ test('sandbox.fetch follows a redirect as fetch does, and forwards nothing to an
   // A POST becomes a GET.
   sandbox.faults.next(redirect);
   expect((await get({ method: 'POST' })).status).toBe(200);
+  // A HEAD stays one.
+  for (const status of [301, 302, 303, 307, 308]) {
+    sandbox.faults.next(redirectTo('/api/public/v1/accounts', status));
+    expect(await (await get({ method: 'HEAD' })).text()).toBe('');
+    expect(sandbox.requests.at(-1)?.method).toBe('HEAD');
+  }
   sandbox.faults.next(redirect);
   await expect(get({ redirect: 'error' })).rejects.toThrow('fetch failed');
   sandbox.faults.next(redirectTo('https://elsewhere.example/'));

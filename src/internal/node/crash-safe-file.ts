@@ -1,5 +1,7 @@
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { monotonicMs } from '../monotonic-clock.ts';
+import { sleep } from '../sleep.ts';
 
 /**
  * Replaces a file: it then holds all of the text or none of it, even if the process or the machine dies. Its
@@ -10,12 +12,29 @@ export async function replaceFile(file: string, text: string, temporary = tempor
   const permissions = (await unlessMissing(stat(file)))?.mode;
   await writeWhole(temporary, text, permissions && permissions & 0o777);
   try {
-    await rename(temporary, file);
+    await renameOver(temporary, file);
   } catch (error) {
     await removeAfterFailure(temporary);
     throw error;
   }
   await syncFolder(file);
+}
+
+/** How long a scanner may hold a file. */
+const HELD_MS = 2_000;
+
+/** On Windows a virus scanner or an indexer may hold a file for a moment, and a rename over it fails for as long. */
+async function renameOver(temporary: string, file: string): Promise<void> {
+  for (const from = monotonicMs(); ; await sleep(50, undefined)) {
+    try {
+      await rename(temporary, file);
+      return;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      const mayBeHeld = process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code);
+      if (!mayBeHeld || monotonicMs() - from >= HELD_MS) throw error;
+    }
+  }
 }
 
 /** Writes a file that no program reads yet, and makes it durable. Removes it if it cannot be written. */

@@ -58,10 +58,11 @@ function redirectTarget(request: Request, response: Response): URL | undefined {
 
 /** The request after a redirect, by the rules of fetch. */
 async function redirectedRequest(request: Request, status: number, to: URL): Promise<Request> {
-  const keeps = status === 307 || status === 308 || (status !== 303 && request.method !== 'POST');
   const { method, headers, signal } = request;
-  if (!keeps && method !== 'GET') return new Request(to, { headers, signal });
-  const body = method === 'GET' ? null : await request.clone().arrayBuffer();
+  const isRead = method === 'GET' || method === 'HEAD';
+  const becomesGet = status === 303 ? !isRead : status < 303 && method === 'POST';
+  if (becomesGet) return new Request(to, { headers, signal });
+  const body = isRead ? null : await request.clone().arrayBuffer();
   return new Request(to, { method, headers, signal, body });
 }
 

@@ -156,8 +156,8 @@ export class FaultRules implements Faults {
     });
     if (match.forMs !== undefined && match.forMs !== Infinity) {
       timer = globalThis.setTimeout(() => rule.remove(), match.forMs);
-      // The end of an outage does not keep the process alive.
-      timer.unref();
+      // The end of an outage does not keep the process alive. In browsers, Workers and jsdom a timer is a number.
+      if (typeof timer === 'object') timer.unref();
     }
     this.#rules.push(rule);
     this.onChange();

@@ -11,9 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { runInThisContext } from 'node:vm';
 import { build } from 'esbuild';
-import { loadConfig, runBuild } from 'metro';
 import { Miniflare } from 'miniflare';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -105,32 +103,6 @@ test('chromium runs the scenario in a page of another origin than the service', 
   await page.goto(addressOf(site));
   await page.addScriptTag({ type: 'module', content: script });
   await page.evaluate((service) => runScenario(service), await startSandbox());
-});
-
-test('metro bundles the package for React Native, and the bundle runs the scenario', async () => {
-  const entry = await bundled('globalThis.runScenario = scenario;', 'node');
-  // Metro adds modules of this package to each bundle.
-  const runtime = binary('metro-runtime');
-  // Without React Native's Babel preset, Metro itself has to compile `import`.
-  const transform = { experimentalImportSupport: true, inlineRequires: false };
-  const warnings: unknown[] = [];
-  const config = await loadConfig(
-    {},
-    {
-      projectRoot: project,
-      watchFolders: [runtime],
-      resolver: { extraNodeModules: { 'metro-runtime': runtime }, useWatchman: false },
-      transformer: { getTransformOptions: async () => ({ transform }) },
-      cacheStores: [],
-      // Metro warns and uses `main` if no condition of `exports` matches.
-      reporter: { update: (event) => void (event.type === 'resolver_warning' && warnings.push(event)) },
-    },
-  );
-  const options = { entry, platform: 'ios', dev: false };
-  const { code } = await runBuild({ ...config, fileMapCacheDirectory: project }, options);
-  expect(warnings).toEqual([]);
-  runInThisContext(code);
-  await runScenario(await startSandbox());
 });
 
 /** A worker in the runtime of Cloudflare Workers, until the test ends. */
