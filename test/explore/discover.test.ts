@@ -148,6 +148,21 @@ test('the file of discover from a malicious service has every name of a field as
   expect(new Set(Object.keys(shape)), `seed ${seed}`).toEqual(found);
 });
 
+test('the schemas of discover accept a record without a field that every object inherits', async () => {
+  const names = ['toString', 'constructor', 'valueOf', 'hasOwnProperty'];
+  const odd = Object.fromEntries(names.map((name) => [name, 'text']));
+  const { source, sandbox } = await discoverAccounts([{ ...odd, inside: { valueOf: 7 } }, { name: 'Cash' }]);
+  const { accounts } = await loadSchemas(source);
+  for (const record of [...sandbox.store.accounts.all(), { id: '3', inside: {} }])
+    expect(accounts?.safeParse(record).error).toBeUndefined();
+  const { data } = accounts?.safeParse({ id: '1', ...odd }) ?? {};
+  expect(data).toMatchObject(odd);
+  for (const name of names) expect(accounts?.safeParse({ id: '1', [name]: {} }).success).toBe(false);
+  // The client, which has these schemas, reads both records.
+  const client = createClient({ ...sandbox.clientOptions, schemas: { accounts } as never });
+  expect(await client.accounts.list().toArray({ limit: 5 })).toHaveLength(2);
+});
+
 test('discover reports every amount and reference of generated data, nothing else as such, in schemas that accept it', async () => {
   const sandbox = createSandbox({ records: 1500, seed: 11, relations: 'iri' });
   const { collections, requests, source } = await discover(clientOf(sandbox));

@@ -20,14 +20,21 @@ const HEAD =
 const LENIENT =
   '// Every field but id may be null or missing, whatever was seen: records added later may lack any field.';
 
+/** Of a member that a record lacks, such as `toString`, Zod reads what every object inherits. */
+const OWN = `/** A field of a record itself, not the function of this name that every object inherits. */
+const own = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (typeof value === 'function' ? undefined : value), schema);`;
+
 /** A file of Zod loose objects for `createClient({ schemas })`, formatted. */
 export function printSource(collections: readonly PrintedCollection[]): string {
   const shapes = collections.map(({ seen }) => seen.shapes());
   const names = collections.map(({ collection }) => `  ${collection},\n`);
+  const printed = collections.map(printCollection);
   const parts = [
     `${HEAD}\n${LENIENT}\n\nimport * as z from 'zod';`,
     ...namedSchemas(shapes),
-    ...collections.map(printCollection),
+    ...(printed.some((text) => /^ {2}\w+: own\(/m.test(text)) ? [OWN] : []),
+    ...printed,
     `/** For createClient({ schemas }). */\nexport const schemas = {\n${names.join('')}};`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -87,7 +94,8 @@ class Printer {
 
   #field(shape: FieldShape, seen: Observation, path: readonly string[]): string {
     const value = this.#value(shape, seen, path);
-    return shape.kinds.length === 0 ? `${value}.optional()` : `${value}.nullish()`;
+    const schema = shape.kinds.length === 0 ? `${value}.optional()` : `${value}.nullish()`;
+    return (path.at(-1) ?? '') in Object.prototype ? `own(${schema})` : schema;
   }
 
   /** A value that is neither null nor missing. */
