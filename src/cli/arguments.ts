@@ -2,6 +2,7 @@ import { type CollectionName, collectionNames, fieldKinds, productFields } from 
 import { InvalidArgumentError } from 'commander';
 import { suggestion } from '../internal/suggestion.ts';
 import type { CellKind } from './push/cells.ts';
+import { isServerField } from './push/columns.ts';
 import type { CustomFields } from './push/product-file.ts';
 
 /** A collection by its name (`accountAddresses`) or its path segment (`account-addresses`), in any spelling. */
@@ -49,6 +50,8 @@ export function customField(text: string, before: CustomFields = {}): CustomFiel
   const [name, kind] = end < 0 ? [text, 'string'] : [text.slice(0, end), text.slice(end + 1)];
   const field = name.trim();
   if (Object.hasOwn(productFields, field)) throw new InvalidArgumentError(`${field} is a documented field.`);
+  if (isServerField(field))
+    throw new InvalidArgumentError(`${field} is filled by the service: it cannot be written.`);
   if (field !== '' && CELL_KINDS.includes(kind.trim()))
     return { ...before, [field]: kind.trim() as CellKind };
   throw new InvalidArgumentError(

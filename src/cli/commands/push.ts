@@ -23,6 +23,7 @@ import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
 import { bar, Progress } from '../progress.ts';
 import type { DecimalMark } from '../push/cells.ts';
+import { mapOf } from '../push/columns.ts';
 import type { ProductFormat } from '../push/formats.ts';
 import { type CustomFields, type EmptyCells, ProductFile } from '../push/product-file.ts';
 import { RowResults, rowName } from '../push/row-results.ts';
@@ -41,7 +42,7 @@ interface Flags extends ConnectFlags {
   readonly dryRun?: true;
   readonly yes?: true;
   readonly json?: true;
-  readonly empty: EmptyCells;
+  readonly empty?: EmptyCells;
   readonly decimal?: DecimalMark;
   readonly format?: ProductFormat;
   readonly results?: string;
@@ -69,7 +70,10 @@ export function addPush(program: Command, io: CommandIo): void {
         new Option('--format <format>', 'default: by the ending of its name').choices(['csv', 'ndjson']),
       )
       .addOption(
-        new Option('--empty <meaning>', 'an empty cell').choices(['ignore', 'clear']).default('ignore'),
+        new Option('--empty <meaning>', 'an empty cell (default: keeps the value)').choices([
+          'ignore',
+          'clear',
+        ]),
       )
       .addOption(new Option('--decimal <mark>', 'of amounts and numbers').choices(['.', ',']))
       .option('--delimiter <mark>', 'between cells: one character, or tab', delimiter)
@@ -105,11 +109,10 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
   const resultsPath = flags.results && resolve(io.cwd ?? '.', flags.results);
   await checkPaths(rowsPath, resultsPath);
-  const ignored = (flags.ignoreColumn ?? []).map((name) => name.trim());
   const file = new ProductFile(rowsPath, {
     ...flags,
-    map: mapOf(flags.map ?? [], ignored),
-    ignored,
+    map: mapOf(flags.map ?? []),
+    ignored: (flags.ignoreColumn ?? []).map((name) => name.trim()),
     customFields: flags.customField ?? {},
     stdin: io.stdin,
   });
@@ -141,12 +144,15 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       maxOutageMs: flags.maxOutage,
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
-      onResult: (result) =>
+      onResult: (result) => {
+        const { index, key, action, fields } = result;
+        if (action === 'updated' && index !== undefined) file.noteChanged(index, key, fields);
         results.add(result, {
-          line: file.lineOf(result.index),
+          line: file.lineOf(index),
           firstLine: file.lineOf(result.firstIndex),
-          badCells: file.problemsOf(result.index),
-        }),
+          badCells: file.problemsOf(index),
+        });
+      },
       onProgress: (now) => progress.show(progressText(now)),
       confirm,
     });
@@ -217,30 +223,6 @@ function repeated(value: string, before: readonly string[] = []): readonly strin
   return [...before, value];
 }
 
-/** Fields by the names of their columns. A column has one field, and is not ignored. */
-function mapOf(pairs: readonly string[], ignored: readonly string[]): ReadonlyMap<string, string> {
-  const map = new Map<string, string>();
-  for (const pair of pairs) {
-    const end = pair.lastIndexOf('=');
-    const [column, field] = [pair.slice(0, end).trim(), pair.slice(end + 1).trim()];
-    if (end <= 0) {
-      throw new CommandFailure('The value of --map is not column=field.', {
-        advice: 'Write --map "Variant SKU=productNumber".',
-        exitCode: EXIT.usage,
-      });
-    }
-    const other = ignored.includes(column) ? '--ignore-column' : map.has(column) && 'another --map';
-    if (other) {
-      throw new CommandFailure(`The column ${JSON.stringify(column)} of --map is that of ${other} too.`, {
-        advice: 'Leave out one of the two.',
-        exitCode: EXIT.usage,
-      });
-    }
-    map.set(column, field);
-  }
-  return map;
-}
-
 /** The results would overwrite the rows before they are read. */
 async function checkPaths(rows: string, results: string | undefined): Promise<void> {
   if (results === undefined) return;
@@ -261,7 +243,7 @@ interface Ended {
 
 function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, results, file }: Ended): void {
   io.log(`${counted(rows, 'row')}: ${summary(counts, dryRun ? WILL : DONE)}.`);
-  if (file.warning !== undefined) io.log(oneLine(`Warning: ${file.warning}`));
+  for (const notice of file.notices) io.log(oneLine(notice));
   for (const { field, sent, returned, key, index, rows: count } of notStored) {
     const more = count > 1 ? ` (and ${counted(count - 1, 'more row')})` : '';
     const values = `sent ${short(sent)}, returned ${short(returned)}${more}`;

@@ -40,8 +40,11 @@ function row(values: readonly unknown[]): string {
 function field(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** Empty, with marks of CSV or blanks at an end, or a text that `push` reads as another one unless it is quoted. */
+const QUOTED = /^$|[",\r\n]|^[\s']|\s$|^\d+[.,]0$/;
 
 async function* recordsIn(file: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
   for await (const { row } of ndjsonRows(createReadStream(file))) yield row;

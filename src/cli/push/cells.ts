@@ -1,6 +1,7 @@
 import { type FieldKind, type FieldKindFacts, fieldKinds, type JsonType } from 'accounting-data-sdk';
 import { keepsDigits, parseExactly } from '../../files/exact-json.ts';
 import { counted } from '../numbers.ts';
+import type { ListMark } from './notices.ts';
 
 /** The mark before the decimals of amounts and numbers. */
 export type DecimalMark = '.' | ',';
@@ -37,15 +38,13 @@ export function readCell(cell: string, kind: CellKind, form: CellForm): Cell {
 }
 
 /** A value of NDJSON as the service would get it, or what is wrong with it. */
-export function checkValue(value: unknown): Cell {
+export function readValue(value: unknown, kind: CellKind): Cell {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > MAX_CELL ? tooLong(text) : { value };
-}
-
-/** What is wrong with a code that a spreadsheet took for a number, such as `8,71E+12`. */
-export function roundedCode(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !/^\s*\d(?:[.,]\d+)?E\+\d\d+\s*$/.test(value)) return undefined;
-  return `${JSON.stringify(value)} is a number that a spreadsheet rounded: format the column as text, and enter or import its values again`;
+  if (text.length > MAX_CELL) return tooLong(text);
+  // SQLite has no booleans and no lists.
+  if (kind === 'boolean' && (value === 1 || value === 0)) return { value: value === 1 };
+  if (kind !== 'array' || typeof value !== 'string' || !value.trimStart().startsWith('[')) return { value };
+  return READ.array(value.trim(), { decimal: '.', listSeparator: '' });
 }
 
 /** Whether an amount or a number can only have a decimal comma: not `1,234`, which may be a thousand. */
@@ -56,9 +55,14 @@ export function hasDecimalComma(cell: string, kind: CellKind): boolean {
   return /^[\d.]*\d,\d+$/.test(digits) && !/^\d{1,3},\d{3}$/.test(digits);
 }
 
-/** Whether a list that was read as one text has a mark that may separate several. */
-export function mayHaveMore(cell: string, value: unknown): boolean {
-  return Array.isArray(value) && value.length === 1 && /^[^[].*[,;]/s.test(cell.trim());
+/** What may separate several texts of a list that was read as one. */
+export function listMark(cell: string, value: unknown): ListMark | undefined {
+  if (!Array.isArray(value) || value.length !== 1) return undefined;
+  const text = cell.trim();
+  if (text.startsWith('{')) return 'brace';
+  if (text.startsWith('[')) return undefined;
+  if (/[\r\n]/.test(text)) return 'line break';
+  return /[,;]/.test(text) ? 'mark' : undefined;
 }
 
 /** Whether a cell has no content. A text may consist of spaces. */
@@ -123,7 +127,7 @@ const EXPECTED: Readonly<Record<Facts['json'], (facts: Facts, form: CellForm) =>
   integer: () => 'a whole number such as 12, without thousands separators',
   number: (_, { decimal }) =>
     `a number with a ${MARKS[decimal]}, such as 2${decimal}5, without thousands separators`,
-  array: () => 'a JSON array',
+  array: () => 'a list such as a|b, or in JSON ["a","b"]',
   json: () => 'JSON',
 };
 
@@ -135,13 +139,20 @@ function withPoint(text: string, decimal: DecimalMark): string {
   return text.includes('.') ? '' : text.replace(',', '.');
 }
 
+/** `t` is of PostgreSQL, `1.0` of a column with numbers and gaps. */
 const BOOLEANS: Readonly<Record<string, boolean>> = {
   true: true,
+  t: true,
   yes: true,
+  y: true,
   1: true,
+  '1.0': true,
   false: false,
+  f: false,
   no: false,
+  n: false,
   0: false,
+  '0.0': false,
 };
 
 const LOSSY = 'has more digits than a JSON number keeps';
@@ -165,6 +176,7 @@ function tooLong({ length }: string): Cell {
   };
 }
 
-function shortened(cell: string): string {
+/** A cell in a message. */
+export function shortened(cell: string): string {
   return JSON.stringify(cell.slice(0, 40));
 }

@@ -1,6 +1,7 @@
 import { productServerFields } from 'accounting-data-sdk';
 import { FileProblem } from '../../files/ndjson.ts';
 import { nearest } from '../../internal/suggestion.ts';
+import { CommandFailure, EXIT } from '../errors.ts';
 import type { CellKind } from './cells.ts';
 import { shellWord } from './shell.ts';
 
@@ -22,34 +23,106 @@ export class UnknownColumns extends Error {
   }
 }
 
-/** The field of each column or member; undefined for one that is left out. */
+/** Fields by the names of their columns, as `--map` has them. A column has one field. */
+export function mapOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+  const map = new Map<string, string>();
+  for (const pair of pairs) {
+    const end = pair.lastIndexOf('=');
+    const [column, field] = [pair.slice(0, end).trim(), pair.slice(end + 1).trim()];
+    if (end <= 0)
+      throw wrong('The value of --map is not column=field.', 'Write --map "Variant SKU=productNumber".');
+    if (isServerField(field)) {
+      throw wrong(
+        `--map names ${field}, which the service fills: it cannot be written.`,
+        `Pass --ignore-column ${shellWord(column)} in its place.`,
+      );
+    }
+    if (map.has(column)) throw ambiguous(column, 'another --map');
+    map.set(column, field);
+  }
+  return map;
+}
+
+function ambiguous(column: string, other: string): CommandFailure {
+  return wrong(
+    `The column ${JSON.stringify(column)} of --map is that of ${other} too.`,
+    'Leave out one of the two.',
+  );
+}
+
+function wrong(message: string, advice: string): CommandFailure {
+  return new CommandFailure(message, { advice, exitCode: EXIT.usage });
+}
+
+/**
+ * The field of each column or member; undefined for one that is left out. Of several columns of one name, ignoring the
+ * name leaves the first; of several members JSON has only the last.
+ */
 export function fieldsOf(
   names: readonly string[],
-  where: string,
+  where: 'the header' | `line ${number}`,
   { map, ignored, kinds }: ColumnOptions,
 ): (string | undefined)[] {
   const unknown = new Set<string>();
-  const fields = names.map((name) => {
+  const fields = names.map((name, at) => {
     const mapped = map.get(name);
-    if (mapped === undefined && (name === '' || ignored.includes(name) || isServerField(name)))
-      return undefined;
     const field = mapped ?? name;
-    if (Object.hasOwn(kinds, field)) return field;
+    const isKnown = Object.hasOwn(kinds, field);
+    if (ignored.includes(name)) {
+      const isOne = where !== 'the header' || names.indexOf(name) === names.lastIndexOf(name);
+      if (isOne && mapped !== undefined) throw ambiguous(name, '--ignore-column');
+      return isOne || names.indexOf(name) < at || !isKnown ? undefined : field;
+    }
+    if (isKnown) return field;
+    if (mapped === undefined && (name === '' || isServerField(name))) return undefined;
     unknown.add(name);
     return undefined;
   });
   if (unknown.size > 0) throw new UnknownColumns([...unknown]);
   const twice = fields.find((field, index) => field !== undefined && fields.indexOf(field) !== index);
   if (twice === undefined) return fields;
-  const sources = names.filter((_, index) => fields[index] === twice).map((name) => JSON.stringify(name));
+  const sources = names.filter((_, index) => fields[index] === twice);
+  const isOneName = new Set(sources).size === 1 && where === 'the header';
   throw new FileProblem(
-    `${where} names the field ${twice} ${sources.length} times: ${sources.join(', ')}.`,
-    'Leave out all but one with --ignore-column, or correct --map or the file, and run the same command again.',
+    `${where} names the field ${twice} ${sources.length} times: ${sources.map((name) => JSON.stringify(name)).join(', ')}.`,
+    isOneName
+      ? `Leave out all but the first with --ignore-column ${shellWord(sources[0] ?? '')}, or correct the file, and run the same command again.`
+      : 'Leave out all but one with --ignore-column, or correct --map or the file, and run the same command again.',
   );
 }
 
+/** Throws for a row that is a header again: of two exports in one file it would become a product. */
+export function headerCheck(
+  names: readonly string[],
+  fields: readonly (string | undefined)[],
+  keyAt: number,
+): (row: { readonly line: number; readonly cells: readonly (string | undefined)[] }) => void {
+  const plain = (text = '') =>
+    text
+      .replace(/^\uFEFF/, '')
+      .trim()
+      .toLowerCase();
+  const own = names.map(
+    (name, at) => new Set([plain(name), plain(fields[at])].filter((each) => each !== '')),
+  );
+  const all = new Set(own.flatMap((each) => [...each]));
+  const named = own.filter((each) => each.size > 0).length;
+  return ({ line, cells }) => {
+    if (!all.has(plain(cells[keyAt]))) return;
+    const filled = cells.map(plain).filter((cell) => cell !== '');
+    const same = cells.filter((cell, at) => own[at]?.has(plain(cell)) === true).length;
+    const isKey = own[keyAt]?.has(plain(cells[keyAt])) === true;
+    const isOther = filled.length > 1 && filled.every((cell) => all.has(cell));
+    if (same < named && !(isKey && same > 1) && !isOther) return;
+    throw new FileProblem(
+      `line ${line} is a header again: are these two files in one?`,
+      'Push each of them by itself, or remove the line, and run the same command again.',
+    );
+  };
+}
+
 /** Whether the service fills a field, which `pull` writes too. */
-function isServerField(name: string): boolean {
+export function isServerField(name: string): boolean {
   return name === 'id' || Object.hasOwn(productServerFields, name);
 }
 

@@ -7,6 +7,8 @@ export interface CsvRow {
   /** On which it begins. */
   readonly line: number;
   readonly cells: readonly (string | undefined)[];
+  /** Which cells are quoted, in a file that does not quote every name. */
+  readonly quoted: readonly boolean[];
 }
 
 interface CsvOptions {
@@ -16,16 +18,18 @@ interface CsvOptions {
   readonly keyColumns: readonly string[];
 }
 
-/** The rows of a CSV file, first the header, without those that have no content. */
+/** The rows of a CSV file, first the header; behind it also rows whose cells are all empty. */
 export async function* csvRows(
   text: AsyncGenerator<string, void, undefined>,
   options: CsvOptions,
 ): AsyncGenerator<CsvRow, void, undefined> {
   const head = headOf(await beginningOf(text), options);
   const lines = new LineCounter();
-  /** The lines on which the rows begin that the loop below has not reached. */
-  const starts: number[] = [];
-  // Whoever quotes every name quotes every cell, empty ones too.
+  /** Of the rows that the loop below has not reached. */
+  const ahead: Omit<CsvRow, 'cells'>[] = [];
+  let quoted: boolean[] = [];
+  let hasHeader = false;
+  // If every name is quoted, every cell is, empty ones too.
   let quotesAll = true;
   const parser = parse({
     delimiter: head.delimiter,
@@ -33,14 +37,21 @@ export async function* csvRows(
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: MAX_ROW,
-    cast(value, { quoting, records }) {
-      if (records === 0) quotesAll &&= quoting;
+    cast(value, { quoting }) {
+      quoted.push(quoting);
       return value === '' && (quotesAll || !quoting) ? undefined : value;
     },
     // Called while the row is parsed: the loop below is some rows behind.
     on_record: (cells: string[], info) => {
-      starts.push(lines.next(cells, info));
-      return cells;
+      const line = lines.next(cells, info);
+      if (!hasHeader) {
+        hasHeader = !cells.every(isEmpty);
+        quotesAll = cells.every((cell, at) => quoted[at] === true || isEmpty(cell));
+      }
+      // Rows without content before the header are left out.
+      if (hasHeader) ahead.push({ line, quoted: quotesAll ? [] : quoted });
+      quoted = [];
+      return hasHeader ? cells : null;
     },
   });
   const file = Readable.from(chain(head.text, text));
@@ -49,12 +60,17 @@ export async function* csvRows(
   file.pipe(parser);
   try {
     for await (const cells of parser as AsyncIterable<CsvRow['cells']>) {
-      const line = starts.shift() ?? 0;
-      if (cells.some((cell) => cell !== undefined && cell.trim() !== '')) yield { line, cells };
+      const { line = 0, quoted = [] } = ahead.shift() ?? {};
+      yield { line, cells, quoted };
     }
   } catch (error) {
     throw error instanceof CsvError ? new FileProblem(csvProblem(error, lines)) : error;
   }
+}
+
+/** Whether a cell has no content, or blanks alone. */
+export function isEmpty(cell: string | undefined): boolean {
+  return cell === undefined || cell.trim() === '';
 }
 
 /** A longer row is the rest of the file behind a quote that is never closed. */

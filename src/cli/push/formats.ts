@@ -1,4 +1,4 @@
-import { FileProblem } from '../../files/ndjson.ts';
+import { FileProblem, Utf8 } from '../../files/ndjson.ts';
 import { shellWord } from './shell.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
@@ -7,71 +7,45 @@ export type ProductFormat = 'csv' | 'ndjson';
 interface Format {
   readonly name: string;
   is(bytes: Uint8Array, text: string, format: ProductFormat): boolean;
-  /** What converts it, without which it is another option of the command. */
+  readonly remedy: string;
+  /** What converts it. */
   readonly command?: string;
-  readonly remedy?: string;
 }
 
 const BEGINNING = 65_536;
 
-const CONVERT = 'Convert it, and push the result:';
-const SPREADSHEET = {
-  remedy: 'Save it as "CSV UTF-8" in the spreadsheet, or convert it, and push the result:',
-  command: 'soffice --headless --convert-to "csv:Text - txt - csv (StarCalc):44,34,76" FILE',
-};
 const ZIP = [0x50, 0x4b, 3, 4];
-const COMPRESSED = [
-  ['gzip', [0x1f, 0x8b], 'gunzip -c'],
-  ['bzip2', [0x42, 0x5a, 0x68], 'bunzip2 -c'],
-  ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a], 'xz -dc'],
-  ['zstd', [0x28, 0xb5, 0x2f, 0xfd], 'zstd -dc'],
-] as const;
+/** Compound files of older programs. */
+const XLS = [0xd0, 0xcf, 0x11, 0xe0];
 
 const FORMATS: readonly Format[] = [
-  ...COMPRESSED.map(([by, start, command]) => ({
-    name: `compressed by ${by}`,
-    is: (bytes: Uint8Array) => begins(bytes, start),
-    command: `${command} FILE > converted.csv`,
-  })),
   {
-    name: 'a spreadsheet (.xlsx or .ods)',
-    is: (bytes, text) => begins(bytes, ZIP) && /\[Content_Types\]|xl\/|opendocument/.test(text),
-    ...SPREADSHEET,
+    name: 'a spreadsheet',
+    is: (bytes, text) =>
+      begins(bytes, XLS) || (begins(bytes, ZIP) && /\[Content_Types\]|xl\/|opendocument/.test(text)),
+    remedy:
+      'Save it as "CSV UTF-8" in the spreadsheet, which writes prices as it shows them: show all their decimals first. Or convert it with every value as it is, and push the result:',
+    // The eighth value keeps numbers as such, the ninth does not round them as they are shown.
+    command:
+      'soffice --headless --convert-to "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false" --outdir converted FILE',
   },
-  { name: 'a zip archive', is: (bytes) => begins(bytes, ZIP), command: 'unzip -p FILE > converted.csv' },
   {
-    name: 'a spreadsheet (.xls)',
-    is: (bytes) => begins(bytes, [0xd0, 0xcf, 0x11, 0xe0]),
-    ...SPREADSHEET,
+    name: 'NDJSON',
+    is: (_, text, format) => format === 'csv' && /^\s*\{[\t ]*"(?:[^"\\]|\\.)*"\s*:(?!\s*\[\s*\{)/.test(text),
+    remedy: 'Pass --format ndjson, and run the same command again.',
+  },
+  {
+    name: 'neither CSV nor NDJSON',
+    is: (bytes, text, format) => begins(bytes, ZIP) || isBinary(bytes, text) || isDocument(text, format),
+    remedy:
+      'Export one of the two, and push the result. jq -c ".[]" makes NDJSON of a list in JSON; the files of an archive are pushed one by one.',
   },
   ...(['LE', 'BE'] as const).map((order) => ({
     name: 'UTF-16',
     is: (bytes: Uint8Array) => isUtf16(bytes, order),
+    remedy: 'Convert it, and push the result:',
     command: `iconv -f UTF-16${order} -t UTF-8 FILE > converted.csv`,
   })),
-  {
-    name: 'XML or HTML',
-    is: (_, text) => /^\s*<[?!a-z]/i.test(text),
-    remedy: 'Export CSV, or convert XML, such as with xq, and push the result:',
-    command: `xq -c '.[][][]' FILE > converted.ndjson`,
-  },
-  {
-    name: 'a JSON list',
-    is: (_, text) => /^\s*\[\s*[[{\]]/.test(text),
-    command: `jq -c '.[]' FILE > converted.ndjson`,
-  },
-  {
-    name: 'a JSON document',
-    is: (_, text, format) =>
-      (format === 'csv' ? /^\s*\{\s*(?:\n|"[^"]*"\s*:\s*\[\s*\{)/ : /^\s*\{\s*\n/).test(text),
-    remedy: 'Convert it, with the name of its list in place of products, and push the result:',
-    command: `jq -c '.products[]' FILE > converted.ndjson`,
-  },
-  {
-    name: 'NDJSON',
-    is: (_, text, format) => format === 'csv' && /^\s*\{\s*"/.test(text),
-    remedy: 'Pass --format ndjson, and run the same command again.',
-  },
 ];
 
 /** Throws for a file that is something else than CSV or NDJSON. */
@@ -80,7 +54,7 @@ export function checkFormat(bytes: Uint8Array, path: string, format: ProductForm
   const text = new TextDecoder().decode(start);
   const found = FORMATS.find((each) => each.is(start, text, format));
   if (found === undefined) return;
-  throw new FileProblem(`it is ${found.name}.`, found.remedy ?? CONVERT, commands(found.command, path));
+  throw new FileProblem(`it is ${found.name}.`, found.remedy, commands(found.command, path));
 }
 
 /** A file whose bytes are no text in UTF-8. */
@@ -98,6 +72,23 @@ function commands(command: string | undefined, path: string): readonly string[] 
 
 function begins(bytes: Uint8Array, start: readonly number[]): boolean {
   return start.every((byte, at) => bytes[at] === byte);
+}
+
+/** Control characters, and bytes that are neither UTF-8 nor UTF-16: such as of a compressed file. */
+function isBinary(bytes: Uint8Array, text: string): boolean {
+  if (!/[^\P{Cc}\t-\r]/u.test(text) || isUtf16(bytes, 'LE') || isUtf16(bytes, 'BE')) return false;
+  try {
+    new Utf8().decode(bytes);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** JSON of several lines or with a list in it, XML, HTML. */
+function isDocument(text: string, format: ProductFormat): boolean {
+  if (/^\s*(?:<[?!a-z]|\[\s*[[{\]]|\{\s*\n)/i.test(text)) return true;
+  return format === 'csv' && /^\s*\{\s*"/.test(text);
 }
 
 /** By its byte order mark or, without one, because a third of the high bytes are zero. */

@@ -2,25 +2,28 @@ import { createReadStream } from 'node:fs';
 import { type ProductDraft, productFields } from 'accounting-data-sdk';
 import { FileProblem, type NdjsonRow, NotUtf8, ndjsonRows, Utf8 } from '../../files/ndjson.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
-import { counted } from '../numbers.ts';
 import {
   type Cell,
   type CellKind,
-  checkValue,
   type DecimalMark,
   hasDecimalComma,
   isBlank,
   kindOf,
   likelyKind,
-  mayHaveMore,
+  listMark,
   readCell,
-  roundedCode,
+  readValue,
+  shortened,
 } from './cells.ts';
-import { type ColumnOptions, fieldsOf, UnknownColumns, unknownColumns } from './columns.ts';
-import { type CsvRow, csvRows } from './csv.ts';
+import { type ColumnFacts, columnFacts } from './column-facts.ts';
+import { type ColumnOptions, fieldsOf, headerCheck, UnknownColumns, unknownColumns } from './columns.ts';
+import { type CsvRow, csvRows, isEmpty } from './csv.ts';
 import { checkFormat, notUtf8, type ProductFormat } from './formats.ts';
+import { Notices } from './notices.ts';
+import { rowName } from './row-results.ts';
+import { CODES, MEASURES, readText } from './written-text.ts';
 
-/** What an empty cell means: the field keeps its value, or it is cleared. */
+/** What an empty cell means: the field keeps its value, as it does for `""` then, or it is cleared. */
 export type EmptyCells = 'ignore' | 'clear';
 
 /** Fields that the API documentation does not have, with their kinds. */
@@ -37,18 +40,23 @@ interface FileOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
   /** The others are of a CSV file. */
   readonly delimiter?: string | undefined;
-  readonly empty: EmptyCells;
+  /** Undefined if the user did not name it: then an empty cell keeps the value, and `""` is an empty text. */
+  readonly empty?: EmptyCells | undefined;
   /** Undefined if the user did not name it: then a file with decimal commas is rejected. */
   readonly decimal?: DecimalMark | undefined;
   /** Undefined if the user did not name it: then a list that may have another mark is a warning. */
   readonly listSeparator?: string | undefined;
 }
 
-/** Rows that are read to find the kinds of unknown columns. */
+/** Rows that are read ahead to find out about columns. */
 const SAMPLE = 1000;
 
-/** Codes that a spreadsheet takes for numbers. */
-const CODES: readonly string[] = ['ean', 'upcCode'];
+/** A column that is a field. */
+interface FieldColumn {
+  readonly at: number;
+  readonly field: string;
+  readonly facts: ColumnFacts;
+}
 
 /** A file of products: CSV whose columns are fields, or NDJSON. */
 export class ProductFile {
@@ -59,8 +67,9 @@ export class ProductFile {
   readonly #lines: number[] = [];
   /** What is wrong with rows, by their position. */
   readonly #problems = new Map<number, readonly string[]>();
-  /** Lists that were read as one text, although they have another mark. */
-  readonly #oneText = { rows: 0, first: '' };
+  readonly #notices = new Notices();
+  /** The fields of rows that are `""`, by the position of the row. */
+  readonly #emptied = new Map<number, readonly string[]>();
 
   constructor(path: string, options: FileOptions) {
     this.#path = path;
@@ -78,13 +87,15 @@ export class ProductFile {
     return (row === undefined ? undefined : this.#problems.get(row)) ?? [];
   }
 
-  /** What was read, but perhaps not as it was meant. */
-  get warning(): string | undefined {
-    const { rows, first } = this.#oneText;
-    const more = rows > 1 ? ` (and ${counted(rows - 1, 'more row')})` : '';
-    return rows === 0
-      ? undefined
-      : `${first} is one text of a list${more}: "|" separates several, or what --list-separator names.`;
+  /** Sentences about what was read otherwise than it stands in the file, or perhaps not as it was meant. */
+  get notices(): readonly string[] {
+    return this.#notices.sentences;
+  }
+
+  /** Notes that these fields of a row were, or would be, changed. */
+  noteChanged(row: number, key: string | undefined, fields: readonly string[]): void {
+    for (const field of this.#emptied.get(row) ?? [])
+      if (fields.includes(field)) this.#notices.add('emptied', `${rowName(this.#lines[row], key)}: ${field}`);
   }
 
   /** The rows as drafts. A row with an invalid cell is one that the push rejects. */
@@ -138,26 +149,42 @@ export class ProductFile {
     const { value: header } = await rows.next();
     if (!header) throw new FileProblem('it is empty.');
     const names = header.cells.map((name = '') => name.trim());
-    const fields = await this.#fieldsOfHeader(names, rows);
-    for await (const { line, cells } of rows) {
-      const more = cells.findIndex((cell = '', at) => at >= names.length && cell.trim() !== '');
+    const sample: CsvRow[] = [];
+    while (sample.length < SAMPLE) {
+      const { value: row } = await rows.next();
+      if (!row) break;
+      sample.push(row);
+    }
+    const fields = this.#fieldsOfHeader(names, sample);
+    const columns = fields.flatMap((field, at): FieldColumn[] =>
+      field === undefined ? [] : [{ at, field, facts: columnFacts(sample, at) }],
+    );
+    const checkHeader = headerCheck(names, fields, fields.indexOf(key));
+    for await (const row of chained(sample, rows)) {
+      const { line, cells } = row;
+      const more = cells.findIndex((cell, at) => at >= names.length && !isEmpty(cell));
       if (more >= 0) {
         throw new FileProblem(
           `line ${line} has ${JSON.stringify(cells[more])} in cell ${more + 1}, but there are ${names.length} columns; is a quote missing?`,
         );
       }
-      const values = fields.flatMap((field, at): [string, Cell][] => {
-        const cell = field === undefined ? undefined : this.#cellOf(field, cells[at], line);
-        return field === undefined || cell === undefined ? [] : [[field, cell]];
+      checkHeader(row);
+      if (columns.every(({ at }) => isEmpty(cells[at]))) {
+        this.#notices.add('skipped', `line ${line}`);
+        continue;
+      }
+      const values = columns.flatMap((column): [string, Cell][] => {
+        const cell = this.#cellOf(column, row);
+        return cell === undefined ? [] : [[column.field, cell]];
       });
+      const emptied = values.flatMap(([field, { value }]) => (value === '' ? [field] : []));
+      if (emptied.length > 0 && this.#options.empty === undefined)
+        this.#emptied.set(this.#lines.length, emptied);
       yield this.#draft(line, values);
     }
   }
 
-  async #fieldsOfHeader(
-    names: readonly string[],
-    rows: AsyncGenerator<CsvRow>,
-  ): Promise<(string | undefined)[]> {
+  #fieldsOfHeader(names: readonly string[], sample: readonly CsvRow[]): (string | undefined)[] {
     const { key, map } = this.#options;
     const unused = [...map.keys()].find((name) => !names.includes(name));
     if (unused !== undefined)
@@ -167,16 +194,11 @@ export class ProductFile {
       fields = fieldsOf(names, 'the header', this.#columns);
     } catch (error) {
       if (!(error instanceof UnknownColumns)) throw error;
-      const cells = new Map(error.names.map((name) => [name, [] as string[]]));
-      let read = 0;
-      for await (const row of rows) {
-        for (const [name, found] of cells) {
-          const cell = row.cells[names.indexOf(name)];
-          if (cell !== undefined) found.push(cell);
-        }
-        if (++read === SAMPLE) break;
-      }
-      const kinds = [...cells].map(([name, found]) => [name, likelyKind(found)] as const);
+      const kinds = error.names.map((name) => {
+        const at = names.indexOf(name);
+        const found = sample.flatMap(({ cells }) => cells[at] ?? []);
+        return [name, likelyKind(found)] as const;
+      });
       throw unknownColumns('the header', kinds, this.#columns);
     }
     if (!fields.includes(key)) throw new FileProblem(`it has no column ${key}, which --key names.`);
@@ -186,13 +208,23 @@ export class ProductFile {
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
     const unused = new Set(this.#options.map.keys());
     for await (const row of ndjsonRows(this.#bytes())) {
-      const names = memberNames(row.text);
+      const members = memberNames(row.text);
+      const names = members.map((name) => name.trim());
       for (const name of names) unused.delete(name);
+      if (names.includes('') && !this.#options.map.has('')) this.#notices.add('unnamed', `line ${row.line}`);
       const fields = this.#fieldsOfMembers(names, row);
-      const values = fields.flatMap((field, at): [string, Cell][] =>
-        field === undefined ? [] : [[field, checkValue(row.row[names[at] ?? ''])]],
+      const values = fields.flatMap((field, at): [string, unknown][] =>
+        field === undefined ? [] : [[field, row.row[members[at] ?? '']]],
       );
-      yield this.#draft(row.line, values, row.lossy);
+      if (values.every(([, value]) => value === null || (typeof value === 'string' && isEmpty(value)))) {
+        this.#notices.add('skipped', `line ${row.line}`);
+        continue;
+      }
+      const read = values.map(([field, value]): [string, Cell] => [
+        field,
+        this.#valueOf(field, value, row.line),
+      ]);
+      yield this.#draft(row.line, read, row.lossy);
     }
     // A push reads every row before it writes.
     for (const name of unused)
@@ -210,35 +242,64 @@ export class ProductFile {
   }
 
   /** A cell as a value of its field; undefined if the product keeps its own. */
-  #cellOf(field: string, cell: string | undefined, line: number): Cell | undefined {
-    const { key, decimal, empty, listSeparator } = this.#options;
+  #cellOf({ at, field, facts }: FieldColumn, { line, cells, quoted }: CsvRow): Cell | undefined {
+    const { decimal, empty, listSeparator } = this.#options;
     const kind = this.#columns.kinds[field] ?? 'string';
+    const cell = cells[at];
     if (cell === undefined || isBlank(cell, kind)) return empty === 'clear' ? { value: null } : undefined;
+    if (cell === '' && empty === 'ignore') return undefined;
     if (decimal === undefined && hasDecimalComma(cell, kind)) {
       throw new FileProblem(
         `line ${line} has the ${field} ${JSON.stringify(cell)}, with a decimal comma.`,
         'Pass --decimal , to read it, or --decimal . to reject such rows, and run the same command again.',
       );
     }
-    // An invisible space would make another key.
-    const text = field === key ? cell.trim() : cell;
-    const read = readCell(text, kind, { decimal: decimal ?? '.', listSeparator: listSeparator ?? '|' });
-    if (listSeparator === undefined && mayHaveMore(text, read.value)) {
-      this.#oneText.rows += 1;
-      this.#oneText.first ||= `line ${line}, ${field}: ${JSON.stringify(cell)}`;
-    }
+    const read = readCell(cell, kind, { decimal: decimal ?? '.', listSeparator: listSeparator ?? '|' });
+    if (kind === 'string' && read.problem === undefined)
+      return this.#textOf(field, cell, { line, facts, isQuoted: quoted[at] === true });
+    const mark = listSeparator === undefined ? listMark(cell, read.value) : undefined;
+    if (mark !== undefined) this.#notices.add(mark, place(line, field, cell));
     return read;
+  }
+
+  /** A member of NDJSON as a value of its field. */
+  #valueOf(field: string, value: unknown, line: number): Cell {
+    const read = readValue(value, this.#columns.kinds[field] ?? 'string');
+    if (!this.#isCode(field) || typeof read.value !== 'string') return read;
+    return this.#textOf(field, read.value, { line, facts: NO_FACTS, isQuoted: true });
+  }
+
+  /** A text without what a program wrote around it. */
+  #textOf(
+    field: string,
+    cell: string,
+    { line, facts, isQuoted }: { line: number; facts: ColumnFacts; isQuoted: boolean },
+  ): Cell {
+    const { value, problem, form } = readText(cell, {
+      isCode: this.#isCode(field),
+      isDecimal: facts.hasDecimals || MEASURES.includes(field),
+      isQuoted,
+    });
+    if (problem !== undefined) return { problem: `${shortened(cell)} ${problem}` };
+    const isPadded = facts.isPadded && value.endsWith(' ');
+    const notice = form ?? (isPadded ? 'padded' : undefined);
+    if (notice !== undefined) this.#notices.add(notice, place(line, field, cell));
+    // An invisible space would make another key.
+    if (field === this.#options.key) return { value: value.trim() };
+    return { value: isPadded ? value.trimEnd() : value };
+  }
+
+  #isCode(field: string): boolean {
+    return field === this.#options.key || CODES.includes(field);
   }
 
   /** A row, or if something is wrong with it, one that a push rejects, with its key, so that another row is a duplicate. */
   #draft(line: number, values: readonly [string, Cell][], lossy?: string): ProductDraft {
     const { key } = this.#options;
     const index = this.#lines.push(line) - 1;
-    const problems = values.flatMap(([field, { value, problem }]) => {
-      const isCode = field === key || CODES.includes(field);
-      const what = problem ?? (isCode ? roundedCode(value) : undefined);
-      return what === undefined ? [] : [`${field}: ${what}`];
-    });
+    const problems = values.flatMap(([field, { problem }]) =>
+      problem === undefined ? [] : [`${field}: ${problem}`],
+    );
     if (lossy !== undefined) problems.push(`${lossy} has more digits than a JSON number keeps`);
     const draft = Object.fromEntries(values.map(([field, { value }]) => [field, value]));
     if (problems.length === 0) return draft;
@@ -246,6 +307,14 @@ export class ProductFile {
     // JSON has no such value.
     return { [key]: draft[key], [key === 'name' ? 'brand' : 'name']: Number.NaN };
   }
+}
+
+/** Of a value that is in no column. */
+const NO_FACTS: ColumnFacts = { isPadded: false, hasDecimals: false };
+
+/** Where a cell is: `line 3, tags: "alu, slim"`. */
+function place(line: number, field: string, cell: string): string {
+  return `line ${line}, ${field}: ${shortened(cell)}`;
 }
 
 /** The names of the members of a JSON object, also those that occur twice, of which `JSON.parse` keeps the last. */
@@ -260,4 +329,9 @@ function memberNames(json: string): string[] {
     else if (depth === 1) names.push(JSON.parse(last) as string);
   }
   return names;
+}
+
+async function* chained<V>(first: readonly V[], rest: AsyncIterable<V>): AsyncGenerator<V, void, undefined> {
+  yield* first;
+  yield* rest;
 }

@@ -5,6 +5,7 @@ import { ends, run } from './support/run.ts';
 import { words } from './support/shell.ts';
 
 const STORE = { unknownFields: 'store' } as const;
+const BOOLEANS = { isStockItem: true, isWebShop: false };
 
 /** The name of a file of this text. */
 const nameOf = (text: string) => (/^\uFEFF?\{/.test(text) ? 'a.ndjson' : 'a.csv');
@@ -52,6 +53,36 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
     { name: 'EXT-9', validFrom: '2026-01-31' },
     words(`--map ' id = name ' --map createdAt=validFrom --map 'Variant SKU=productNumber'`),
   ],
+  ['booleans of psql', 'productNumber,name,isStockItem,isWebShop\nA,Desk,t,f\n', BOOLEANS],
+  ['booleans of a column of floats', 'productNumber,name,isStockItem,isWebShop\nA,Desk,1.0,0.0\n', BOOLEANS],
+  [
+    'booleans of other programs',
+    'productNumber,name,isStockItem,isWebShop\nA,Desk,Y, TRUE\n',
+    { isStockItem: true, isWebShop: true },
+  ],
+  [
+    'booleans and lists of SQLite in NDJSON',
+    '{"productNumber":"A","name":"Desk","isStockItem":1,"isWebShop":0,"tags":"[\\"alu\\",\\"slim\\"]"}\n',
+    { ...BOOLEANS, tags: ['alu', 'slim'] },
+  ],
+  [
+    'a column twice',
+    'productNumber,name,name,EAN\nA,Desk,Lamp,1\n',
+    { ean: null },
+    words('--ignore-column name --ignore-column EAN'),
+  ],
+  [
+    'a mapped column three times',
+    'SKU,SKU,Note,name,Note,SKU\nA,B,x,Desk,y,C\n',
+    {},
+    words('--map SKU=productNumber --ignore-column SKU --ignore-column Note'),
+  ],
+  [
+    'names in padded columns',
+    'productNumber  ,name     \nA              ,Desk     \nB              ,Table    \n',
+    {},
+  ],
+  ['padded members in NDJSON', '{"productNumber ":"A","name\u00a0 ":"Desk"}\n', {}],
   [
     'members of other names in NDJSON, of which some lines have each',
     '{"SKU":"A","id":"EXT-9","Note":"y"}\n{"SKU":"B"}\n',
@@ -100,35 +131,168 @@ test.each<[what: string, text: string, reason: RegExp, flags?: readonly string[]
   ['a code that a spreadsheet rounded', 'upcCode,productNumber\n"8,71E+12",A\n7,B\n', /column as text/],
   [
     'such a code in NDJSON',
-    '{"productNumber":"A","ean":"8.7E+12"}\n{"productNumber":"B"}\n',
+    '{"productNumber":"A","ean":"8.7e+12"}\n{"productNumber":"B"}\n',
     /column as text/,
+  ],
+  [
+    'an apostrophe that may be a part of a code',
+    `productNumber,ean\nA,'x y\nB,7\n`,
+    /ean: "'x y" begins with an ap/,
+  ],
+  ['a quoted apostrophe', `ean,productNumber\n"'0012",A\n7,B\n`, /ean: "'0012" begins with an apostrophe/],
+  [
+    'an apostrophe in NDJSON',
+    `{"productNumber":"A","ean":"'1"}\n{"productNumber":"B"}\n`,
+    /begins with an ap/,
+  ],
+  ['a formula in place of a code', 'productNumber,ean\nA,=B2&C2\nB,7\n', /ean: "=B2&C2" is a formula/],
+  ['an error in place of a code', 'productNumber,articleCode\nA,#N/A\nB,7\n', /"#N\/A" is an error of a spr/],
+  ['a code among decimals', 'productNumber,hsnCode\nA,1.0\nB,\nC,1.25\n', /hsnCode: "1\.0" may be a number/],
+  ['a code that a float rounded', 'productNumber,ean\nA,9007199254740993.0\nB,\n', /may be a number/],
+  ['a code with zeros', 'productNumber,ean\nA,0012.0\nB,\n', /may be a number/],
+  [
+    'a list of Python',
+    `productNumber,tags\nA,"['alu', 'slim']"\nB,\n`,
+    /tags: .* is not a list such as a\|b, or in JSON \["a","b"\]/,
   ],
 ])('push sends the other rows of a file with %s', async (_, text, reason, flags = []) => {
   const { sandbox, push } = withFile(text, { name: nameOf(text), ...STORE });
   const kinds = ['packs:integer', 'kilos:number', 'extra:json'].flatMap((kind) => ['--custom-field', kind]);
   const { log } = await ends(push('--yes', ...kinds, ...flags), 9, reason);
   expect(log).toMatch(/^line [12], A: /m);
-  expect(products(sandbox)).toMatchObject([{ productNumber: 'B' }]);
+  expect(products(sandbox)[0]).toMatchObject({ productNumber: 'B' });
 });
 
-test.each([
-  ['productNumber,name,ean,brand\nA,"",0012,\n', [], { name: '', ean: '0012', brand: 'Oak' }],
-  ['"productNumber","name","brand"\n"A","",""\n', [], { name: 'Desk', brand: 'Oak' }],
-  ['productNumber,name,ean,brand\nA,"",,\n', ['--empty', 'clear'], { name: '', ean: null, brand: null }],
-])('push tells an empty text from an empty cell: %j %j', async (text, flags, expected) => {
+test.each<[text: string, flags: string, expected: object, cleared?: string]>([
+  [
+    'productNumber,name,ean,brand\nA,"",0012,\n',
+    '',
+    { name: '', ean: '0012', brand: 'Oak' },
+    'Warning: "" clears a text in 1 cell: line 2, A: name. Pass --empty ignore to keep the texts.',
+  ],
+  [
+    'productNumber,name,brand\nZ,"",\nA,"",""\n',
+    '--dry-run',
+    { name: 'Desk', brand: 'Oak' },
+    'Warning: "" clears a text in 2 cells: line 3, A: name; line 3, A: brand.',
+  ],
+  ['productNumber,name,brand\nA,"",\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
+  ['productNumber,name,brand\nA,,""\n', '--empty ignore --dry-run', { name: 'Desk', brand: 'Oak' }],
+  ['"productNumber","name","brand",\n"A","","",\n', '', { name: 'Desk', brand: 'Oak' }],
+  ['productNumber,name,ean,brand\nA,"",,\n', '--empty clear', { name: '', ean: null, brand: null }],
+  ['productNumber,salePrice,tags\nA,"",""\n', '', { salePrice: '5.0000' }],
+])('push tells an empty text from an empty cell: %j %s', async (text, flags, expected, cleared) => {
   const existing = [{ productNumber: 'A', name: 'Desk', brand: 'Oak', salePrice: '5.0000' }];
   const { sandbox, push } = withFile(text, { existing });
-  expect((await push('--yes', ...flags)).code).toBe(0);
+  const { code, log } = await push('--yes', ...words(flags));
+  expect([code, log.match(/"" clears/g)?.length ?? 0]).toEqual([0, cleared === undefined ? 0 : 1]);
+  expect(log).toContain(cleared ?? '');
   expect(products(sandbox)).toMatchObject([expected]);
 });
 
-test('push warns once of lists that it read as one text, and names the row', async () => {
-  const text = 'productNumber,tags\nA,x\nB,"alu, slim"\nC,a;b\n';
+test('push warns once of each kind of list that it read as one text, and names the row', async () => {
+  const lists = 'B,"alu, slim"\nC,a;b\nD,"alu\nslim"\nE,"a\r\nb, c"\nF,"{""a"":1}"\nG,"{alu,slim}"\n';
+  const text = `productNumber,tags\nA,x\nH,"alu|s;im"\nI,"[""a,b""]"\n${lists}`;
   const { code, log } = await withFile(text).push('--yes');
-  const said =
-    /^Warning: line 3, tags: "alu, slim" is one text of a list \(and 1 more row\): .* --list-separator/m;
-  expect([code, log, log.match(/Warning/g)]).toEqual([0, expect.stringMatching(said), ['Warning']]);
+  const warnings = log.split('\n').filter((line) => line.startsWith('Warning: '));
+  expect([code, warnings]).toEqual([
+    0,
+    [
+      expect.stringMatching(
+        / line 5, tags: "alu, slim" is one text .* \(and 1 more row\): .* --list-separator/,
+      ),
+      expect.stringMatching(
+        / line 7, tags: "alu\\nslim" is one text .* \(and 1 more row\): .* no line break\.$/,
+      ),
+      expect.stringMatching(
+        / line 11, tags: "\{\\"a\\":1\}" is one text .* \(and 1 more row\): .* begins with "\["/,
+      ),
+    ],
+  ]);
   expect((await withFile(text).push('--yes', '--list-separator', '|')).log).not.toContain('Warning');
+});
+
+test.each<[what: string, text: string, product: object, said: RegExp, flags?: string]>([
+  [
+    'an apostrophe',
+    `productNumber,ean\nA,'0012\n`,
+    { ean: '0012' },
+    /^1 cell that began with an apostrophe.*: line 2, ean: "'0012"\.$/m,
+  ],
+  ['an apostrophe before a key', `productNumber\n'A-1\n`, { productNumber: 'A-1' }, /apostrophe/],
+  [
+    'apostrophes in texts',
+    `productNumber,name,brand\n1,'0012,'=1+1\n`,
+    { name: '0012', brand: '=1+1' },
+    /^2 cells .*apostrophe.*"'0012" and 1 more\.$/m,
+  ],
+  [
+    'apostrophes in a file that quotes every cell',
+    `"productNumber","ean"\n"1","'0012"\n`,
+    { ean: '0012' },
+    /apostrophe/,
+  ],
+  [
+    'a formula',
+    'productNumber,ean,name\n"=""01""","=""0012""","=""5"""\n',
+    { productNumber: '01', ean: '0012' },
+    /^3 cells of the form =/m,
+  ],
+  [
+    'a tab',
+    'productNumber,ean,name\n"\t01","\t0012",\t77\n',
+    { productNumber: '01', ean: '0012', name: '77' },
+    /^3 cells that began with a tab/m,
+    '--delimiter ,',
+  ],
+  [
+    'a point',
+    'productNumber,ean,brand\n12.0,4006381333931.0,7.0\n',
+    { productNumber: '12', ean: '4006381333931', brand: '7' },
+    /^3 cells with a code as a decimal.*: line 2, productNumber: "12\.0" and 2 more/m,
+  ],
+  [
+    'a comma',
+    'ean;productNumber\n4006381333931,0;X\n',
+    { ean: '4006381333931' },
+    /code as a decimal/,
+    '--decimal ,',
+  ],
+  [
+    'blanks',
+    'productNumber,name,brand\nA,Desk      ,Oak\nB,Side table,\n',
+    { name: 'Desk' },
+    /^1 cell filled up with blanks/m,
+  ],
+])('push reads a code or text with %s, and says so once', async (_, text, product, said, flags = '') => {
+  const existing = [{ ...product, salePrice: '1.0000' }];
+  const known = 'productNumber' in product;
+  const { sandbox, push } = withFile(text, { existing: known ? existing : [] });
+  const { code, log } = await push('--yes', ...words(flags));
+  expect([code, log]).toEqual([0, expect.stringMatching(said)]);
+  // It finds the product that has the code.
+  expect(products(sandbox)[0]).toMatchObject({ ...product, ...(known ? { salePrice: '1.0000' } : {}) });
+});
+
+test.each([
+  [
+    'texts',
+    `productNumber,name,brand,model,depth,labels\nA,"'t Hof",'s-Gravenhage,'90s,12.0,"'0012"\n`,
+    { name: `'t Hof`, brand: `'s-Gravenhage`, model: `'90s`, depth: '12.0', labels: `'0012` },
+  ],
+  ['decimals', 'productNumber,model\nA,2.0\nB,2.5\n', { model: '2.0' }],
+  ['a quoted number', 'productNumber,model\nA,"2.0"\n', { model: '2.0' }],
+  [
+    'blanks that are meant',
+    'productNumber,name,brand\nA,Desk ,"Oak  "\nB,Lamp2,"Birch"\n',
+    { name: 'Desk ', brand: 'Oak  ' },
+  ],
+  ['codes in NDJSON', `{"productNumber":"A","name":"'12","brand":"2.0"}\n`, { name: `'12`, brand: '2.0' }],
+])('push leaves %s as they are', async (_, text, product) => {
+  const { sandbox, push } = withFile(text, { name: nameOf(text) });
+  const { code, log } = await push('--yes');
+  expect([code, log.split('\n').length]).toEqual([0, 2]);
+  expect(products(sandbox)[0]).toMatchObject(product);
 });
 
 test.each<[flags: readonly string[], reason: string]>([
@@ -137,9 +301,46 @@ test.each<[flags: readonly string[], reason: string]>([
   [['--custom-field', 'colour:color'], 'The kinds are string, money'],
   [['--map', 'SKU=name', '--map', 'SKU=brand'], 'another --map'],
   [['--map', 'id=name', '--ignore-column', ' id'], '--ignore-column'],
+  [['--map', 'SKU=createdAt'], 'createdAt, which the service fills: it cannot be written'],
+  [['--map', 'SKU= id'], 'Pass --ignore-column SKU'],
+  [['--custom-field', 'updatedAt:timestamp'], 'updatedAt is filled by the service: it cannot be written'],
 ])('push rejects %j', async (flags, reason) => {
   const running = withFile('productNumber,SKU,id\nA,B,C\n').push('--yes', ...flags);
   await ends(running, 2, reason);
+});
+
+/** The one message for a file that is no table, which names no spreadsheet. */
+const NEITHER = /it is neither CSV nor NDJSON\.\n(?!.*soffice).*jq -c .* archive are pushed one by one\.$/m;
+/** Every value as it is, and no file beside the spreadsheet overwritten. */
+const SPREADSHEET =
+  /it is a spreadsheet\.\n.*"CSV UTF-8".* as it shows them: .*\n {2}soffice --headless .*:44,34,76,1,,0,false,true,false" --outdir converted \S+a\.csv$/m;
+
+test.each([
+  [
+    'columns without a field',
+    'productNumber,name,Image Src\nA,Desk,1.png\n,,2.png\n,"",3.png\n',
+    '--ignore-column "Image Src"',
+  ],
+  ['empty cells alone', 'productNumber,name\nA,Desk\n,\n , \n', ''],
+  ['cells to clear', 'productNumber,name\nA,Desk\n,\n,\n', '--empty clear'],
+  ['members without a value', '{"productNumber":"A"}\n{"productNumber":"","name":null}\n{}\n', ''],
+])('push skips and counts rows that have no value in a field, but %s', async (_, text, flags) => {
+  const { sandbox, push } = withFile(text, { name: nameOf(text) });
+  const said =
+    /^1 row: 1 created, 0 updated, 0 unchanged\.\n2 rows without a value .*: line [23] and 1 more\.$/m;
+  await ends(push('--yes', ...words(flags)), 0, said);
+  expect(products(sandbox)).toHaveLength(1);
+});
+
+test('push fails a row that has values, but no key', async () => {
+  await ends(withFile('productNumber,name\nA,Desk\n,Lamp\n').push('--yes'), 9, /^line 3: .* no key/m);
+});
+
+test('push leaves out a member without a name, and says so', async () => {
+  const text = '{"productNumber":"A","":""}\n{"productNumber":"B","":"x"}\n';
+  const { sandbox, push } = withFile(text, { name: 'a.ndjson' });
+  await ends(push('--yes'), 0, '2 rows with a member without a name, read without it: line 1 and 1 more.');
+  expect(products(sandbox)).toHaveLength(2);
 });
 
 const CAFE = 'productNumber,name\nA,Café\n';
@@ -151,7 +352,49 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     'productNumber,nam,Kleur\nA,5,x\n',
   ],
   ['a mapped column that is unknown', /Correct --map, or /, 'productNumber,colour\nA,7\n', ['colour=code']],
-  ['a column twice', /the field name 2 times: "name", "name"\./, 'productNumber,name,name\nA,5,6\n'],
+  [
+    'a column twice',
+    /the field name 2 times: "name", "name"\.\n.* all but the first with --ignore-column name,/,
+    'productNumber,name,name\nA,5,6\n',
+  ],
+  [
+    'a header again',
+    /line 3 is a header again.*\n.* by itself/,
+    'productNumber,name\nA,x\nproductNumber,name\n',
+  ],
+  [
+    'a header again in another case',
+    /line 3 is a header/,
+    'productNumber,name,\nA,x\n PRODUCTNUMBER , Name\nB,\n',
+  ],
+  [
+    'a header again behind a byte order mark',
+    /line 3 is a/,
+    'productNumber,name\nA,x\n\uFEFFproductNumber,name\n',
+  ],
+  [
+    'a header again of mapped columns',
+    /line 3 is a/,
+    'SKU,name\nA,x\nSKU,name\nB,y\n',
+    ['SKU=productNumber'],
+  ],
+  [
+    'a header again by its fields',
+    /line 3 is a/,
+    'SKU,name\nA,x\nproductNumber,name\n',
+    ['SKU=productNumber'],
+  ],
+  [
+    'a header again in another order',
+    /line 3 is a/,
+    'productNumber,name,ean\nA,x\nname,productNumber\nx,B\n',
+  ],
+  [
+    'a header again with other columns',
+    /line 3 is a/,
+    'productNumber,name,ean\nA\nproductNumber,name,brand\n',
+  ],
+  ['a header again of one column', /line 3 is a header again/, 'productNumber\nA\nproductNumber\nB\n'],
   ['no key column', /no column productNumber/, 'name\nA\n'],
   ['too many cells', /line 3 has "z" in cell 4, but .* 2 columns/, 'productNumber,name\nA,x\nB,y,,z\n'],
   [
@@ -171,11 +414,17 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ['UTF-16', /it is UTF-16\.(?:.|\n)*iconv -f UTF-16LE /, Buffer.from(CAFE, 'utf16le')],
   ['big-endian UTF-16', /UTF-16\.(?:.|\n)*iconv -f UTF-16BE /, Buffer.from(CAFE, 'utf16le').swap16()],
   ['NDJSON under the name of CSV', /it is NDJSON\.\n.*Pass --format ndjson/, '{"productNumber":"A"}\n'],
-  ['a JSON list', /it is a JSON list\.(?:.|\n)*jq -c '\.\[\]'/, ' [\n{}]'],
-  ['JSON of one line', /it is a JSON document\.(?:.|\n)*jq /, '{"products":[{"ean":"1"}]}'],
-  ['HTML', /it is XML or HTML\.\n.*xq.*\n {2}xq -c /, '<!DOCTYPE html>\n<html>'],
-  ['gzip', /by gzip\.(?:.|\n)*gunzip -c \S+a\.csv > converted\.csv$/m, gzipSync(CAFE)],
-  ['.xlsx', /\(\.xlsx.*\n.*"CSV UTF-8".*\n {2}soffice /, Buffer.from('PK\x03\x04[Content_Types].xml')],
+  ['a JSON list', NEITHER, ' [\n{}]'],
+  ['JSON of one line', NEITHER, '{"products":[{"ean":"1"}]}'],
+  ['JSON of several lines', NEITHER, '{\n  "productNumber": "A"\n}'],
+  ['HTML', NEITHER, '<!DOCTYPE html>\n<html>'],
+  ['XML', NEITHER, '<?xml version="1.0"?>\n<products/>'],
+  ['gzip', NEITHER, gzipSync(CAFE)],
+  ['zstd', NEITHER, Buffer.from('28b52ffd0458910000', 'hex')],
+  ['a zip archive', NEITHER, Buffer.from('PK\x03\x04\x14\x00\x00\x00\x08\x00a.csv')],
+  ['.xlsx', SPREADSHEET, Buffer.from('PK\x03\x04[Content_Types].xml')],
+  ['.ods', SPREADSHEET, Buffer.from('PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
+  ['.xls', SPREADSHEET, Buffer.from('d0cf11e0a1b11ae1', 'hex')],
   ['no column of --map', /no column "X", which --map names/, 'productNumber\nA\n', ['X=name']],
 ])('push writes nothing for a file with %s', async (_, reason, text, maps = []) => {
   const { sandbox, push } = withFile(text, { name: 'a.csv' });
@@ -229,6 +478,7 @@ test('push advises the kind of each unknown field, in a command that works when 
 /** Values that a file, a spreadsheet or JavaScript could change. */
 const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
   { name: '', brand: null, description: 'two\r\nlines, "quoted"; a|b\u2028' },
+  { labels: "'0012", model: '2.0', remark: 'two\rlines', hsnCode: "0012'" },
   { name: ' x ', brand: '=1+1', description: '\ufeffé 😀 \\ud83d', ean: '0012' },
   { tags: ['a|b', 'c, d', ''], stockDocumentTypes: [], isWebShop: false, isSaleItem: true },
   { stockQuantity: 0.30000000000000004, stockMinimalQuantity: 1e-7, salePriceDecimals: -2 },
@@ -255,7 +505,7 @@ test.each([
     line = /^ {2}(--custom-field .*)$/m.exec(ended.log)?.[1];
     if (line === undefined) break;
   }
-  expect([ended.code, ended.log]).toEqual([0, `8 rows: 0 created, 0 updated, 8 unchanged.\n`]);
+  expect([ended.code, ended.log]).toEqual([0, `9 rows: 0 created, 0 updated, 9 unchanged.\n`]);
   expect(sandbox.journal).toEqual([]);
 });
 
