@@ -55,8 +55,8 @@ const toArrayOptions = {
 
 export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
   return {
-    [Symbol.asyncIterator]: () => new RecordIterator(new PageIterator(source, {}), source.signal),
-    pages: () => new PageIterator(source, {}),
+    [Symbol.asyncIterator]: () => recordsOf(source),
+    pages: () => pagesOf(source, {}),
     async toArray(options) {
       // From JavaScript they may be missing.
       const { limit } = resolved(toArrayOptions, options ?? {}, { of: 'toArray' });
@@ -75,7 +75,7 @@ async function collect<T>(
 ): Promise<T[]> {
   const records: T[] = [];
   try {
-    for await (const page of new PageIterator(source, wanted)) {
+    for await (const page of pagesOf(source, wanted)) {
       for (const record of page.records) {
         if (records.push(record) >= wanted.limit) return records;
       }
@@ -89,131 +89,37 @@ async function collect<T>(
 }
 
 /**
- * The pages of a read. The caller's signal stops its requests, and so does leaving the loop: `return()` of a generator
- * would wait for a pending `next()`, and so for a request whose response is no longer needed. An error of the service
- * carries the token to resume from.
+ * The pages of a read. The caller's signal stops its requests, and so does leaving the loop. An error carries the token to
+ * resume from.
  */
-class PageIterator<T> implements AsyncIterableIterator<Page<T>> {
-  readonly #source: PaginatorSource<T>;
-  readonly #pages: Pages<T>;
-  readonly #requests = new AbortController();
-  readonly #abort = () => this.#requests.abort(this.#source.signal?.reason);
-  #resumeToken: string | undefined;
-  #state: 'new' | 'reading' | 'ended' | 'left' = 'new';
-
-  constructor(source: PaginatorSource<T>, wanted: Wanted) {
-    this.#source = source;
-    this.#pages = source.start(wanted, this.#requests.signal);
-    this.#resumeToken = source.resumeFrom;
-  }
-
-  [Symbol.asyncIterator]() {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Page<T>, undefined>> {
-    this.#begin();
-    try {
-      const { done, value: page } = await this.#pages.next();
-      if (done === true) {
-        this.#end('ended');
-        return { done, value: undefined };
-      }
-      this.#resumeToken = page.resumeToken;
-      this.#source.onInvalid(page.invalid);
-      return { done: false, value: page };
-    } catch (error) {
-      // After the consumer has left, the aborted request is not a failure.
-      if (this.#state === 'left') return { done: true, value: undefined };
-      this.#end('ended');
-      if (error instanceof AccountingError) error.resumeToken ??= this.#resumeToken;
-      throw error;
+async function* pagesOf<T>(source: PaginatorSource<T>, wanted: Wanted): Pages<T> {
+  const { signal } = source;
+  let resumeToken = source.resumeFrom;
+  const requests = new AbortController();
+  const abort = () => requests.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  try {
+    for await (const page of source.start(wanted, requests.signal)) {
+      ({ resumeToken } = page);
+      source.onInvalid(page.invalid);
+      yield page;
     }
-  }
-
-  async return(): Promise<IteratorResult<Page<T>, undefined>> {
-    this.#end('left');
-    await this.#pages.return();
-    return { done: true, value: undefined };
-  }
-
-  /** Listens to the caller's signal from the first page on: a list that is never iterated leaves no listener behind. */
-  #begin(): void {
-    if (this.#state !== 'new') return;
-    this.#state = 'reading';
-    const { signal } = this.#source;
-    if (signal?.aborted) this.#abort();
-    signal?.addEventListener('abort', this.#abort);
-  }
-
-  #end(state: 'ended' | 'left'): void {
-    this.#state = state;
-    this.#source.signal?.removeEventListener('abort', this.#abort);
-    this.#requests.abort();
+  } catch (error) {
+    if (error instanceof AccountingError) error.resumeToken ??= resumeToken;
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    requests.abort();
   }
 }
 
-/** The records one by one. Not an async generator, because that costs three times as much for each record. */
-class RecordIterator<T> implements AsyncIterableIterator<T> {
-  readonly #pages: PageIterator<T>;
-  readonly #signal: AbortSignal | undefined;
-  #records: readonly T[] = [];
-  #index = 0;
-  /** The load of the next page; calls of `next` during the load wait for it. */
-  #loading: Promise<boolean> | undefined;
-
-  constructor(pages: PageIterator<T>, signal: AbortSignal | undefined) {
-    this.#pages = pages;
-    this.#signal = signal;
-  }
-
-  [Symbol.asyncIterator]() {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#signal?.aborted && this.#index < this.#records.length) return this.#stop(this.#signal.reason);
-    if (this.#loading === undefined && this.#index < this.#records.length) {
-      return Promise.resolve({ done: false, value: this.#records[this.#index++] as T });
-    }
-    return this.#nextAfterLoading();
-  }
-
-  async return(): Promise<IteratorResult<T, undefined>> {
-    this.#records = [];
-    this.#index = 0;
-    await this.#pages.return();
-    return { done: true, value: undefined };
-  }
-
-  /** Aborted in the middle of a page: the rest of it is not delivered. */
-  async #stop(reason: unknown): Promise<never> {
-    await this.return();
-    throw reason;
-  }
-
-  async #nextAfterLoading(): Promise<IteratorResult<T, undefined>> {
-    while (this.#index >= this.#records.length) {
-      this.#loading ??= this.#load();
-      if (!(await this.#loading)) return { done: true, value: undefined };
-    }
-    return { done: false, value: this.#records[this.#index++] as T };
-  }
-
-  /** Loads the next page; false at the end. */
-  async #load(): Promise<boolean> {
-    // Released before the wait: what is alive during a garbage collection costs time.
-    this.#records = [];
-    this.#index = 0;
-    try {
-      const { done, value } = await this.#pages.next();
-      if (done === true) return false;
-
-      this.#records = value.records;
-      this.#index = 0;
-      return true;
-    } finally {
-      this.#loading = undefined;
+async function* recordsOf<T>(source: PaginatorSource<T>): AsyncGenerator<T, void, undefined> {
+  for await (const { records } of pagesOf(source, {})) {
+    for (const record of records) {
+      // Aborted in the middle of a page: the rest of it is not delivered.
+      source.signal?.throwIfAborted();
+      yield record;
     }
   }
 }

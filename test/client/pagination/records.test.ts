@@ -1,5 +1,6 @@
 import type { PageResponse } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
 import { problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import { accountsOf, all, idsOf, listing, range, rowsOf, serviceOf } from './service.ts';
@@ -67,9 +68,10 @@ test('calls of next that come at the same time get each record once, in order', 
 test('a list is over after an error', async () => {
   const { accounts, queries } = serviceOf(() => problemResponse(403));
   const records = accounts.list()[Symbol.asyncIterator]();
-  const results = await Promise.allSettled([records.next(), records.next()]);
-  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(await records.next()).toEqual({ done: true, value: undefined });
+  const failed = caught(records.next());
+  const over = { done: true, value: undefined };
+  expect([await records.next(), await records.next()]).toEqual([over, over]);
+  expect(await failed).toMatchObject({ code: 'forbidden' });
   expect(queries).toHaveLength(1);
 });
 

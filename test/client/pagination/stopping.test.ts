@@ -24,8 +24,6 @@ function stalling(responses: number) {
 }
 
 describe.each(kinds)('a read by %s', (name, options) => {
-  const over = { done: true, value: undefined };
-
   test('aborts the request in flight if the caller leaves the loop', async () => {
     const { pages, state } = stalling(name === 'keyset' ? 2 : 1);
     for await (const _ of pages({}, options)) {
@@ -37,14 +35,31 @@ describe.each(kinds)('a read by %s', (name, options) => {
     expect(state.inFlight).toBe(0);
   });
 
-  test.each(['records', 'pages'])('is over after return(), which waits for no request: %s', async (items) => {
+  test.each(['records', 'pages'])(
+    'is over after return(), which waits for a next() that is pending: %s',
+    async (items) => {
+      const { accounts, state } = stalling(9);
+      const list = accounts.list({}, options);
+      const read = items === 'pages' ? list.pages() : list[Symbol.asyncIterator]();
+      const pending = read.next();
+      const left = read.return?.();
+      const over = { done: true, value: undefined };
+      expect([(await pending).done, await left, await read.next()]).toEqual([false, over, over]);
+      await settle();
+      expect(state.inFlight).toBe(0);
+    },
+  );
+
+  test.each(['records', 'pages'])('ends at once by its signal, and return() with it: %s', async (items) => {
     const { accounts, state } = stalling(0);
-    const list = accounts.list({}, options);
+    const controller = new AbortController();
+    const list = accounts.list({}, { ...options, signal: controller.signal });
     const read = items === 'pages' ? list.pages() : list[Symbol.asyncIterator]();
-    const pending = read.next();
+    const pending = caught(read.next());
+    const left = read.return?.();
     await settle();
-    expect(state.inFlight).toBe(1);
-    expect([await read.return?.(), await pending, await read.next()]).toEqual([over, over, over]);
+    controller.abort('enough');
+    expect([await pending, await left]).toEqual(['enough', { done: true, value: undefined }]);
     await settle();
     expect(state.inFlight).toBe(0);
   });
