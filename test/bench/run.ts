@@ -1,13 +1,20 @@
 /**
  * Measures this package beside bare fetch and ky loops and the clients of other services, on a loopback server in a
- * process of its own. The clients alternate, each in fresh processes; the CPU time is that of the process itself.
+ * process of its own. CPU time is that of the process itself.
  *
- *   npm run bench                      every part
- *   npm run bench -- lists cold        some of them
- *   npm run bench -- --quick           only whether everything runs
+ * A machine is never quiet, so only ratios count, of what was measured one right after the other. Clients take turns with
+ * short slices of a list, and a figure is the median of the ratios of all turns. Beside it is the range of the medians of
+ * single processes, because each process compiles its code in another way.
+ *
+ *   npm run bench                          every part
+ *   npm run bench -- lists cold            some of them
+ *   npm run bench -- --clients ky,ours,…   with these clients only
+ *   npm run bench -- --against <dist>      with another build of this package, as `before`
+ *   npm run bench -- --quick               only whether everything runs
  */
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { createClient } from 'accounting-data-sdk';
@@ -16,12 +23,15 @@ import { jsonResponse, newOrigin } from '../support/scripted-fetch.ts';
 
 /** The most of each figure that is judged. */
 const GOALS = {
-  'list of 100 a page, CPU ÷ ky loop': 1.15,
-  'list of 30 a page, CPU ÷ ky loop': 1.15,
-  'request, CPU ÷ ky loop': 1.1,
-  'import, ms over bare Node': 20,
-  'first page from a cold start ÷ fetch loop': 1.6,
-  'heap of a million records ÷ fetch loop': 1.5,
+  'request, CPU ÷ ky loop': 1.05,
+  'list of 100 by page, CPU ÷ ky loop': 1,
+  'list of 30 by page, CPU ÷ ky loop': 1.05,
+  'pages of one record by default, CPU ÷ by page': 1.1,
+  'list of 100 by default, CPU ÷ by page': 1.08,
+  'list of 30 by default, CPU ÷ by page': 1.08,
+  'import, ms over bare Node': 28,
+  'first page of the default from a cold start ÷ fetch loop': 1.5,
+  'heap of a million records ÷ fetch loop': 1.45,
   'heap of a million records ÷ 100,000': 1.1,
   'RSS of a million records ÷ fetch loop': 1.4,
   'CPU a record of a million ÷ 100,000': 1.15,
@@ -31,16 +41,19 @@ const GOALS = {
 } as const;
 
 const CLIENTS = ['fetch', 'ky', 'ours', 'ours-by-page', 'notion', 'stripe', 'openai'] as const;
-type ClientName = (typeof CLIENTS)[number];
+type ClientName = (typeof CLIENTS)[number] | 'before' | 'before-by-page';
 
 /** What `list.mjs` prints. */
 interface Used {
+  /** Since the process started: wall time, and CPU time in µs. */
   readonly importedAtMs: number;
+  readonly importUs: number;
   readonly endedAtMs: number;
+  readonly endUs: number;
   /** Of each record. */
   readonly cpuUs: number;
   readonly rssMb: number;
-  readonly heapMb: number;
+  readonly heapMb?: number;
 }
 
 interface Reading {
@@ -56,37 +69,124 @@ interface Reading {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    against: { type: 'string' },
+    clients: { type: 'string', default: CLIENTS.join() },
+  },
 });
+const BEFORE: readonly ClientName[] = values.against === undefined ? [] : ['before', 'before-by-page'];
+const ALL: readonly ClientName[] = [...(values.clients.split(',') as ClientName[]), ...BEFORE];
 const ROUNDS = values.quick ? 1 : 3;
 const scaled = (count: number) => (values.quick ? count / 100 : count);
 
 const program = fileURLToPath(new URL('list.mjs', import.meta.url));
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
-/** What each client used, round by round: each round begins with another, so that what slows the machine slows all. */
+/** The argument of `list.mjs`. */
+function argumentOf(client: ClientName, port: number, more: object): string {
+  const dist = client.startsWith('before') ? resolve(values.against ?? '') : DIST;
+  return JSON.stringify({ client, origin: `http://127.0.0.1:${port}`, dist, ...more });
+}
+
+async function serve(pageSize: number, records: number) {
+  const server = fork(new URL('server.ts', import.meta.url), [`${pageSize}/${records}`]);
+  const [port] = (await once(server, 'message')) as [number];
+  return { port, stop: () => server.kill() };
+}
+
+/** The clients in the order of a turn: each turn begins with another, so that what slows the machine slows all. */
+function inTurn(clients: readonly ClientName[], turn: number): readonly ClientName[] {
+  const first = turn % clients.length;
+  return [...clients.slice(first), ...clients.slice(0, first)];
+}
+
+/** What each client used in whole processes, turn by turn. */
 async function reading({
   pageSize,
   records,
   warmUp = 0,
   limit = records,
-  clients = CLIENTS,
+  clients = ALL,
   rounds = ROUNDS,
   flags = [],
-}: Reading): Promise<(client: ClientName, what: keyof Used) => number> {
-  const server = fork(new URL('server.ts', import.meta.url), [`${pageSize}/${records}`]);
-  const [port] = (await once(server, 'message')) as [number];
-  const used: { client: ClientName; round: Used }[] = [];
+}: Reading) {
+  const { port, stop } = await serve(pageSize, records);
+  const used = new Map<ClientName, Used[]>(clients.map((client) => [client, []]));
   for (let round = 0; round < rounds; round += 1) {
-    const first = round % clients.length;
-    for (const client of [...clients.slice(first), ...clients.slice(0, first)]) {
-      const options = JSON.stringify([client, `http://127.0.0.1:${port}`, pageSize, warmUp, limit]);
-      const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, options]);
-      used.push({ client, round: JSON.parse(stdout) as Used });
+    for (const client of inTurn(clients, round)) {
+      const argument = argumentOf(client, port, { pageSize, warmUp, limit });
+      const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, argument]);
+      used.get(client)?.push(JSON.parse(stdout) as Used);
     }
   }
-  server.kill();
-  return (client, what) =>
-    median(used.filter((one) => one.client === client).map(({ round }) => round[what]));
+  stop();
+  const all = (client: ClientName, what: keyof Used) =>
+    (used.get(client) ?? []).map((turn) => turn[what] ?? Number.NaN);
+  return {
+    of: (client: ClientName, what: keyof Used) => median(all(client, what)),
+    /** The median of the differences or ratios of each turn. */
+    compared(
+      [client, other]: readonly [ClientName, ClientName],
+      what: keyof Used,
+      compare: (a: number, b: number) => number,
+    ) {
+      const others = all(other, what);
+      return median(all(client, what).map((value, turn) => compare(value, others[turn] ?? Number.NaN)));
+    },
+  };
+}
+
+interface Contest {
+  readonly pageSize: number;
+  /** Pages of a slice, of which a process reads one after another. */
+  readonly pages: number;
+  readonly warmUpPages: number;
+}
+
+/** So many processes of each client, and slices of each process. */
+const [PROCESSES, SLICES] = values.quick ? [1, 2] : [7, 15];
+
+/** CPU µs a record of each client: by process, by slice. */
+async function contest({ pageSize, pages, warmUpPages }: Contest) {
+  const { port, stop } = await serve(pageSize, 500_000_000);
+  const slices: ReadonlyMap<ClientName, number>[][] = [];
+  for (let turn = 0; turn < PROCESSES; turn += 1) {
+    const running = new Map<ClientName, ReturnType<typeof fork>>();
+    for (const client of inTurn(ALL, turn)) {
+      const warmUp = Math.ceil(scaled(warmUpPages)) * pageSize;
+      const child = fork(program, [argumentOf(client, port, { pageSize, warmUp, slice: pages * pageSize })]);
+      running.set(client, child);
+      await once(child, 'message');
+    }
+    const ofProcess: ReadonlyMap<ClientName, number>[] = [];
+    for (let slice = 0; slice < SLICES; slice += 1) {
+      const used = new Map<ClientName, number>();
+      for (const client of inTurn(ALL, slice)) {
+        const child = running.get(client) as ReturnType<typeof fork>;
+        child.send('next');
+        const [cpuUs] = (await once(child, 'message')) as [number];
+        used.set(client, cpuUs);
+      }
+      ofProcess.push(used);
+    }
+    slices.push(ofProcess);
+    for (const child of running.values()) child.kill();
+  }
+  stop();
+  return {
+    cpuUs: (client: ClientName) => median(slices.flat().map((used) => used.get(client) ?? Number.NaN)),
+    /** How many times the CPU time of another client one takes: the median, and the range of single processes. */
+    over(client: ClientName, other: ClientName) {
+      const ratio = (used: ReadonlyMap<ClientName, number>) =>
+        (used.get(client) ?? Number.NaN) / (used.get(other) ?? Number.NaN);
+      const ofProcesses = slices.map((ofProcess) => median(ofProcess.map(ratio)));
+      return {
+        median: median(ofProcesses),
+        range: [Math.min(...ofProcesses), Math.max(...ofProcesses)] as const,
+      };
+    },
+  };
 }
 
 function median(values: readonly number[]): number {
@@ -104,49 +204,59 @@ const round = (value: number) => Number(value.toFixed(2));
 
 /** Where the start of a process goes: importing, and reading a page of 30. */
 async function cold(): Promise<Figures> {
-  const rounds = ROUNDS * 5;
-  const start = { pageSize: 30, records: 3_000, rounds };
+  const start = { pageSize: 30, records: 3_000, rounds: ROUNDS * 7 };
   const [imported, read] = [await reading({ ...start, limit: 0 }), await reading({ ...start, limit: 30 })];
-  const overNode = (client: ClientName) =>
-    imported(client, 'importedAtMs') - imported('fetch', 'importedAtMs');
-  const overFetch = (client: ClientName) => read(client, 'endedAtMs') / read('fetch', 'endedAtMs');
+  const overNode = (client: ClientName, what: 'importedAtMs' | 'importUs') =>
+    imported.compared([client, 'fetch'], what, (ours, node) => ours - node);
+  const overFetch = (client: ClientName, what: 'endedAtMs' | 'endUs') =>
+    read.compared([client, 'fetch'], what, (ours, theirs) => ours / theirs);
   const columns = (client: ClientName) => ({
-    'import, ms over bare Node': round(overNode(client)),
-    'first page, ms': round(read(client, 'endedAtMs')),
-    '÷ fetch loop': round(overFetch(client)),
+    'import, ms over bare Node': round(overNode(client, 'importedAtMs')),
+    'CPU ms': round(overNode(client, 'importUs') / 1_000),
+    'first page, ms': round(read.of(client, 'endedAtMs')),
+    '÷ fetch loop': round(overFetch(client, 'endedAtMs')),
+    'CPU ÷': round(overFetch(client, 'endUs')),
   });
   print(
     'From a cold start',
-    CLIENTS.map((client) => [client, columns(client)]),
+    ALL.map((client) => [client, columns(client)]),
   );
   return {
-    'import, ms over bare Node': overNode('ours'),
-    'first page from a cold start ÷ fetch loop': overFetch('ours-by-page'),
+    'import, ms over bare Node': overNode('ours', 'importedAtMs'),
+    'first page of the default from a cold start ÷ fetch loop': overFetch('ours', 'endedAtMs'),
   };
 }
 
 /** Pages of 100, of 30 and of one record: what a request costs beside its records. */
 async function lists(): Promise<Figures> {
   const costs = async (pageSize: number, pages: number) => {
-    const warmUp = (pageSize === 1 ? 300 : 50) * pageSize;
-    const used = await reading({ pageSize, records: scaled(pages) * pageSize, warmUp });
-    const overKy = (client: ClientName) => used(client, 'cpuUs') / used('ky', 'cpuUs');
-    const columns = (client: ClientName) => ({
-      'CPU µs a record': round(used(client, 'cpuUs')),
-      '÷ ky loop': round(overKy(client)),
-      'RSS MB': round(used(client, 'rssMb')),
-    });
+    const used = await contest({ pageSize, pages, warmUpPages: pageSize === 1 ? 1_000 : 300 });
+    const columns = (client: ClientName) => {
+      const { median, range } = used.over(client, 'ky');
+      return {
+        'CPU µs a record': round(used.cpuUs(client)),
+        '÷ ky loop': round(median),
+        'of single processes': range.map((end) => end.toFixed(2)).join(' to '),
+      };
+    };
     print(
-      `${scaled(pages)} pages of ${pageSize}`,
-      CLIENTS.map((client) => [client, columns(client)]),
+      `Pages of ${pageSize}`,
+      ALL.map((client) => [client, columns(client)]),
     );
-    return overKy;
+    return {
+      byPage: used.over('ours-by-page', 'ky').median,
+      byDefault: used.over('ours', 'ours-by-page').median,
+    };
   };
+  const [hundred, thirty, one] = [await costs(100, 50), await costs(30, 100), await costs(1, 250)];
   return {
-    'list of 100 a page, CPU ÷ ky loop': (await costs(100, 1_000))('ours'),
-    'list of 30 a page, CPU ÷ ky loop': (await costs(30, 1_500))('ours'),
+    'request, CPU ÷ ky loop': one.byPage,
+    'list of 100 by page, CPU ÷ ky loop': hundred.byPage,
+    'list of 30 by page, CPU ÷ ky loop': thirty.byPage,
     // By keyset a page of one record takes more than one request.
-    'request, CPU ÷ ky loop': (await costs(1, 1_000))('ours-by-page'),
+    'pages of one record by default, CPU ÷ by page': one.byDefault,
+    'list of 100 by default, CPU ÷ by page': hundred.byDefault,
+    'list of 30 by default, CPU ÷ by page': thirty.byDefault,
   };
 }
 
@@ -159,22 +269,22 @@ async function memory(): Promise<Figures> {
     // Apart, because forced collections cost time.
     const heap = await reading({ ...all, rounds: 1, flags: ['--expose-gc'] });
     const columns = (client: ClientName) => ({
-      'CPU µs a record': round(used(client, 'cpuUs')),
-      'heap MB': round(heap(client, 'heapMb')),
-      'RSS MB': round(used(client, 'rssMb')),
+      'CPU µs a record': round(used.of(client, 'cpuUs')),
+      'heap MB': round(heap.of(client, 'heapMb')),
+      'RSS MB': round(used.of(client, 'rssMb')),
     });
     print(
       `A list of ${records} records`,
       clients.map((client) => [client, columns(client)]),
     );
-    return { used, heap: (client: ClientName) => heap(client, 'heapMb') };
+    return { used, heap: (client: ClientName) => heap.of(client, 'heapMb') };
   };
   const [short, long] = [await costsOf(scaled(100_000)), await costsOf(scaled(1_000_000))];
   return {
     'heap of a million records ÷ fetch loop': long.heap('ours') / long.heap('fetch'),
     'heap of a million records ÷ 100,000': long.heap('ours') / short.heap('ours'),
-    'RSS of a million records ÷ fetch loop': long.used('ours', 'rssMb') / long.used('fetch', 'rssMb'),
-    'CPU a record of a million ÷ 100,000': long.used('ours', 'cpuUs') / short.used('ours', 'cpuUs'),
+    'RSS of a million records ÷ fetch loop': long.used.of('ours', 'rssMb') / long.used.of('fetch', 'rssMb'),
+    'CPU a record of a million ÷ 100,000': long.used.of('ours', 'cpuUs') / short.used.of('ours', 'cpuUs'),
   };
 }
 
