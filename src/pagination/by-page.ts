@@ -25,8 +25,8 @@ const USE_NONE = "or use pagination: 'none' if one response is the whole list";
  * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
  *
  * The fewest requests, and the order of the service. A row that is deleted or moves up during the read can hide another
- * one, so a read of more than one page is only `likely` to be complete. A row that one of the two pages before contained
- * is dropped and counted. The empty last page is delivered only if it is the first one, so that every read has a response
+ * one, so a read of more than one page is only `likely` to be complete. A row that came before is dropped and counted. The
+ * empty last page is delivered only if it is the first one, so that every read has a response
  * to show. No resume token: the rows of page n may be others by then.
  */
 export async function* byPage<T>(
@@ -62,7 +62,7 @@ export async function* byPage<T>(
     resumeToken: begun?.resumeToken,
   });
   let wanted = options.limit ?? Number.POSITIVE_INFINITY;
-  /** A page without a new row: the rows of the one before it moved, or the service repeats its last page. */
+  /** A page without a new row: rows moved, or the service repeats a page for ever. Delivered at the end, for its count. */
   let held: Page<T> | undefined;
   let hasWarned = false;
   let longest = 0;
@@ -85,7 +85,7 @@ export async function* byPage<T>(
     longest = Math.max(longest, response.rows.length);
     const page = pageOf(repeats.withoutRepeats(response), isFirst);
     if (repeats.isAtEnd) return;
-    held = repeats.isSameAgain ? page : undefined;
+    held = repeats.isStale ? page : undefined;
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);
     if (held !== undefined) continue;

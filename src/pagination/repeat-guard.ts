@@ -3,38 +3,31 @@ import { FilterIgnoredError } from '../errors/filter-ignored-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { keepRecords, type PageResponse } from './page.ts';
 
-type IdSet = ReadonlySet<string>;
-
-const NO_IDS: IdSet = new Set();
-
-/** How often the rows of one page may come again on average. Rows that move during a read come again a few times. */
-const MAX_REPEATS = 4;
-
 /** Pages of two rows whose order is random are equal by chance: this many rows that come again prove more than chance. */
 const PROOF_ROWS = 10;
 
+/** A whole read sends each row once, so twice as many rows without a new one are more than rows that moved. */
+const MOST_REPEATS = 2;
+
 /**
- * Drops the rows that one of the last two pages contained, counts them, and detects a service that sends the same rows for ever.
- * It remembers four pages, because memory must not grow with the read: the first, the last two, and a reference page that is
- * replaced after 1, 2, 4, 8, … pages. A service that repeats rows in any pattern repeats those of a reference page.
+ * Drops the rows that came before, counts them, and detects a service that sends the same rows for ever. It remembers the id
+ * of every row: about 50 MB for a million short ids, 80 MB for UUIDs.
  */
 export class RepeatGuard {
   readonly #facts: CallFacts;
   readonly #advice: string;
   readonly #mayEnd: boolean;
-  #first: IdSet = NO_IDS;
-  #last: IdSet = NO_IDS;
-  #beforeLast: IdSet = NO_IDS;
-  #identical = 0;
-  #reference: IdSet = NO_IDS;
-  #pages = 0;
-  /** How many rows of the reference page have come again. */
-  #repeats = 0;
-  dropped = 0;
+  readonly #seen = new Set<string>();
+  /** The ids of the first and the last page that had a new row. */
+  #first: readonly string[] | undefined;
+  #last: readonly string[] | undefined;
+  #dropped = 0;
+  /** The pages since then, and whether each of them was one of these two again. */
+  #stale = { pages: 0, rows: 0, isEcho: true };
 
   /**
    * `advice` tells the caller what to do if the service sends the same rows for ever. With `mayEnd`, a page that comes again
-   * and again is the last one, unless it is the first page.
+   * and again is the last one, unless it is the only one.
    */
   constructor(facts: CallFacts, advice: string, mayEnd = false) {
     this.#facts = facts;
@@ -42,67 +35,69 @@ export class RepeatGuard {
     this.#mayEnd = mayEnd;
   }
 
-  /** Whether the last response had the rows of the one before it, or of the first. */
-  get isSameAgain(): boolean {
-    return this.#identical > 0;
+  /** How many rows came again. */
+  get dropped(): number {
+    return this.#dropped + this.#stale.rows;
   }
 
-  /** Whether the service repeats its last page, or its first, for every page after the last. */
+  /** Whether the last response had no new row. */
+  get isStale(): boolean {
+    return this.#stale.pages > 0;
+  }
+
+  /** Whether the service sends its last page, or its first, for every page after the last. */
   get isAtEnd(): boolean {
-    // The first page, repeated, is that of a service that ignores the number of the page.
-    return this.#mayEnd && this.#isLoop && this.#identical < this.#pages - 1;
-  }
-
-  /** Whether a page came a third time in a row, a small page more often. */
-  get #isLoop(): boolean {
+    const { pages, rows, isEcho } = this.#stale;
     // In a list with the newest first, an import of exactly one page shows the same page twice, but not three times.
-    return this.#identical >= 2 && this.#identical * this.#last.size >= PROOF_ROWS;
+    return isEcho && pages >= 2 && rows >= PROOF_ROWS;
   }
 
-  /** A response without the rows that the two pages before contained. */
+  /** A response without the rows that came before. */
   withoutRepeats<T>(response: PageResponse<T>): PageResponse<T> {
-    const { invalid } = response;
-    const ids = new Set(invalid.length === 0 ? response.ids : [...response.ids, ...invalid.map(invalidId)]);
-    const before = [this.#last, this.#beforeLast, ...(isSame(ids, this.#first) ? [this.#first] : [])];
-    this.#beforeLast = this.#last;
-    this.#last = ids;
-    this.#detectLoop(this.#beforeLast);
-
-    if (ids.size === response.rows.length && before.every((seen) => isDisjoint(ids, seen))) return response;
-
-    const kept = new Set<string>();
+    const ids = idsOf(response);
     const isNew = (id: string) => {
-      const isRepeat = kept.has(id) || before.some((seen) => seen.has(id));
-      kept.add(id);
-      if (isRepeat) this.dropped += 1;
-      return !isRepeat;
+      const { size } = this.#seen;
+      return this.#seen.add(id).size > size;
     };
-    const fresh = keepRecords(response, isNew);
-    return { ...fresh, invalid: invalid.filter((row) => isNew(invalidId(row))) };
+    const fresh = {
+      ...keepRecords(response, isNew),
+      invalid: response.invalid.filter((row) => isNew(invalidId(row))),
+    };
+    const repeats = ids.length - fresh.records.length - fresh.invalid.length;
+    if (repeats === ids.length) {
+      this.#again(ids);
+      return fresh;
+    }
+    this.#dropped += this.#stale.rows + repeats;
+    this.#stale = { pages: 0, rows: 0, isEcho: true };
+    this.#first ??= ids;
+    this.#last = ids;
+    return fresh;
   }
 
-  #detectLoop(before: IdSet): void {
-    const ids = this.#last;
-    this.#identical = isSame(ids, before) || isSame(ids, this.#first) ? this.#identical + 1 : 0;
-    if (this.#pages === 0) this.#first = ids;
-    for (const id of ids) if (this.#reference.has(id)) this.#repeats += 1;
-    this.#pages += 1;
-    if (this.isAtEnd) return;
-    if (this.#isLoop || this.#repeats > MAX_REPEATS * this.#reference.size + PROOF_ROWS) throw this.#loop();
+  /** A page without a new row. */
+  #again(ids: readonly string[]): void {
+    const isEcho = [this.#first, this.#last].some((page) => page !== undefined && isSame(page, ids));
+    this.#stale = {
+      pages: this.#stale.pages + 1,
+      rows: this.#stale.rows + ids.length,
+      isEcho: this.#stale.isEcho && isEcho,
+    };
+    // The first page alone is that of a service that ignores the number of the page.
+    if (this.isAtEnd && this.#mayEnd && this.#first !== this.#last) return;
+    const isLoop = this.#stale.rows > MOST_REPEATS * this.#seen.size + PROOF_ROWS;
+    if (!isLoop && !this.isAtEnd) return;
 
-    const isPowerOfTwo = (this.#pages & (this.#pages - 1)) === 0;
-    if (!isPowerOfTwo) return;
-    this.#reference = ids;
-    this.#repeats = 0;
-  }
-
-  #loop(): FilterIgnoredError {
     const { method, path } = this.#facts;
-    return new FilterIgnoredError(
+    throw new FilterIgnoredError(
       `${method} ${path} returned the rows of earlier pages again and again: the service ignored the page that was requested.`,
       { ...this.#facts, hint: this.#advice },
     );
   }
+}
+
+function idsOf({ ids, invalid }: PageResponse<unknown>): readonly string[] {
+  return invalid.length === 0 ? ids : [...ids, ...invalid.map(invalidId)];
 }
 
 /**
@@ -113,13 +108,7 @@ function invalidId({ id, record }: InvalidRecord): string {
   return `\0${id ?? JSON.stringify(record)}`;
 }
 
-function isSame(a: IdSet, b: IdSet): boolean {
-  if (a.size === 0 || a.size !== b.size) return false;
-  for (const id of a) if (!b.has(id)) return false;
-  return true;
-}
-
-function isDisjoint(a: IdSet, b: IdSet): boolean {
-  for (const id of a) if (b.has(id)) return false;
-  return true;
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  const ids = new Set(a);
+  return ids.size === new Set(b).size && b.every((id) => ids.has(id));
 }
