@@ -19,8 +19,20 @@ export const listQuery = {
 /** The filters of a list (specification: Query parameters of every List operation). */
 export interface ListQuery extends OptionInputs<typeof listQuery>, Named {}
 
+/** What other clients have as options of a list. */
+export const OF_PAGES = [
+  {
+    names: Object.fromEntries(
+      ['pageSize', 'page_size', 'perPage', 'per_page', 'itemsPerPage'].map((name) => [name, 1]),
+    ),
+    advice:
+      "The size of a page is a parameter of the service: { parameters: { itemsPerPage: '100' } } in the second argument of list, if it has one of that name.",
+  },
+  { names: { limit: 1 }, advice: 'Pass it to toArray: list().toArray({ limit: 10 }).' },
+];
+
 /** Options of the list are not filters. */
-const ELSEWHERE = [{ names: listOptions, advice: 'Pass it in the second argument of list.' }];
+const ELSEWHERE = [{ names: listOptions, advice: 'Pass it in the second argument of list.' }, ...OF_PAGES];
 
 /**
  * Checks a query before anything is sent. A service of this kind ignores a filter value that it cannot read, without

@@ -11,9 +11,9 @@ import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
 import type { CollectionContext } from './context.ts';
-import { listQuery, parameters } from './list-query.ts';
+import { listQuery, OF_PAGES, parameters } from './list-query.ts';
 
-const ELSEWHERE = [{ names: listQuery, advice: 'Pass it in the first argument of list.' }];
+const ELSEWHERE = [{ names: listQuery, advice: 'Pass it in the first argument of list.' }, ...OF_PAGES];
 
 export function checkedListOptions(options: ListOptions): ListOptions {
   return given(listOptions, options, { of: 'list', elsewhere: ELSEWHERE });

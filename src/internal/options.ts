@@ -236,6 +236,7 @@ export function givenOptions<Table extends OptionTable>(
       throw context.reject({ path, problem });
     }
     if (value === undefined && entry.required !== true) continue;
+    if (value === undefined) throw context.reject({ path, problem: missing(entry) });
     if (!entry.allows(value)) throw context.reject({ path, problem: `must be ${entry.expected}`, value });
     const isGroup = entry.options !== undefined && !entry.other?.includes(value);
     const checked = isGroup ? givenOptions(entry.options, value as object, context, `${path}.`) : value;
@@ -244,6 +245,9 @@ export function givenOptions<Table extends OptionTable>(
   }
   return Object.fromEntries(given) as OptionInputs<Table>;
 }
+
+const missing = ({ expected }: Check<unknown>) =>
+  expected === '' ? 'is missing' : `is missing; it must be ${expected}`;
 
 /** Throws for a name that the table does not have. One without a value is ignored. */
 export function checkNames(table: object, options: object, context: OptionContext, parent = ''): void {

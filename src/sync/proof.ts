@@ -111,7 +111,7 @@ export class Proof<T extends { id: string }> {
       ],
       too_many_candidates: [
         `${notFound}; maxCandidates is ${maxCandidates}`,
-        'Check the API key and localIds. If so many were really deleted, pass a higher maxCandidates.',
+        'Check the API key and the local records. If so many were really deleted, pass a higher maxCandidates.',
       ],
       first_record_not_found: [
         `none of ${first} can be read by its id, so a 404 does not prove that a record was deleted; ${notFound}`,

@@ -134,17 +134,11 @@ function syncInto(
   });
 }
 
-function checkDeletions({ mode, localIds, onDelete, maxCandidates }: ResolvedSync): void {
+function checkDeletions({ localIds, onDelete, maxCandidates }: ResolvedSync): void {
   if (localIds === undefined && onDelete === undefined && maxCandidates === undefined) return;
 
   if (localIds === undefined || onDelete === undefined) {
     const missing = localIds === undefined ? 'localIds' : 'onDelete';
     throw new InvalidInputError(missing, 'is missing. Deletions are found with localIds and onDelete');
-  }
-  if (mode !== 'full') {
-    throw new InvalidInputError(
-      'localIds',
-      "requires mode: 'full', because a list of changes shows no deletions",
-    );
   }
 }

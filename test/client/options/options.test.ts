@@ -181,6 +181,10 @@ test.each<[place: string, words: string, act: () => unknown]>([
     () => sync(client, { ...run, onBatch: nothing, afterLastPage: 'empty' } as object as never),
   ],
   ['signal', 'Pass it to a call', () => createClient({ signal: AbortSignal.timeout(1) } as object)],
+  ['tenant', 'is missing; it must be', () => sync(client, { store: run.store, onBatch: nothing } as never)],
+  ['pageSize', 'itemsPerPage', () => accounts.list({}, { pageSize: 100 } as object)],
+  ['per_page', 'in the second argument of list', () => accounts.list({ per_page: 100 } as object)],
+  ['limit', 'toArray({ limit: 10 })', () => accounts.list({ limit: 10 } as object)],
   ['base_url', 'Did you mean baseUrl?', () => createClient({ base_url: 1 } as object)],
   [
     'validation',

@@ -29,7 +29,7 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'onBatch', syncWith({ onBatch: undefined })],
   ['sync', 'collections', syncWith({ collections: ['accounts', 'unknown'] })],
   ['sync', 'stopAfter', syncWith({ stopAfter: {} })],
-  ['sync', 'localIds', syncWith({ localIds: () => [], onDelete: nothing })],
+  ['sync', 'tenant', syncWith({ tenant: undefined })],
   ['sync', 'localIds', syncWith({ mode: 'full', onDelete: nothing })],
   ['sync', 'onDelete', syncWith({ mode: 'full', localIds: () => [] })],
   ['sync', 'store', targetWith({ store: run.store })],
@@ -49,4 +49,12 @@ test.each<[string, string, [Call, ...unknown[]]]>([
   };
   expect(await caught(result())).toMatchObject({ code: 'invalid_input', argument });
   expect(sandbox.count()).toBe(0);
+});
+
+test('a sync of changes does not call localIds, so that one call serves both modes', async () => {
+  const localIds = () => expect.unreachable('localIds was called');
+  await sync(client, { ...run, tenant: 'both', onBatch, localIds, onDelete: nothing });
+  expect(await sync(client, { ...run, tenant: 'both', onBatch, localIds, onDelete: nothing })).toMatchObject({
+    records: 0,
+  });
 });
