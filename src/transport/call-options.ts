@@ -50,7 +50,7 @@ export interface CallOptions extends OptionInputs<typeof callOptions>, Named {}
 /** What a response looked like, without its body. */
 export interface ResponseMeta {
   readonly status: number;
-  /** What support asks for of the response headers, lower case: date, limits, announced removals, the id of the request. */
+  /** Every response header by its name in lower case, such as `etag` and `link`. The API key is replaced by `[redacted]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Attempts of the call so far, this one included. */
   readonly attempts: number;

@@ -84,7 +84,9 @@ export class Call {
 
   /** The response of the last attempt; undefined if it got none. */
   get meta(): ResponseMeta | undefined {
-    return this.received && { ...this.received.shown, attempts: this.attempts, waitedMs: this.#waitedMs };
+    if (this.received === undefined) return undefined;
+    const { shown, headers } = this.received;
+    return { ...shown, headers, attempts: this.attempts, waitedMs: this.#waitedMs };
   }
 
   /** The time that is left for an attempt, or for what must be done before one. */

@@ -7,7 +7,7 @@ import { parseHttpDate, parseRetryAfter } from './retry-after.ts';
 /** Where services put their own id of a request. The API documentation does not say. */
 const REQUEST_ID = 'x-request-id request-id x-correlation-id x-trace-id x-amzn-requestid cf-ray'.split(' ');
 
-/** Response headers that errors and events may show: what support asks for. No other header leaves the transport. */
+/** Response headers that errors and events show: what support asks for. Only the caller of a request gets the others. */
 const SHOWN = [
   ...'age content-type date deprecation retry-after sunset'.split(' '),
   ...'x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset'.split(' '),
@@ -80,6 +80,14 @@ export class Received {
       if (value !== undefined) headers[name] = value;
     }
     return { status, rateLimit, requestId, headers };
+  }
+
+  /** Every header by its name in lower case, for the caller of the request. */
+  get headers(): Readonly<Record<string, string>> {
+    const { redactor } = this.config;
+    return Object.fromEntries(
+      [...this.response.headers].map(([name, value]) => [redactor.text(name), redactor.text(value)]),
+    );
   }
 
   get requestId(): string | undefined {

@@ -22,7 +22,7 @@ test('onResponse is called once, with the response that ended the call', async (
   expect(onResponse).toHaveBeenCalledExactlyOnceWith(meta);
 });
 
-test('onResponse, errors and the response event show what support asks for of the headers, in lower case', async () => {
+test('errors and the response event show what support asks for of the headers, and onResponse all of them', async () => {
   const shown = {
     age: '1',
     date: 'Sat, 31 Jan 2026 12:00:30 GMT',
@@ -41,8 +41,10 @@ test('onResponse, errors and the response event show what support asks for of th
   const client = scriptedClient(fetch, { on: { response } });
   await client.accounts.get('1', { onResponse });
   const headers = { ...shown, 'content-type': 'application/json' };
-  expect(onResponse.mock.calls[0]?.[0].headers).toEqual(headers);
+  expect(onResponse.mock.calls[0]?.[0].headers).toEqual({ ...headers, ...hidden });
   expect(response.mock.calls[0]?.[0].headers).toEqual(headers);
+  await caught(client.request({ path: '/accounts' }, { onResponse }));
+  expect(onResponse.mock.calls[1]?.[0].headers).toMatchObject(hidden);
   const error = await caught(client.accounts.get('1'));
   expect(error).toMatchObject({ requestId: 't1' });
   expect(error).toHaveProperty('headers', { ...shown, 'content-type': 'application/problem+json' });
