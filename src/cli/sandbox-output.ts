@@ -100,7 +100,13 @@ function outcome({ records, error, fault, idempotencyKey }: LoggedRequest): stri
   return parts.filter((part) => part !== undefined).join(', ');
 }
 
-/** With control characters a request could write lines of its own into the log. */
+/**
+ * With an escape for each character that could write lines of its own into the log, move its cursor or reverse the text
+ * around it.
+ */
 function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '·');
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\u2028\u2029\p{Surrogate}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }

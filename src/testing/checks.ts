@@ -7,6 +7,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from '../internal/options.ts';
+import { isError } from '../internal/realm.ts';
 import { suggestion } from '../internal/suggestion.ts';
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -57,14 +58,31 @@ export function checkObject(given: unknown, of: string, example: string): void {
 }
 
 const reject: OptionContext['reject'] = ({ path, problem, ...found }) =>
-  new TypeError(`${path} ${problem}${'value' in found ? `, not ${shown(found.value)}.` : ''}`);
+  at(path, new TypeError(`${path} ${problem}${'value' in found ? `, not ${shown(found.value)}.` : ''}`));
+
+/** An error about one option. */
+interface OptionError extends Error {
+  readonly path: string;
+}
+
+/** Notes in an error which option is wrong: a problem document names it. */
+export function at<E extends Error>(path: string, error: E): E & OptionError {
+  return Object.assign(error, { path });
+}
+
+export function isOptionError(error: unknown): error is OptionError {
+  return isError(error) && typeof (error as Partial<OptionError>).path === 'string';
+}
 
 /** Throws a TypeError for a collection that does not exist. */
 export function checkCollections(where: string, names: readonly string[]): void {
   const known: readonly string[] = collectionNames;
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw new TypeError(`${where}: there is no collection ${unknown}. ${suggestion(unknown, known)}`);
+  throw at(
+    where,
+    new TypeError(`${where}: there is no collection ${unknown}. ${suggestion(unknown, known)}`),
+  );
 }
 
 /** A value as a message shows it. */

@@ -1,3 +1,5 @@
+import { at } from './checks.ts';
+
 /** A time: a Date, an ISO 8601 string, or milliseconds since the epoch. */
 export type Timestamp = Date | string | number;
 
@@ -23,7 +25,7 @@ export type ClockOption = Timestamp | TimeSource;
 /** Milliseconds since the epoch. Throws a RangeError for an invalid timestamp. */
 function toMillis(timestamp: Timestamp): number {
   const millis = new Date(timestamp).getTime();
-  if (!Number.isFinite(millis)) throw new RangeError(`${String(timestamp)} is not a timestamp.`);
+  if (!Number.isFinite(millis)) throw at('clock', new RangeError(`${String(timestamp)} is not a timestamp.`));
   return millis;
 }
 

@@ -7,13 +7,13 @@ import { RateLimits } from './service/rate-limit.ts';
 import type { Commit, ServiceState } from './service/state.ts';
 import { createCompany } from './store/company.ts';
 
-/** A service that has served no request yet. */
-export function createState(options: ResolvedSandboxOptions): ServiceState {
+/** A service that has served no request yet. `keySeed` is the seed of its keys. */
+export function createState(options: ResolvedSandboxOptions, keySeed = options.seed): ServiceState {
   const clock = createClock(options.clock, options.clockOffsetMs);
   return {
     options,
     clock,
-    keyring: new Keyring(options.seed),
+    keyring: new Keyring(keySeed),
     companies: {
       main: createCompany('main', { clock, options }),
       other: createCompany('other', { clock, options }),

@@ -3,6 +3,7 @@ import { applyFaults } from './faults/fault.ts';
 import type { FaultRules } from './faults/fault-rules.ts';
 import { type LoggedRequest, logEntry } from './log.ts';
 import type { ServiceRequest, ServiceResponse } from './message.ts';
+import type { ResolvedSandboxOptions, SandboxOptions } from './options.ts';
 import type { Recent } from './recent.ts';
 import { handle } from './service/handle.ts';
 import type { ServiceState } from './service/state.ts';
@@ -10,11 +11,28 @@ import { wait } from './wait.ts';
 
 /** What an adapter needs: the service, the faults and the log. */
 export interface Core {
+  /** Another one after `reset`: a request that is running ends in the service that it reached. */
   readonly state: ServiceState;
   readonly faults: FaultRules;
   readonly requests: Recent<LoggedRequest>;
-  /** Called with each request once its response is known. */
-  readonly onRequest: (request: LoggedRequest) => void;
+  readonly observers: Set<RequestObserver>;
+  /** As `sandbox.reset`. */
+  reset(changes?: SandboxOptions): void;
+  /** As `sandbox.clearLogs`. */
+  clearLogs(): void;
+  /** Gives every key a new quota; without limits, that of the options. */
+  renewQuotas(limits?: ResolvedSandboxOptions['rateLimit']): void;
+}
+
+/** What follows each request through the sandbox. */
+export interface RequestObserver {
+  arrived?(entry: LoggedRequest, request: ServiceRequest): void;
+  /** The response is known, and is about to be sent. */
+  responded?(entry: LoggedRequest, delivery: Delivery): void;
+  /** The last byte was sent, or the connection has ended before. */
+  ended?(entry: LoggedRequest, how: { readonly isWhole: boolean }): void;
+  /** The log of requests was emptied. */
+  cleared?(): void;
 }
 
 /** How an adapter takes a request through the sandbox. */
@@ -23,18 +41,24 @@ interface ExchangeOptions {
   readonly instead?: ServiceResponse | undefined;
   /** Aborts if the adapter is closed, which ends waits: a service that was shut down carries nothing out. */
   readonly closing?: AbortSignal;
+  /** Calls the listener when nothing more will be sent. */
+  readonly onEnd?: (listener: (isWhole: boolean) => void) => void;
 }
 
 /** Takes a request through the log, the faults and the service. */
 export async function exchange(
   core: Core,
   request: ServiceRequest,
-  { instead, closing }: ExchangeOptions = {},
+  { instead, closing, onEnd }: ExchangeOptions = {},
 ): Promise<Delivery> {
-  const { faults, requests, state } = core;
+  const { faults, observers, requests, state } = core;
   const name = state.keyring.authenticate(request)?.name;
   const entry = logEntry(request, name, new Date(state.clock.now()));
   requests.add(entry);
+  for (const observer of observers) observer.arrived?.(entry, request);
+  onEnd?.((isWhole) => {
+    for (const observer of observers) observer.ended?.(entry, { isWhole });
+  });
   const respond = (replacement?: ServiceResponse) => {
     const response = handle(state, request, replacement);
     entry.status = response.status;
@@ -62,6 +86,6 @@ export async function exchange(
             closing?.throwIfAborted();
           },
         });
-  core.onRequest(entry);
+  for (const observer of observers) observer.responded?.(entry, delivery);
   return delivery;
 }

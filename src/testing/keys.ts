@@ -31,6 +31,7 @@ export interface Credential {
   readonly name: string;
   readonly key: string;
   readonly grant: ResolvedOptions<typeof grantOptions>;
+  readonly isRevoked: boolean;
 }
 
 /** The keys that every sandbox has, one for each company and set of permissions. Send one as `X-AUTH-TOKEN`. */
@@ -76,21 +77,30 @@ export class Keyring {
   /** Creates a key. The same seed gives the same keys, so that a connector's `.env` stays valid. */
   issue(given: KeyGrant, name = `key-${this.#issued + 1}`): string {
     const grant = resolved(grantOptions, given, 'issueKey');
-    checkCollections('issueKey', grant.collections ?? []);
+    checkCollections('collections', grant.collections ?? []);
     const tail = mix(this.#seed, hashText(name)).toString(16).padStart(8, '0');
     const key = `sandbox-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}-${tail}`;
     this.#issued += 1;
-    this.#credentials.set(key, { name, key, grant });
+    this.#credentials.set(key, { name, key, grant, isRevoked: false });
     return key;
   }
 
   /** From now on, requests with this key are rejected with 401. */
   revoke(key: string): void {
-    if (!this.#credentials.delete(key)) throw new RangeError('The sandbox did not issue this key.');
+    const credential = this.#credentials.get(key);
+    if (credential === undefined || credential.isRevoked)
+      throw new RangeError('The sandbox did not issue this key.');
+    this.#credentials.set(key, { ...credential, isRevoked: true });
+  }
+
+  /** Every key, in the order in which they were issued. */
+  get all(): readonly Credential[] {
+    return [...this.#credentials.values()];
   }
 
   /** Who sends a request; undefined if the key is missing, unknown or revoked. */
   authenticate({ headers }: ServiceRequest): Credential | undefined {
-    return this.#credentials.get(headers['x-auth-token'] ?? '');
+    const credential = this.#credentials.get(headers['x-auth-token'] ?? '');
+    return credential?.isRevoked === true ? undefined : credential;
   }
 }

@@ -7,11 +7,12 @@ import {
   optional,
   type ResolvedOptions,
 } from '../internal/options.ts';
+import { isDate } from '../internal/realm.ts';
 import { suggestion } from '../internal/suggestion.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
 import { ID_FORMS, LIST_BODIES, LIST_ORDERS, TIMESTAMP_FORMS } from '../schemas/service-forms.ts';
 import { is, resolved, shown } from './checks.ts';
-import type { ClockOption } from './clock.ts';
+import type { ClockOption, TimeSource } from './clock.ts';
 import { errorBody } from './error-body.ts';
 import type { Fixtures } from './fixtures.ts';
 import { zoneOffsetMs } from './time-zone.ts';
@@ -116,7 +117,7 @@ export const sandboxOptions = {
   fixtures: optional(
     is.check<string | Fixtures>(
       'a folder, or an object of records by collection',
-      (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+      (value) => is.string.allows(value) || is.object.allows(value),
     ),
   ),
   /**
@@ -133,7 +134,10 @@ export const sandboxOptions = {
   clock: optional(
     is.check<ClockOption>(
       'a timestamp, or an object with now()',
-      (value) => ['string', 'number', 'object'].includes(typeof value) && value !== null,
+      (value) =>
+        ['string', 'number'].includes(typeof value) ||
+        isDate(value) ||
+        is.withMethods<TimeSource>('now').allows(value),
     ),
   ),
   /** How far the service's clock is ahead of `clock`, in ms. @default 0 */

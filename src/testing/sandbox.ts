@@ -2,13 +2,14 @@ import { createFetch, type SandboxFetch } from './adapters/fetch.ts';
 import { type Listening, type ListenOptions, listen } from './adapters/server.ts';
 import type { SandboxClock } from './clock.ts';
 import { createState } from './create-state.ts';
-import type { Core } from './exchange.ts';
+import type { Core, RequestObserver } from './exchange.ts';
 import { FaultRules, type Faults } from './faults/fault-rules.ts';
 import type { KeyGrant, SandboxKeys } from './keys.ts';
 import type { LoggedRequest } from './log.ts';
-import { resolveSandboxOptions, type SandboxOptions } from './options.ts';
+import { type ResolvedSandboxOptions, resolveSandboxOptions, type SandboxOptions } from './options.ts';
 import { Recent } from './recent.ts';
-import type { Commit } from './service/state.ts';
+import { RateLimits } from './service/rate-limit.ts';
+import type { Commit, ServiceState } from './service/state.ts';
 import { loadFolder } from './store/load-folder.ts';
 import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
@@ -55,6 +56,12 @@ export interface Sandbox extends Disposal {
   issueKey(grant?: KeyGrant): string;
   /** From now on, requests with this key are rejected with 401. Throws a RangeError for an unknown key. */
   revokeKey(key: string): void;
+  /**
+   * Makes the sandbox what it was when it was created: records, keys, clock and quotas. Ends all faults and empties the
+   * logs. `changes` are options that the service has until the next reset, such as `{ pageSize: 10 }`; the values of
+   * `keys` stay. Throws as `createSandbox` does, and then nothing changes.
+   */
+  reset(changes?: SandboxOptions): void;
   /** Serves HTTP/1.1 on a port; rejects if the sandbox is already listening. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Calls the listener with each request once its response is known. Returns a function that removes the listener. */
@@ -74,62 +81,97 @@ export interface Sandbox extends Disposal {
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const resolved = resolveSandboxOptions(options);
-  const origin = resolved.origin === undefined ? newOrigin() : new URL(resolved.origin).origin;
-  const state = createState(resolved);
-  const listeners = new Set<(request: LoggedRequest) => void>();
-  const core: Core = {
-    state,
-    faults: new FaultRules(resolved.seed),
-    requests: new Recent<LoggedRequest>(),
-    onRequest: (request) => {
-      for (const listener of listeners) listener(request);
-    },
-  };
+  const core = createCore(options);
+  const { origin: given } = core.state.options;
+  const origin = given === undefined ? newOrigin() : new URL(given).origin;
   const port = createPort(core);
   const fetch = createFetch(core, (requested) => requested === origin || requested === port.url);
-  const { clock, companies, journal, keyring } = state;
-  const store = createStore(companies.main);
-  const { fixtures } = resolved;
-  if (typeof fixtures === 'string') loadFolder(companies.main, fixtures);
-  else if (fixtures !== undefined) store.load(fixtures);
+  const keys = core.state.keyring.named;
+  const { faults, observers, requests } = core;
 
   return {
     get clientOptions() {
-      const apiKey = keyring.named.full;
+      const apiKey = keys.full;
       return port.url === undefined ? { baseUrl: origin, apiKey, fetch } : { baseUrl: port.url, apiKey };
     },
     get baseUrl() {
       return port.url ?? origin;
     },
     get requests() {
-      return core.requests.list();
+      return requests.list();
     },
     get journal() {
-      return journal.list();
+      return core.state.journal.list();
     },
-    keys: keyring.named,
+    keys,
     fetch,
-    store,
-    otherStore: createStore(companies.other),
-    faults: core.faults,
-    clock,
-    count: (condition) =>
-      condition === undefined ? core.requests.total : core.requests.list().filter(condition).length,
-    clearLogs() {
-      core.requests.clear();
-      journal.clear();
+    store: createStore(() => core.state.companies.main),
+    otherStore: createStore(() => core.state.companies.other),
+    faults,
+    clock: {
+      now: () => core.state.clock.now(),
+      set: (timestamp) => core.state.clock.set(timestamp),
+      advance: (ms) => core.state.clock.advance(ms),
+      freeze: () => core.state.clock.freeze(),
     },
-    issueKey: (grant = {}) => keyring.issue(grant),
-    revokeKey: (key) => keyring.revoke(key),
+    count: (condition) =>
+      condition === undefined ? requests.total : requests.list().filter(condition).length,
+    clearLogs: () => core.clearLogs(),
+    issueKey: (grant = {}) => core.state.keyring.issue(grant),
+    revokeKey: (key) => core.state.keyring.revoke(key),
+    reset: (changes) => core.reset(changes),
     listen: (listenOptions) => port.listen(listenOptions),
     onRequest(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+      const observer: RequestObserver = { responded: (request) => listener(request) };
+      observers.add(observer);
+      return () => void observers.delete(observer);
     },
     close: () => port.close(),
     [Symbol.asyncDispose]: () => port.close(),
   };
+}
+
+function createCore(options: SandboxOptions): Core {
+  const resolved = resolveSandboxOptions(options);
+  const given = { ...options };
+  let current = resolved;
+  let state = startService(current, resolved.seed);
+  const faults = new FaultRules(resolved.seed);
+  const requests = new Recent<LoggedRequest>();
+  const observers = new Set<RequestObserver>();
+  const clearLogs = () => {
+    requests.clear();
+    state.journal.clear();
+    for (const observer of observers) observer.cleared?.();
+  };
+  return {
+    get state() {
+      return state;
+    },
+    faults,
+    requests,
+    observers,
+    clearLogs,
+    reset(changes = {}) {
+      const changed = resolveSandboxOptions({ ...given, ...changes });
+      // A connector keeps the keys that it was given.
+      state = startService(changed, resolved.seed);
+      current = changed;
+      faults.reset(changed.seed);
+      clearLogs();
+    },
+    renewQuotas(rateLimit = current.rateLimit) {
+      state = { ...state, options: { ...state.options, rateLimit }, limits: new RateLimits(rateLimit) };
+    },
+  };
+}
+
+function startService(options: ResolvedSandboxOptions, keySeed: number): ServiceState {
+  const state = createState(options, keySeed);
+  const { main } = state.companies;
+  if (typeof options.fixtures === 'string') loadFolder(main, options.fixtures);
+  else if (options.fixtures !== undefined) createStore(() => main).load(options.fixtures);
+  return state;
 }
 
 /** How many sandboxes every copy of the package in this process has made: their rate limiters are shared by origin. */

@@ -1,5 +1,5 @@
 /** The longest wait of a timer: a longer one ends at once. */
-const MOST_MS = 2 ** 31 - 1;
+export const LONGEST_MS = 2 ** 31 - 1;
 
 /** Waits, or until the signal aborts; never rejects. Looks `setTimeout` up when called, so that fake timers apply. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
@@ -10,7 +10,7 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = globalThis.setTimeout(done, Math.min(ms, MOST_MS));
+    const timer = globalThis.setTimeout(done, Math.min(ms, LONGEST_MS));
     signal?.addEventListener('abort', done, { once: true });
   });
 }

@@ -12,7 +12,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readIfExists, replaceFile } from '../../internal/node/crash-safe-file.ts';
 import type { OptionTable } from '../../internal/options.ts';
 import { isError } from '../../internal/realm.ts';
-import { nearest } from '../../internal/suggestion.ts';
 import { jsonObject, wholeNumber } from '../arguments.ts';
 import { examplesText } from '../connect.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
@@ -28,6 +27,7 @@ interface Flags {
   readonly records?: number;
   readonly seed?: number;
   readonly cors?: true;
+  readonly control?: true;
   readonly allowHost?: readonly string[];
   readonly service?: string;
   /** They win over flags. */
@@ -81,6 +81,10 @@ export function addSandbox(program: Command, io: CommandIo): void {
       'accept this Host too, such as host.docker.internal; repeat it for several',
       (name: string, before: readonly string[] = []) => [...before, name.toLowerCase()],
     )
+    .option(
+      '--control',
+      'serve the window and control over HTTP (/_sandbox/) on an address that other machines reach, too',
+    )
     .addHelpText('after', examplesText(EXAMPLES))
     .action((flags: Flags) => (flags.listOptions ? io.out(listOptions()) : serve(flags, io)));
 }
@@ -110,6 +114,7 @@ async function serve(flags: Flags, io: CommandIo): Promise<void> {
   }
   sandbox.onRequest((request) => io.note(requestLine(request, io.colors)));
   io.log(`Listening on ${url}. Stop with Ctrl-C.`);
+  if (isControlled(flags)) io.log(`Watch it at ${windowAddress(url)}`);
   await new Promise<void>((resolve) => {
     if (io.signal.aborted) resolve();
     else io.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -185,11 +190,30 @@ function randomSeed(): number {
 /** The names of this machine to itself. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
-async function listen(sandbox: Sandbox, { port, host, cors, allowHost = [] }: Flags): Promise<string> {
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
-  const hosts = isLoopback ? [...LOOPBACK, host.toLowerCase(), ...allowHost] : undefined;
+const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
+/** Every address of the machine. */
+const isAny = (host: string) => /^(?:0\.0\.0\.0|::)$/.test(host);
+
+/** Other machines control a sandbox only if the user says so. */
+const isControlled = ({ host, control }: Flags) => control === true || isLoopback(host);
+
+function windowAddress(url: string): string {
+  const { port, hostname } = new URL(url);
+  return isAny(hostname.replaceAll(/[[\]]/g, '')) ? `http://127.0.0.1:${port}/_sandbox/` : `${url}/_sandbox/`;
+}
+
+/** The names that `Host` may have; undefined for any. */
+function acceptedHosts({ host, control, allowHost = [] }: Flags): readonly string[] | undefined {
+  const isOpen = allowHost.length === 0 && (isAny(host) || control !== true);
+  return isLoopback(host) || !isOpen ? [...LOOPBACK, host.toLowerCase(), ...allowHost] : undefined;
+}
+
+async function listen(sandbox: Sandbox, flags: Flags): Promise<string> {
+  const { port, host, cors } = flags;
+  const control = isControlled(flags);
   try {
-    return (await sandbox.listen({ port, host, cors: cors === true, hosts })).url;
+    return (await sandbox.listen({ port, host, cors: cors === true, hosts: acceptedHosts(flags), control }))
+      .url;
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     const reason = isTaken ? 'another program uses it' : (error as Error).message;
@@ -211,19 +235,7 @@ function faultList(text: string, before: readonly FaultFlag[] = []): FaultFlag[]
   const isCondition = ([name]: [string, unknown]) => Object.hasOwn(faultConditions, name);
   const fault = Object.fromEntries(entries.filter((entry) => !isCondition(entry))) as unknown as Fault;
   const match: FaultMatch = Object.fromEntries(entries.filter(isCondition));
-  const add = () => {
-    try {
-      createSandbox().faults.add(fault, match);
-    } catch (error) {
-      // The sandbox takes a misspelt condition for a field of the fault.
-      for (const name of Object.keys(fault)) {
-        const meant = nearest(name, Object.keys(faultConditions));
-        if (meant !== undefined) throw new Error(`${name} is not a condition. Did you mean ${meant}?`);
-      }
-      throw error;
-    }
-  };
-  return [...before, checked({ fault, match }, add)];
+  return [...before, checked({ fault, match }, () => void createSandbox().faults.add(fault, match))];
 }
 
 /** The value, if the sandbox accepts it. */

@@ -17,9 +17,13 @@ export const unknownHost = (host: string) =>
 
 /**
  * A delivery as the result of `fetch`: a Response, or a rejection with the TypeError that Node's fetch throws. A stall
- * ends when the signal aborts, with its reason.
+ * ends when the signal aborts, with its reason. `onEnd` is called when the Response has its last byte.
  */
-export async function fetchResponse({ method, signal }: Request, delivery: Delivery): Promise<Response> {
+export async function fetchResponse(
+  { method, signal }: Request,
+  delivery: Delivery,
+  onEnd: (isWhole: boolean) => void = () => {},
+): Promise<Response> {
   const { response, transmission } = delivery;
   if (transmission.how === 'refused') throw refused();
   if (transmission.how === 'nothing') return endWithoutBody(transmission.ending, signal);
@@ -30,10 +34,12 @@ export async function fetchResponse({ method, signal }: Request, delivery: Deliv
   const { status, headers, body } = response;
   // The constructor of Response throws if these statuses have a body.
   if (method === 'HEAD' || body === undefined || [204, 205, 304].includes(status)) {
+    onEnd(true);
     return new Response(null, { status, headers });
   }
   const chunks = chunksOf(delivery, body);
-  const content = chunks === undefined ? body : streamOf(chunks, signal);
+  const content = chunks === undefined ? body : streamOf(chunks, signal, onEnd);
+  if (chunks === undefined) onEnd(true);
   return new Response(content as BodyInit, { status, headers });
 }
 
@@ -67,20 +73,29 @@ function chunksOf({ transmission }: Delivery, body: Uint8Array): Chunks | undefi
   }
 }
 
-function streamOf(chunks: Chunks, signal: AbortSignal): ReadableStream<Uint8Array> {
+function streamOf(
+  chunks: Chunks,
+  signal: AbortSignal,
+  onEnd: (isWhole: boolean) => void,
+): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const source = chunks(AbortSignal.any([signal, cancelled.signal]));
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await source.next();
+        if (done === true || signal.aborted) onEnd(!signal.aborted);
         if (signal.aborted) controller.error(signal.reason);
         else if (done === true) controller.close();
         else controller.enqueue(value);
       } catch (error) {
+        onEnd(false);
         controller.error(error);
       }
     },
-    cancel: () => cancelled.abort(),
+    cancel() {
+      onEnd(false);
+      cancelled.abort();
+    },
   });
 }

@@ -34,9 +34,20 @@ export function createFetch(core: Core, serves: (origin: string) => boolean): Sa
 async function respond(core: Core, request: Request): Promise<Response> {
   const { signal } = request;
   signal.throwIfAborted();
-  const served = toServiceRequest(request).then((serviceRequest) => exchange(core, serviceRequest));
+  let ended: (isWhole: boolean) => void = () => {};
+  const onEnd = (listener: typeof ended) => {
+    ended = listener;
+  };
+  const served = toServiceRequest(request).then((serviceRequest) =>
+    exchange(core, serviceRequest, { onEnd }),
+  );
   const aborted = untilAborted(signal).then(() => Promise.reject(signal.reason));
-  return fetchResponse(request, await Promise.race([served, aborted]));
+  try {
+    return await fetchResponse(request, await Promise.race([served, aborted]), (isWhole) => ended(isWhole));
+  } catch (error) {
+    ended(false);
+    throw error;
+  }
 }
 
 async function toServiceRequest(request: Request): Promise<ServiceRequest> {

@@ -2,10 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Named, type OptionInputs, option, optional } from '../../internal/options.ts';
 import { is, resolved } from '../checks.ts';
+import { hostName, isControlPath } from '../control/guard.ts';
 import { type Core, exchange } from '../exchange.ts';
 import type { ServiceRequest, ServiceResponse } from '../message.ts';
 import { nodeHttp } from '../node-modules.ts';
 import { ProblemError, problemResponse } from '../service/problem.ts';
+import { ControlServer } from './control-server.ts';
 import { isPreflight, preflightHeaders } from './cors.ts';
 import type { SendOptions } from './encode.ts';
 import { send, type WireExchange } from './send.ts';
@@ -22,6 +24,13 @@ export const listenOptions = {
    * this machine alone it keeps out web pages whose own name points to it. @default any
    */
   hosts: optional(is.strings),
+  /**
+   * Whether the sandbox can be watched and changed over HTTP, below `/_sandbox`: the address `/_sandbox/` is a page in
+   * the browser. There, `Host` must be a name of this machine or one of `hosts`, and pages of other origins are rejected,
+   * whatever `cors` says. See the guide "Testing a connector in any language".
+   * @default false
+   */
+  control: option(is.flag, false),
 };
 
 /** The options of `sandbox.listen`. */
@@ -40,10 +49,22 @@ export interface Listening {
 
 /** Serves the sandbox over HTTP/1.1. */
 export async function listen(core: Core, options: ListenOptions): Promise<Listening> {
-  const { port, host, cors, hosts } = resolved(listenOptions, options, 'listen', 'port');
+  const {
+    port,
+    host,
+    cors,
+    hosts,
+    control: isControlled,
+  } = resolved(listenOptions, options, 'listen', 'port');
   const closing = new AbortController();
-  const { server, shut } = createPort(core, { cors, hosts }, closing.signal);
-  await open(server, port, host);
+  const control = isControlled ? new ControlServer(core, hosts) : undefined;
+  const { server, shut } = createPort({ core, options: { cors, hosts }, control }, closing.signal);
+  try {
+    await open(server, port, host);
+  } catch (error) {
+    control?.close();
+    throw error;
+  }
   const { port: bound } = server.address() as AddressInfo;
 
   let opened = Promise.resolve();
@@ -65,17 +86,25 @@ export async function listen(core: Core, options: ListenOptions): Promise<Listen
     ready: () => opened,
     close() {
       closing.abort();
+      control?.close();
       closed ??= opened.catch(() => {}).then(shut);
       return closed;
     },
   };
 }
 
-/** A server for the core, with a function that closes it and all its connections. */
-function createPort(core: Core, options: SendOptions, closing: AbortSignal) {
+/** What a port serves. */
+interface Service {
+  readonly core: Core;
+  readonly options: SendOptions;
+  readonly control: ControlServer | undefined;
+}
+
+/** A server, with a function that closes it and all its connections. */
+function createPort(service: Service, closing: AbortSignal) {
   const server = nodeHttp().createServer();
   server.on('request', (request, response) => {
-    serve(core, { request, response, options }, closing).catch((error) => fail(response, error));
+    serve(service, { request, response }, closing).catch((error) => fail(response, error));
   });
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -103,15 +132,24 @@ function open(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function serve(core: Core, wire: WireExchange, closing: AbortSignal): Promise<void> {
-  const { request, response, options } = wire;
+async function serve(
+  { core, options, control }: Service,
+  { request, response }: Pick<WireExchange, 'request' | 'response'>,
+  closing: AbortSignal,
+): Promise<void> {
+  const head = requestHead(request);
+  if (control !== undefined && isControlPath(head.path)) return await control.serve(request, response, head);
+
   const instead = misdirected(core, request, options);
   if (options.cors && isPreflight(request) && instead === undefined) {
     response.writeHead(204, preflightHeaders(request)).end();
     return;
   }
   const body = instead === undefined ? await readBody(request) : new Uint8Array();
-  await send(wire, await exchange(core, toServiceRequest(request, body), { instead, closing }));
+  const onEnd = (listener: (isWhole: boolean) => void) =>
+    response.once('close', () => listener(response.writableFinished));
+  const delivery = await exchange(core, { ...head, body }, { instead, closing, onEnd });
+  await send({ request, response, options }, delivery);
 }
 
 /** The response to a request for another host; undefined for every other. */
@@ -120,7 +158,7 @@ function misdirected(
   { headers }: IncomingMessage,
   { hosts }: SendOptions,
 ): ServiceResponse | undefined {
-  const host = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
+  const host = hostName(headers.host);
   if (hosts === undefined || hosts.includes(host)) return undefined;
   // The connection ends, because a body may follow that the service does not read.
   const more = { headers: { Connection: 'close' } };
@@ -128,7 +166,7 @@ function misdirected(
   return problemResponse(problem, state.options);
 }
 
-function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRequest {
+function requestHead(request: IncomingMessage): Omit<ServiceRequest, 'body'> {
   const [path = '', ...query] = (request.url ?? '/').split('?');
   return {
     method: request.method ?? 'GET',
@@ -136,7 +174,6 @@ function toServiceRequest(request: IncomingMessage, body: Uint8Array): ServiceRe
     query: query.join('?'),
     // Node joins the values of a repeated header, except for Set-Cookie, which no client sends.
     headers: request.headers as Record<string, string>,
-    body,
   };
 }
 

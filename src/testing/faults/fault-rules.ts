@@ -1,43 +1,11 @@
-import type { CollectionName } from '../../collections/index.ts';
-import type { Named } from '../../internal/options.ts';
-import { API_PATH } from '../../schemas/service-forms.ts';
-import { checkCollections, checkObject, checkValues, exampleOf, is } from '../checks.ts';
+import { checkCollections, checkObject, checkValues, exampleOf } from '../checks.ts';
 import { SeededRandom } from '../data/seeded-random.ts';
 import type { ServiceRequest } from '../message.ts';
+import { Recent } from '../recent.ts';
 import { collectionOf } from '../service/route.ts';
-import type { FieldValues } from './define-fault.ts';
+import { LONGEST_MS } from '../wait.ts';
+import { type FaultMatch, faultConditions } from './conditions.ts';
 import { checkFault, type Fault } from './fault.ts';
-
-/** The conditions under which a request meets a fault. */
-export const faultConditions = {
-  /** The method of the request, such as `POST`. */
-  method: is.string,
-  /** The whole path without query, such as `/api/public/v1/products`, or a pattern. */
-  path: is.check<string | RegExp>(
-    `a pattern, or a whole path without query that begins with ${API_PATH}/`,
-    (value) =>
-      value instanceof RegExp ||
-      (typeof value === 'string' && value.startsWith(`${API_PATH}/`) && !/[?#]/.test(value)),
-  ),
-  /** The collection of the request. */
-  collection: is.check<CollectionName>('the name of a collection', (value) => typeof value === 'string'),
-  /** Any other condition. */
-  when: is.check<(request: ServiceRequest) => boolean>('a function', (value) => typeof value === 'function'),
-  /** How many matching requests do not meet the fault at first. @default 0 */
-  skip: is.integerFrom(0),
-  /** How many requests meet the fault. @default Infinity */
-  times: is.check<number>(
-    'a whole number of at least 1, or Infinity',
-    (value) => value === Infinity || is.integerFrom(1).allows(value),
-  ),
-  /** How long requests can meet the fault, in ms. @default until the rule is removed */
-  forMs: is.durationFrom(0),
-  /** The probability that a matching request meets the fault, drawn from the sandbox's seed. @default 1 */
-  probability: is.fraction,
-};
-
-/** Which requests meet a fault, and how often. A condition that is left out holds for every request. */
-export interface FaultMatch extends FieldValues<Record<never, never>, typeof faultConditions>, Named {}
 
 /** A fault that was added. */
 export interface FaultRule {
@@ -62,30 +30,35 @@ export interface Faults {
   readonly rules: readonly FaultRule[];
 }
 
+/** Whether a fault refuses every connection. */
+export function closesPort(
+  { kind }: Fault,
+  { times: _, forMs: __, skip = 0, ...conditions }: FaultMatch,
+): boolean {
+  const unconditional = skip === 0 && Object.values(conditions).every((value) => value === undefined);
+  return kind === 'connection-refused' && unconditional;
+}
+
 class Rule implements FaultRule {
+  /** A number that no other rule of the sandbox has. */
+  readonly id: number;
   readonly fault: Fault;
+  readonly match: FaultMatch;
   hits = 0;
   active = true;
-  readonly #match: FaultMatch;
   readonly #onEnd: (rule: Rule) => void;
   #skipped = 0;
 
-  constructor(fault: Fault, match: FaultMatch, onEnd: (rule: Rule) => void) {
+  constructor({ id, fault, match }: Pick<Rule, 'id' | 'fault' | 'match'>, onEnd: (rule: Rule) => void) {
+    this.id = id;
     this.fault = fault;
-    this.#match = match;
+    this.match = match;
     this.#onEnd = onEnd;
-  }
-
-  /** Whether it refuses every connection. */
-  get closesPort(): boolean {
-    const { times: _, forMs: __, skip = 0, ...conditions } = this.#match;
-    const unconditional = skip === 0 && Object.values(conditions).every((value) => value === undefined);
-    return this.fault.kind === 'connection-refused' && unconditional;
   }
 
   /** Whether this request meets the fault; counts it if so. */
   meets(request: ServiceRequest, random: SeededRandom): boolean {
-    const { skip = 0, probability, times = Infinity } = this.#match;
+    const { skip = 0, probability, times = Infinity } = this.match;
     if (!this.#matches(request)) return false;
     if (this.#skipped < skip) {
       this.#skipped += 1;
@@ -105,7 +78,7 @@ class Rule implements FaultRule {
   }
 
   #matches(request: ServiceRequest): boolean {
-    const { method, path, collection, when } = this.#match;
+    const { method, path, collection, when } = this.match;
     if (method !== undefined && method.toUpperCase() !== request.method) return false;
     if (typeof path === 'string' && path !== request.path) return false;
     // `search` has no memory, unlike `test` with the flags g and y.
@@ -120,7 +93,9 @@ export class FaultRules implements Faults {
   /** Called when a rule was added or has ended: a listening sandbox closes and opens its port. */
   onChange: () => void = () => {};
   #rules: Rule[] = [];
-  readonly #random: SeededRandom;
+  readonly #ended = new Recent<Rule>(100);
+  #added = 0;
+  #random: SeededRandom;
 
   constructor(seed: number) {
     this.#random = new SeededRandom(seed);
@@ -128,18 +103,23 @@ export class FaultRules implements Faults {
 
   /** Whether a listening sandbox closes its port. */
   get closesPort(): boolean {
-    return this.#rules.some((rule) => rule.closesPort);
+    return this.#rules.some(({ fault, match }) => closesPort(fault, match));
   }
 
   get rules(): readonly FaultRule[] {
     return [...this.#rules];
   }
 
-  next(fault: Fault): FaultRule {
+  /** The rules, and the last 100 that have ended, oldest first. */
+  get all(): readonly Rule[] {
+    return [...this.#ended.list(), ...this.#rules].sort((one, other) => one.id - other.id);
+  }
+
+  next(fault: Fault): Rule {
     return this.add(fault, { times: 1 });
   }
 
-  add(fault: Fault, match: FaultMatch = {}): FaultRule {
+  add(fault: Fault, match: FaultMatch = {}): Rule {
     checkFault(fault);
     checkObject(
       match,
@@ -147,15 +127,17 @@ export class FaultRules implements Faults {
       typeof match === 'function' ? '{ when: … }' : exampleOf(faultConditions),
     );
     checkValues(match, faultConditions, 'faults.add');
-    if (match.collection !== undefined) checkCollections('What a fault matches', [match.collection]);
+    if (match.collection !== undefined) checkCollections('collection', [match.collection]);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const rule = new Rule(fault, match, () => {
+    this.#added += 1;
+    const rule = new Rule({ id: this.#added, fault, match }, () => {
       globalThis.clearTimeout(timer);
       this.#rules = this.#rules.filter((other) => other !== rule);
+      this.#ended.add(rule);
       this.onChange();
     });
     if (match.forMs !== undefined && match.forMs !== Infinity) {
-      timer = globalThis.setTimeout(() => rule.remove(), match.forMs);
+      timer = globalThis.setTimeout(() => rule.remove(), Math.min(match.forMs, LONGEST_MS));
       // The end of an outage does not keep the process alive. In browsers, Workers and jsdom a timer is a number.
       if (typeof timer === 'object') timer.unref();
     }
@@ -166,6 +148,13 @@ export class FaultRules implements Faults {
 
   clear(): void {
     for (const rule of this.#rules) rule.remove();
+  }
+
+  /** As a new sandbox with this seed has it, except that no id is used again. */
+  reset(seed: number): void {
+    this.clear();
+    this.#ended.clear();
+    this.#random = new SeededRandom(seed);
   }
 
   /** The faults that a request meets: the delays first. */

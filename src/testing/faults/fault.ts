@@ -1,5 +1,6 @@
-import { suggestion } from '../../internal/suggestion.ts';
-import { checkValues, is, shown } from '../checks.ts';
+import { nearest, printable, suggestion } from '../../internal/suggestion.ts';
+import { at, checkValues, is, shown } from '../checks.ts';
+import { faultConditions } from './conditions.ts';
 import { connectionFaults } from './connection.ts';
 import { contentFaults } from './content.ts';
 import type { FaultEffect, FaultedRequest, FaultFields, FieldValues } from './define-fault.ts';
@@ -42,11 +43,26 @@ export function checkFault(fault: Fault): void {
   const kind = fault?.kind;
   const kinds = Object.keys(sandboxFaults);
   if (!kinds.includes(kind)) {
-    throw new TypeError(`There is no fault ${shown(kind)}. ${suggestion(String(kind), kinds)}`);
+    throw at('kind', new TypeError(`There is no fault ${shown(kind)}. ${suggestion(String(kind), kinds)}`));
   }
   const { required, optional }: FaultFields = sandboxFaults[kind];
   const checks = { kind: is.string, ...required, ...optional };
+  checkNoCondition(fault, checks);
   checkValues(fault, checks, `the fault ${kind}`, `${kind}.`);
   const missing = Object.keys(required).find((name) => Reflect.get(fault, name) === undefined);
-  if (missing !== undefined) throw new TypeError(`The fault ${kind} has no default for ${missing}. Pass it.`);
+  if (missing === undefined) return;
+  throw at(missing, new TypeError(`The fault ${kind} has no default for ${missing}. Pass it.`));
+}
+
+/** Throws a TypeError for a field that looks like a condition: JSON has both in one object. */
+function checkNoCondition(fault: Fault, fields: object): void {
+  const conditions = Object.keys(faultConditions);
+  for (const name of Object.keys(fault)) {
+    if (Object.hasOwn(fields, name)) continue;
+    const meant = nearest(name, [...Object.keys(fields), ...conditions]);
+    if (meant === undefined || !conditions.includes(meant)) continue;
+    const advice =
+      meant === name ? `${name} is a condition.` : `Did you mean ${meant}, which is a condition?`;
+    throw at(name, new TypeError(`${printable(name)} is not a field of the fault ${fault.kind}. ${advice}`));
+  }
 }

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   method_not_allowed: [405, 'Method not allowed'],
   not_acceptable: [406, 'Not acceptable'],
   request_in_progress: [409, 'The first request with this Idempotency-Key is still running'],
+  content_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   misdirected_request: [421, 'The request is meant for another host'],
   internal_error: [500, 'Internal error'],
@@ -53,8 +54,11 @@ export class ProblemError extends Error {
   }
 }
 
+/** How errors are written. */
+type ProblemForm = Pick<ResolvedSandboxOptions, 'problemType' | 'notFoundBody'>;
+
 /** A problem document as a response. */
-export function problemResponse(problem: Problem, options: ResolvedSandboxOptions): ServiceResponse {
+export function problemResponse(problem: Problem, options: ProblemForm): ServiceResponse {
   const response = undocumentedResponse(problem, options) ?? documentResponse(problem, options);
   return { ...response, headers: { ...response.headers, ...problem.headers }, note: { error: problem.name } };
 }
@@ -62,14 +66,14 @@ export function problemResponse(problem: Problem, options: ResolvedSandboxOption
 /** An error without a problem document: of a router that does not know the path, or of API Platform's security layer. */
 function undocumentedResponse(
   { status, detail }: Problem,
-  { problemType, notFoundBody }: ResolvedSandboxOptions,
+  { problemType, notFoundBody }: ProblemForm,
 ): ServiceResponse | undefined {
   if (status === 401 && problemType.startsWith('api-platform'))
     return jsonResponse(status, { message: detail });
   return status === 404 && notFoundBody !== undefined ? foreignResponse(status, notFoundBody) : undefined;
 }
 
-function documentResponse(problem: Problem, { problemType }: ResolvedSandboxOptions) {
+function documentResponse(problem: Problem, { problemType }: Pick<ProblemForm, 'problemType'>) {
   const { status, title, detail, violations } = problem;
   const withCodes = problemType.startsWith('api-platform');
   // JSON leaves out what is undefined.

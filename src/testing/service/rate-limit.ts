@@ -8,8 +8,11 @@ export interface QuotaState {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Counts a request of one key at a time in ms since the epoch. A rejected request is not counted. */
-type Quota = (now: number) => QuotaState;
+/**
+ * Counts the requests of one key, at a time in ms since the epoch: one, or with 0 none, which only says what is left. A
+ * rejected request is not counted.
+ */
+type Quota = (now: number, count: 0 | 1) => QuotaState;
 
 type Limits = Exclude<ResolvedSandboxOptions['rateLimit'], false>;
 
@@ -17,14 +20,15 @@ type Limits = Exclude<ResolvedSandboxOptions['rateLimit'], false>;
 function fixed({ limit, windowMs, kind }: Limits): Quota {
   let openedAt = -Infinity;
   let used = 0;
-  return (now) => {
+  return (now, count) => {
     // A clock that was turned back opens a new window too.
     if (now >= openedAt + windowMs || now < openedAt) {
+      if (count === 0) return { limit, remaining: limit };
       openedAt = kind === 'fixed' ? Math.floor(now / windowMs) * windowMs : now;
       used = 0;
     }
     if (used >= limit) return { limit, remaining: 0, retryAfterMs: openedAt + windowMs - now };
-    used += 1;
+    used += count;
     return { limit, remaining: limit - used };
   };
 }
@@ -34,7 +38,7 @@ function slidingCounter({ limit, windowMs }: Limits): Quota {
   let openedAt = 0;
   let usedBefore = 0;
   let used = 0;
-  return (now) => {
+  return (now, count) => {
     const window = Math.floor(now / windowMs) * windowMs;
     if (window !== openedAt) {
       usedBefore = window === openedAt + windowMs ? used : 0;
@@ -51,7 +55,7 @@ function slidingCounter({ limit, windowMs }: Limits): Quota {
           : openedAt + windowMs * (2 - (limit - 1) / used);
       return { limit, remaining: 0, retryAfterMs: Math.max(1, allowedAt - now) };
     }
-    used += 1;
+    used += count;
     return { limit, remaining: Math.max(0, Math.floor(limit - estimate())) };
   };
 }
@@ -59,11 +63,11 @@ function slidingCounter({ limit, windowMs }: Limits): Quota {
 function tokenBucket({ limit, windowMs }: Limits): Quota {
   let tokens = limit;
   let filledAt = Infinity;
-  return (now) => {
+  return (now, count) => {
     tokens = Math.min(limit, tokens + (Math.max(0, now - filledAt) * limit) / windowMs);
     filledAt = now;
     if (tokens < 1) return { limit, remaining: 0, retryAfterMs: ((1 - tokens) * windowMs) / limit };
-    tokens -= 1;
+    tokens -= count;
     return { limit, remaining: Math.floor(tokens) };
   };
 }
@@ -87,6 +91,13 @@ export class RateLimits {
     this.#limits = limits;
   }
 
+  /** What is left to a key; undefined without a rate limit. */
+  look(key: string, now: number): QuotaState | undefined {
+    if (this.#limits === false) return undefined;
+    const { limit } = this.#limits;
+    return this.#quotas.get(key)?.(now, 0) ?? { limit, remaining: limit };
+  }
+
   /** Counts a request of a key. A request without a valid key is not counted, and reports a full quota. */
   count(key: string | undefined, now: number): QuotaState {
     if (this.#limits === false) return { limit: UNLIMITED, remaining: UNLIMITED };
@@ -94,6 +105,6 @@ export class RateLimits {
 
     const quota = this.#quotas.get(key) ?? KINDS[this.#limits.kind](this.#limits);
     this.#quotas.set(key, quota);
-    return quota(now);
+    return quota(now, 1);
   }
 }

@@ -1,6 +1,7 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
 import { checks, type FieldKindFacts, fieldKinds } from '../../schemas/field-kinds.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
+import { at } from '../checks.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
 import type { Fields } from '../fixtures.ts';
@@ -255,13 +256,16 @@ export class Collection {
     for (const [field, value] of Object.entries(fields)) {
       const isTime = field === 'createdAt' || field === 'updatedAt';
       if (timed && isTime && typeof value === 'string' && Number.isNaN(Date.parse(value))) {
-        throw new RangeError(`${this.segment}: ${value} is not a timestamp.`);
+        throw at(field, new RangeError(`${this.segment}: ${value} is not a timestamp.`));
       }
       const kind = Object.hasOwn(kinds, field) ? kinds[field] : undefined;
       if (kind === undefined || value === null || value === undefined || checks[kind](value)) continue;
       const { pattern, expected, example }: FieldKindFacts = fieldKinds[kind];
       if (pattern !== undefined) {
-        throw new TypeError(`${this.segment}: ${field} is ${expected} such as ${JSON.stringify(example)}.`);
+        throw at(
+          field,
+          new TypeError(`${this.segment}: ${field} is ${expected} such as ${JSON.stringify(example)}.`),
+        );
       }
     }
   }

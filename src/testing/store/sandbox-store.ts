@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
-import { type Named, type OptionInputs, optional } from '../../internal/options.ts';
-import { is, resolved } from '../checks.ts';
+import { isPlainObject, type Named, type OptionInputs, optional } from '../../internal/options.ts';
+import { at, is, resolved } from '../checks.ts';
 import type { Fixtures, RecordInput, RecordOf } from '../fixtures.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
@@ -51,17 +51,19 @@ export type SandboxStore = {
   clear(): void;
 };
 
-/** Direct access to the records of a company. */
-export function createStore(company: Company): SandboxStore {
+/** Direct access to the records of a company, which is another one after each reset of the sandbox. */
+export function createStore(company: () => Company): SandboxStore {
   const stores = new Map<string, CollectionStore<{ id: string }>>(
-    collectionNames.map((name) => [name, collectionStore(company[name])]),
+    collectionNames.map((name) => [name, collectionStore(() => company()[name])]),
   );
   const store = {
     ...Object.fromEntries(stores),
     load(fixtures: Fixtures) {
       for (const [name, records = []] of Object.entries(fixtures)) {
         const target = stores.get(name);
-        if (target === undefined) throw new RangeError(`There is no collection ${name}.`);
+        if (target === undefined) throw at(name, new RangeError(`There is no collection ${name}.`));
+        if (!Array.isArray(records) || !(records as readonly unknown[]).every(isPlainObject))
+          throw at(name, new TypeError(`${name} must be an array of records.`));
         for (const record of records) target.insert(record, { visibleAfterMs: 0 });
       }
     },
@@ -73,21 +75,23 @@ export function createStore(company: Company): SandboxStore {
   return store as unknown as SandboxStore;
 }
 
-function collectionStore(collection: Collection): CollectionStore<{ id: string }> {
+function collectionStore(current: () => Collection): CollectionStore<{ id: string }> {
   const delayOf = (options: StoreWriteOptions = {}) =>
     resolved(storeWriteOptions, options, 'a write to the store').visibleAfterMs;
   return {
     get count() {
-      return collection.count;
+      return current().count;
     },
     insert(fields, options) {
       const delay = delayOf(options);
+      const collection = current();
       checkNewId(collection, fields.id);
       collection.checkFields(fields);
       return copy(collection.insert(copy(fields), delay).record);
     },
     update(id, fields, options) {
       const delay = delayOf(options);
+      const collection = current();
       const before = collection.latest(id);
       if (before === undefined) throw new RangeError(`${collection.segment}: there is no record ${id}.`);
       collection.checkFields(fields);
@@ -95,30 +99,39 @@ function collectionStore(collection: Collection): CollectionStore<{ id: string }
     },
     delete(id, options) {
       const delay = delayOf(options);
+      const collection = current();
       if (collection.latest(id) === undefined) return false;
       collection.delete(id, delay);
       return true;
     },
     get(id) {
-      const row = collection.latest(id);
+      const row = current().latest(id);
       return row === undefined ? undefined : copy(row.record);
     },
-    all: () => collection.all().map(({ record }) => copy(record)),
-    ids: () => collection.all().map(({ id }) => id),
-    lock: (id) => void collection.locked.add(id),
-    clear: () => collection.clear(),
+    all: () =>
+      current()
+        .all()
+        .map(({ record }) => copy(record)),
+    ids: () =>
+      current()
+        .all()
+        .map(({ id }) => id),
+    lock: (id) => void current().locked.add(id),
+    clear: () => current().clear(),
   };
 }
 
-function checkNewId(collection: Collection, id: unknown): void {
+/** Throws for an id that a new record cannot have. */
+export function checkNewId(collection: Collection, id: unknown): void {
   if (id === undefined) return;
   if (typeof id !== 'string' || id === '') {
-    throw new TypeError(
-      `${collection.segment}: an id is a string that is not empty, not ${JSON.stringify(id)}.`,
+    throw at(
+      'id',
+      new TypeError(`${collection.segment}: an id is a string that is not empty, not ${JSON.stringify(id)}.`),
     );
   }
   if (collection.latest(id) !== undefined)
-    throw new RangeError(`${collection.segment}: ${id} already exists.`);
+    throw at('id', new RangeError(`${collection.segment}: ${id} already exists.`));
 }
 
 /** A copy, so that a test and the store never share an object. `undefined` means left out, as in a request body. */

@@ -15,7 +15,7 @@ async function serve(...args: string[]) {
     out: (line) => out.push(line),
     log: (line) => {
       log.push(line);
-      if (line.startsWith('Listening')) listening.resolve();
+      if (line.startsWith('Listening')) setImmediate(listening.resolve);
     },
     env: {},
     colors: false,
@@ -53,6 +53,7 @@ test('sandbox prints lines for a .env file, serves, logs and stops', async () =>
   expect(await end()).toBe(0);
   expect(log.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
     expect.stringContaining('Listening'),
+    expect.stringContaining('Watch it at http://127.0.0.1:'),
     expect.stringMatching(/^GET +200 \/products\?id\[gt\]=5 \d+ records · full$/),
     expect.stringMatching(/^GET +403 \/accounts forbidden/),
     expect.stringMatching(/^GET +401 \/accounts\/x%0Ay unauthenticated/),
@@ -70,8 +71,46 @@ test('sandbox names a key for each company and permission set, other ones withou
   const other = await serve('--port', '0');
   expect(other.variable('ACCOUNTING_API_KEY')).not.toBe(variable('ACCOUNTING_API_KEY'));
   await end();
-  expect(log).toEqual([expect.stringContaining('Listening'), expect.stringContaining('0 requests')]);
+  expect(log.map((line) => line.split(' ')[0])).toEqual(['Listening', 'Watch', 'Stopped']);
 });
+
+test('sandbox escapes what a request could do to the terminal with its path, query or key', async () => {
+  const { log, variable, read } = await serve(...ARGS);
+  const url = `${variable('ACCOUNTING_BASE_URL')}/api/public/v1/products`;
+  await read(`/accounts?a${encodeURIComponent('\u001b[2J\r\nGET 200\u009b\u202e\u2028\ufeff')}=%00%7f`);
+  await fetch(url, { method: 'POST', headers: { 'Idempotency-Key': 'k\u009b1\u00ad' } });
+  expect(log.slice(2).join('')).toContain(
+    String.raw`?a\u{1b}[2J\u{d}\u{a}GET 200\u{9b}\u{202e}\u{2028}\u{feff}=\u{0}\u{7f}`,
+  );
+  expect(log.at(-1)).toContain(String.raw`key k\u{9b}1\u{ad}`);
+  expect(log.join('')).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u);
+});
+
+test.each([
+  ['--host 127.0.0.1', true, ['127.0.0.1', 'localhost', '[::1]'], ['shop.example']],
+  ['--host 127.0.0.1 --allow-host sandbox', true, ['sandbox'], ['shop.example']],
+  ['--host 0.0.0.0', false, [], []],
+  ['--host 0.0.0.0 --control', true, ['localhost'], ['sandbox', '0.0.0.0']],
+  ['--host 0.0.0.0 --control --allow-host sandbox', true, ['sandbox'], ['shop.example']],
+])(
+  'sandbox with %s serves its control: %s, for %j and not for %j',
+  async (flags, isServed, names, others) => {
+    const { log, variable } = await serve(...ARGS, ...flags.split(' '));
+    const { port } = new URL(variable('ACCOUNTING_BASE_URL'));
+    const statusFor = async (host: string, path = '/_sandbox/state') => {
+      const options = { host: '127.0.0.1', port, path, headers: { Host: `${host}:${port}` } };
+      const [response] = (await once(get(options), 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    const [, watch] = log;
+    expect(watch).toBe(isServed ? `Watch it at http://127.0.0.1:${port}/_sandbox/` : undefined);
+    for (const name of names) expect(await statusFor(name)).toBe(200);
+    for (const name of others) expect(await statusFor(name)).toBe(421);
+    if (!isServed) expect(await statusFor('127.0.0.1')).toBe(401);
+    expect(await statusFor('127.0.0.1', '/api/public/v1/accounts')).toBe(401);
+  },
+);
 
 test.each([
   ['--host 127.0.0.1', 421, undefined],
@@ -88,7 +127,12 @@ test.each([
 
 test.each([
   ['--options', '{"listbody":"member"}', 2, 'Did you mean listBody?'],
-  ['--fault', '{"kind":"disconnect","colection":"boms"}', 2, 'Did you mean collection?'],
+  [
+    '--fault',
+    '{"kind":"disconnect","colection":"boms"}',
+    2,
+    'Did you mean collection, which is a condition?',
+  ],
   ['--fixtures', '/no/such', 7, 'no file of a collection'],
   ['--service', '{"client":{},"sync":{},"sandbox":{"pageSizes":30}}', 7, 'cannot be created: pageSizes'],
 ])('sandbox rejects %s %s', async (flag, value, exitCode, message) => {

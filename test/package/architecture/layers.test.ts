@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['connector', 'faulty-fetch.ts'],
     ['sandbox.ts'],
     ['adapters'],
+    ['control'],
     ['exchange.ts'],
     ['create-state.ts', 'log.ts'],
     ['faults'],
@@ -35,9 +36,9 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['store'],
     ['keys.ts', 'options.ts'],
     ['data', 'error-body.ts'],
+    ['clock.ts'],
     [
       'checks.ts',
-      'clock.ts',
       'fixtures.ts',
       'message.ts',
       'node-modules.ts',

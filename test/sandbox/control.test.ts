@@ -1,0 +1,420 @@
+import { createSandbox, type Listening, type Sandbox, sandboxFaults } from 'accounting-data-sdk/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { call, createProduct, send as sendToService } from './support/call.ts';
+import { type Control, controlOf, Events } from './support/control.ts';
+import { rawCall } from './support/raw.ts';
+
+const NOON = '2026-01-31T12:00:00Z';
+
+let sandbox: Sandbox;
+let listening: Listening;
+let control: Control;
+
+beforeEach(async () => {
+  sandbox = createSandbox({ records: { accounts: 3, products: 2 }, clock: NOON, rateLimit: { limit: 50 } });
+  listening = await sandbox.listen({ control: true });
+  control = controlOf(listening);
+});
+afterEach(() => sandbox.close());
+
+const statusOf = async (path: string, key?: string) =>
+  (await call(sandbox, path, key === undefined ? {} : { key })).status;
+
+describe('what another user of the service does with its records', () => {
+  test('a record is created, changed and deleted, with updatedAt, and the journal says by whom', async () => {
+    sandbox.clock.advance(60_000);
+    const created = await control('POST /records/products', { name: 'Desk', salePrice: '5' });
+    created.expectStatus(201);
+    expect(created.record).toMatchObject({ id: '3', salePrice: '5.0000', updatedAt: '2026-01-31T12:01:00Z' });
+    const changed = await control('PATCH /records/products/1', { name: 'Chair', brand: null });
+    expect(changed.record).toMatchObject({ name: 'Chair', brand: null, updatedAt: '2026-01-31T12:01:00Z' });
+    // Of a read-only collection, by its segment, of the other company.
+    (await control('POST /records/account-addresses?company=other', { id: '7', city: 'Oslo' })).expectStatus(
+      201,
+    );
+    (await control('DELETE /records/accounts/2')).expectStatus(204);
+
+    const seen = await call(sandbox, '/products?updatedSince=2026-01-31T12:01:00Z');
+    expect(seen.list.map(({ name }) => name)).toEqual(['Chair', 'Desk']);
+    expect(await statusOf('/accounts/2')).toBe(404);
+    expect(sandbox.otherStore.accountAddresses.get('7')).toEqual({ id: '7', city: 'Oslo' });
+    await createProduct(sandbox, { name: 'By a key' });
+    const { changes } = (await control('GET /journal')).record;
+    expect(changes).toMatchObject([
+      { action: 'create', collection: 'products', id: '3', key: 'control', fields: ['name', 'salePrice'] },
+      { action: 'update', collection: 'products', id: '1', key: 'control', fields: ['name', 'brand'] },
+      { action: 'create', collection: 'accountAddresses', id: '7', company: 'other' },
+      { action: 'delete', collection: 'accounts', id: '2', at: '2026-01-31T12:01:00.000Z' },
+      { action: 'create', collection: 'products', key: 'full' },
+    ]);
+  });
+
+  test('a list is searched and divided, and has the changes of its collection', async () => {
+    sandbox.store.accounts.insert({ name: 'Anna Zoë' });
+    await control('PATCH /records/accounts/4', { city: 'Ede' });
+    await control('POST /records/boms', { name: 'anna' });
+    const { record } = await control('GET /records/accounts?search=anna%20z');
+    expect(record).toMatchObject({ collection: 'accounts', count: 4, found: 1, records: [{ id: '4' }] });
+    expect(record.changes).toMatchObject([{ action: 'update', id: '4' }]);
+    const part = await control('GET /records/accounts?offset=1&limit=2');
+    expect(part.record).toMatchObject({ found: 4, records: [{ id: '2' }, { id: '3' }] });
+    expect((await control('GET /records/accounts/4')).record).toMatchObject({ name: 'Anna Zoë' });
+  });
+
+  test('a write is delayed as that of a request is', async () => {
+    await control('POST /reset', { commitDelayMs: 1000, newRecords: { foundAfterMs: 5000 } });
+    await control('POST /records/boms', { id: '70' });
+    await control('PATCH /records/accounts/1', { name: 'Later' });
+    expect((await call(sandbox, '/accounts/1')).record.name).not.toBe('Later');
+    sandbox.clock.advance(1000);
+    expect((await call(sandbox, '/accounts/1')).record.name).toBe('Later');
+    expect(await statusOf('/boms/70')).toBe(404);
+    sandbox.clock.advance(4000);
+    expect(await statusOf('/boms/70')).toBe(200);
+  });
+});
+
+describe('faults', () => {
+  test('one is added with its conditions, met, counted, ended, and added again as it is shown', async () => {
+    const rule = { kind: 'status', status: 503, collection: 'boms', times: 2 };
+    const added = (await control('POST /faults', rule)).expectStatus(201);
+    expect(added.record).toEqual({ id: 1, active: true, hits: 0, rule });
+    expect([await statusOf('/accounts'), await statusOf('/boms')]).toEqual([200, 503]);
+    expect((await control('GET /state')).record.faults).toEqual([{ id: 1, active: true, hits: 1, rule }]);
+    (await control('DELETE /faults/1')).expectStatus(204);
+    expect(await statusOf('/boms')).toBe(200);
+
+    const [shown] = (await control('GET /faults')).record.faults as { rule: object; active: boolean }[];
+    expect(shown).toMatchObject({ active: false, hits: 1 });
+    expect((await control('POST /faults', shown?.rule)).record).toMatchObject({ id: 2, active: true });
+    sandbox.faults.add({ kind: 'stall' }, { path: /boms$/, when: () => false });
+    expect((await control('GET /state')).record.faults).toMatchObject([
+      {},
+      {},
+      { id: 3, rule: { kind: 'stall', path: '/boms$/', when: 'a function' } },
+    ]);
+    (await control('DELETE /faults')).expectStatus(204);
+    expect(sandbox.faults.rules).toEqual([]);
+  });
+
+  test('every kind is listed with its fields, and can be added but for one that closes the port for good', async () => {
+    const { kinds, conditions } = (await control('GET /faults')).record as {
+      kinds: Record<string, { required: Record<string, { expected: string; values?: unknown[] }> }>;
+      conditions: object;
+    };
+    expect(Object.keys(kinds)).toEqual(Object.keys(sandboxFaults));
+    expect(Object.keys(conditions)).toEqual(expect.not.arrayContaining(['when']));
+    for (const [kind, { required }] of Object.entries(kinds)) {
+      const values: Record<string, unknown> = { 'true or false': true, 'a status from 100 to 999': 503 };
+      const fields = Object.entries(required).map(([name, { expected }]) => [name, values[expected] ?? 5]);
+      const rule = { kind, ...Object.fromEntries(fields), forMs: 60_000, collection: 'boms' };
+      (await control('POST /faults', rule)).expectStatus(201);
+    }
+    const refused = await control('POST /faults', { kind: 'connection-refused' });
+    expect(refused.expectProblem(422, 'validation_failed').record.violations).toMatchObject([
+      { propertyPath: 'forMs' },
+    ]);
+    await control('DELETE /faults');
+    await control('POST /faults', { kind: 'connection-refused', forMs: 30 }).catch(() => undefined);
+    await listening.ready();
+    await expect.poll(() => statusOf('/accounts').catch(() => undefined)).toBe(200);
+  });
+});
+
+describe('the log', () => {
+  test('has each request with its response, its bodies as they were sent, and the quota that was left', async () => {
+    const body = '{"name":"Desk","weightKg":12345678901234567.89}';
+    await createProduct(sandbox, body, { idempotencyKey: 'k-1' });
+    const { text } = await rawCall(
+      listening,
+      `GET /_sandbox/requests HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    ).response;
+    expect(text).toContain(`"body":${body},"bodyBytes":${body.length}`);
+    const { requests, last } = (await control('GET /requests')).record;
+    expect([last, requests]).toEqual([
+      1,
+      [
+        expect.objectContaining({
+          number: 1,
+          method: 'POST',
+          url: '/api/public/v1/products',
+          key: 'full',
+          idempotencyKey: 'k-1',
+          at: '2026-01-31T12:00:00.000Z',
+          status: 201,
+          quota: { limit: 50, remaining: 49 },
+          response: expect.objectContaining({
+            sent: 'whole',
+            body: expect.objectContaining({ id: '3', name: 'Desk' }),
+            headers: expect.objectContaining({ 'X-RateLimit-Remaining': '49' }),
+          }),
+        }),
+      ],
+    ]);
+    expect(JSON.stringify(requests)).not.toContain(sandbox.keys.full);
+    await call(sandbox, '/accounts?id[gt]=1&id[gt]=2');
+    const after = (await control('GET /requests?after=1&bodies=false')).record;
+    expect(after).toMatchObject({ last: 2, requests: [{ number: 2, records: 1 }] });
+    expect(JSON.stringify(after)).toContain('?id[gt]=1&id[gt]=2"');
+    expect(JSON.stringify(after)).not.toContain('ids');
+    expect((await control('GET /requests/2')).record).toMatchObject({ ids: ['3'] });
+    (await control('DELETE /requests')).expectStatus(204);
+    expect((await control('GET /requests')).record).toEqual({ last: 2, requests: [] });
+    expect([sandbox.count(), sandbox.journal]).toEqual([0, []]);
+  });
+
+  test('has the first 64 kB of a large body', async () => {
+    await createProduct(sandbox, JSON.stringify({ description: 'é'.repeat(100_000) }));
+    const { body, bodyBytes, response } = (await control('GET /requests/1')).record;
+    expect(bodyBytes).toBe(200_018);
+    for (const text of [body, (response as { body: unknown }).body]) {
+      expect(text).toMatch(/^\{".*é{10}/);
+      expect(Buffer.byteLength(String(text))).toBeLessThanOrEqual(65_538);
+    }
+  });
+
+  test.each([
+    [
+      { kind: 'lost-response', committed: true },
+      { status: 200, response: { sent: 'nothing' } },
+    ],
+    [{ kind: 'disconnect', in: 'body' }, { response: { sent: 'partly' } }],
+    [{ kind: 'slow-body', bytes: 400, everyMs: 1 }, { response: { sent: 'slowly' } }],
+    [{ kind: 'stall' }, { status: 200, response: { sent: 'nothing' } }, true],
+    [{ kind: 'delay', ms: 60_000 }, { status: 200, response: null }, true],
+  ])(
+    'says what became of a response with the fault %j, and when it ended',
+    async (fault, shown, lasts = false) => {
+      await control('POST /faults', { ...fault, times: 1 });
+      const stop = new AbortController();
+      const sent = sendToService(sandbox, '/accounts', { signal: stop.signal });
+      const ended = sent.then((response) => response.text()).catch(() => {});
+      const last = async () => ((await control('GET /requests')).record.requests as unknown[]).at(-1);
+      if (lasts) {
+        await expect.poll(last).toMatchObject({ fault: fault.kind, durationMs: null });
+        stop.abort();
+      }
+      await ended;
+      await expect.poll(last).toMatchObject({ ...shown, durationMs: expect.any(Number) });
+    },
+  );
+
+  test('follows the requests as events, and continues where a reader was', async () => {
+    await call(sandbox, '/accounts');
+    const events = await Events.open(listening, '?bodies=false');
+    await createProduct(sandbox, '{\n"name": "Desk"\r\n}');
+    const first = await events.next();
+    expect(first).toMatchObject({ event: 'request', data: { number: 2, status: 201 } });
+    expect(first.data).not.toHaveProperty('body');
+    let last = first;
+    while ((last.data as { durationMs: unknown }).durationMs === null) last = await events.next();
+    await control('POST /faults', { kind: 'stall', collection: 'budgets' });
+    expect(await events.next()).toMatchObject({ event: 'state' });
+    events.close();
+
+    await call(sandbox, '/boms/1');
+    const again = await Events.open(listening, '', { 'Last-Event-ID': last.id });
+    expect(await again.next()).toMatchObject({ event: 'request', data: { number: 3, path: /boms/ } });
+    const all = await Events.open(listening, '?after=0');
+    expect(await all.next()).toMatchObject({ data: { number: 1 } });
+    expect(await all.next()).toMatchObject({ data: { number: 2, body: { name: 'Desk' } } });
+    const restarted = await Events.open(listening, '', { 'Last-Event-ID': 'another:99' });
+    expect(await restarted.next()).toMatchObject({ data: { number: 1 } });
+    await control('POST /reset');
+    for (const { event } of [await restarted.next(), await restarted.next(), await restarted.next()])
+      if (event === 'cleared') return;
+    throw new Error('A reset is no event.');
+  });
+});
+
+describe('the service', () => {
+  test('shows its state', async () => {
+    await call(sandbox, '/accounts');
+    const { record } = await control('GET /state');
+    const key = (name: keyof Sandbox['keys'], more: object) => ({ key: sandbox.keys[name], ...more });
+    expect(record).toMatchObject({
+      clock: { now: '2026-01-31T12:00:00.000Z' },
+      requests: 1,
+      keys: {
+        full: key('full', { access: 'full', quota: { limit: 50, remaining: 49 } }),
+        readOnly: key('readOnly', { access: 'read', quota: { limit: 50, remaining: 50 } }),
+        productsOnly: key('productsOnly', { collections: ['products'] }),
+        revoked: key('revoked', { isRevoked: true, quota: null }),
+        otherCompany: key('otherCompany', { company: 'other' }),
+      },
+      records: { main: { accounts: 3, products: 2, boms: 0 }, other: { accounts: 0 } },
+      options: { pageSize: 30, order: 'id-asc', clock: NOON, rateLimit: { limit: 50 }, fixtures: null },
+    });
+    const { options } = (await control('GET /options')).record;
+    expect(options).toContainEqual({
+      name: 'rateLimit.limit',
+      value: 50,
+      default: 10_000,
+      expected: 'a whole number of at least 1',
+    });
+    expect(options).toContainEqual(expect.objectContaining({ name: 'ids.form', values: expect.any(Array) }));
+  });
+
+  test('its clock is moved and stopped', async () => {
+    const now = async (change: object) => (await control('POST /clock', change)).record.now;
+    expect(await now({ advanceMs: 3_600_000 })).toBe('2026-01-31T13:00:00.000Z');
+    expect(await now({ set: '2026-03-01', advanceMs: -1000 })).toBe('2026-02-28T23:59:59.000Z');
+    const running = createSandbox();
+    const port = controlOf(await running.listen({ control: true }));
+    const { now: stopped } = (await port('POST /clock', { freeze: true })).record;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(new Date(running.clock.now()).toISOString()).toBe(stopped);
+    await running.close();
+  });
+
+  test('keys are issued and revoked', async () => {
+    const grant = { access: 'read', collections: ['accounts'] };
+    const issued = (await control('POST /keys', grant)).expectStatus(201).record;
+    const key = String(issued.key);
+    expect([issued.name, await statusOf('/accounts', key), await statusOf('/boms', key)]).toEqual([
+      'key-7',
+      200,
+      403,
+    ]);
+    (await control(`DELETE /keys/${key}`)).expectStatus(204);
+    expect(await statusOf('/accounts', key)).toBe(401);
+    (await control(`DELETE /keys/${key}`)).expectNotFound();
+  });
+
+  test('another quota begins for every key, and that of the options again', async () => {
+    await control('POST /quota', { limit: 2 });
+    for (const status of [200, 200, 429]) expect(await statusOf('/accounts')).toBe(status);
+    (await control('DELETE /quota')).expectStatus(204);
+    const { headers } = await call(sandbox, '/accounts');
+    expect(headers.get('x-ratelimit-remaining')).toBe('49');
+  });
+
+  test.each(['over HTTP', 'from code'])('a reset %s is a new service with the same keys', async (how) => {
+    const { store, clock, keys } = sandbox;
+    const before = store.accounts.all();
+    const reset = async (changes?: object) => {
+      if (how === 'from code') sandbox.reset(changes);
+      else (await control('POST /reset', changes)).expectStatus(200);
+    };
+    await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'k' });
+    store.accounts.clear();
+    clock.advance(60_000);
+    sandbox.revokeKey(keys.full);
+    const issued = sandbox.issueKey();
+    sandbox.faults.add({ kind: 'status', status: 503 });
+    await reset();
+    expect([sandbox.count(), sandbox.journal, sandbox.faults.rules]).toEqual([0, [], []]);
+    expect([store.accounts.all(), clock.now()]).toEqual([before, Date.parse(NOON)]);
+    expect([await statusOf('/accounts'), await statusOf('/accounts', issued)]).toEqual([200, 401]);
+    expect((await createProduct(sandbox, { name: 'Chair' }, { idempotencyKey: 'k' })).record).toMatchObject({
+      id: '3',
+      name: 'Chair',
+    });
+
+    await reset({ pageSize: 1, seed: 9, fixtures: { boms: [{ id: '70' }] } });
+    expect((await call(sandbox, '/accounts')).list).toHaveLength(1);
+    expect([store.boms.ids(), sandbox.keys.full]).toEqual([['70'], keys.full]);
+    // Options count until the next reset.
+    await reset({});
+    expect([(await call(sandbox, '/accounts')).list.length, store.boms.count]).toEqual([3, 0]);
+  });
+
+  test('a reset that is rejected changes nothing', async () => {
+    sandbox.store.accounts.delete('1');
+    for (const change of [
+      { pageSizes: 1 },
+      { clock: {} },
+      { clock: { now: 5 } },
+      { clock: 'someday' },
+      { records: 1_000_000 },
+      { otherRecords: { products: 1e9 } },
+      { fixtures: [] },
+      { fixtures: { bom: [] } },
+      { fixtures: { boms: {} } },
+      { fixtures: { boms: [5] } },
+      { fixtures: { boms: [{ id: '1' }, { id: '1' }] } },
+      // A page that was let in must not read files.
+      { fixtures: '/etc' },
+      { rateLimit: null },
+    ]) {
+      const { record } = (await control('POST /reset', change)).expectProblem(422, 'validation_failed');
+      expect(record.violations).toMatchObject([{ propertyPath: expect.stringMatching(/./) }]);
+      expect(sandbox.store.accounts.ids()).toEqual(['2', '3']);
+    }
+  });
+});
+
+test.each<[request: string, body: unknown, status: number, named: string]>([
+  ['POST /faults', { kind: 'losst-response', committed: true }, 422, 'kind: There is no fault'],
+  ['POST /faults', { kind: 'lost-response' }, 422, 'committed: The fault lost-response has no default'],
+  ['POST /faults', { kind: 'stall', tmes: 1 }, 422, 'tmes: tmes is not a field'],
+  ['POST /faults', { kind: 'stall', times: 0 }, 422, 'times: times must be'],
+  [
+    'POST /faults',
+    { kind: 'stall', collection: 'bom' },
+    422,
+    'collection: collection: there is no collection',
+  ],
+  ['POST /faults', { kind: 'status', status: 99 }, 422, 'status.status: status.status must be'],
+  ['POST /faults', '{"kind":', 400, 'not JSON'],
+  ['POST /faults', '[]', 400, 'JSON object'],
+  ['POST /faults', 'null', 400, 'JSON object'],
+  ['DELETE /faults/7', undefined, 404, 'no fault 7'],
+  ['GET /records/bom', undefined, 404, 'no collection "bom". Did you mean boms?'],
+  ['GET /records/boms/7', undefined, 404, 'boms has no record'],
+  ['GET /records/boms?company=third', undefined, 422, 'company: company must be'],
+  ['GET /records/boms?limit=0', undefined, 422, 'limit: limit must be'],
+  ['POST /records/products', { salePrice: 5 }, 422, 'salePrice: products: salePrice is money'],
+  [
+    'POST /records/products',
+    { updatedAt: 'someday' },
+    422,
+    'updatedAt: products: someday is not a timestamp',
+  ],
+  ['POST /records/accounts', { id: '1' }, 422, 'id: accounts: 1 already exists'],
+  ['POST /records/accounts', { id: 4 }, 422, 'id: accounts: an id is a string'],
+  ['PATCH /records/accounts/1', { id: '2' }, 422, 'id: The id of a record cannot be changed'],
+  ['PATCH /records/accounts/9', {}, 404, 'accounts has no record'],
+  ['DELETE /records/accounts/9', undefined, 404, 'accounts has no record'],
+  ['DELETE /records/accounts/%E0%A4%A', undefined, 400, 'percent-encoded'],
+  ['POST /clock', { set: 'someday' }, 422, 'set: "someday" is not a timestamp'],
+  ['POST /clock', { advanceMs: 1e17 }, 422, 'advanceMs: The clock cannot move so far'],
+  ['POST /clock', { advance: 1 }, 422, 'advance: advance is not an option of the clock'],
+  ['POST /keys', { access: 'all' }, 422, 'access: access must be'],
+  ['POST /keys', { collections: ['bom'] }, 422, 'collections: collections: there is no collection bom'],
+  ['DELETE /keys/x', undefined, 404, 'did not issue'],
+  ['POST /quota', { limit: 0 }, 422, 'limit: limit must be'],
+  ['GET /requests?after=x', undefined, 422, 'after: after must be'],
+  ['GET /requests/99', undefined, 404, 'no request 99'],
+  ['GET /events?bodies=perhaps', undefined, 422, 'bodies: bodies must be'],
+  ['GET /stat', undefined, 404, 'nothing at'],
+  ['PUT /state', {}, 405, 'PUT is not possible'],
+])('%s with %j is a problem document (%i) that names what is wrong', async (request, body, status, named) => {
+  const response = await control(request, body);
+  expect([response.status, response.mediaType]).toEqual([status, 'application/problem+json']);
+  const { violations, detail } = response.record as {
+    violations?: { propertyPath: string }[];
+    detail: string;
+  };
+  const [field] = violations ?? [];
+  expect(field === undefined ? detail : `${field.propertyPath}: ${detail}`).toContain(named);
+  expect([await statusOf('/accounts'), sandbox.journal, sandbox.faults.rules]).toEqual([200, [], []]);
+});
+
+test.each([4_194_305, 10_000_000])(
+  'a body of %i bytes is rejected, with and without Content-Length',
+  async (size) => {
+    const body = JSON.stringify({ name: 'x'.repeat(size) });
+    const rejected = await control('POST /records/accounts', body);
+    expect(rejected.expectProblem(413, 'content_too_large').record.detail).toContain('at most 4194304 bytes');
+    const stream = new Blob([body]).stream();
+    const init = {
+      method: 'POST',
+      body: stream,
+      duplex: 'half',
+      headers: { 'Content-Type': 'application/json' },
+    };
+    const streamed = await fetch(`${listening.url}/_sandbox/records/accounts`, init as RequestInit);
+    expect([streamed.status, await statusOf('/accounts')]).toEqual([413, 200]);
+  },
+);
