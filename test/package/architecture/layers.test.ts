@@ -37,15 +37,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['keys.ts', 'options.ts'],
     ['data', 'error-body.ts'],
     ['clock.ts'],
-    [
-      'checks.ts',
-      'fixtures.ts',
-      'message.ts',
-      'node-modules.ts',
-      'recent.ts',
-      'time-zone.ts',
-      'wait.ts',
-    ],
+    ['checks.ts', 'fixtures.ts', 'message.ts', 'node-modules.ts', 'recent.ts', 'time-zone.ts', 'wait.ts'],
   ],
 };
 
