@@ -1,5 +1,5 @@
 import type { ClientContext } from './collections/context.ts';
-import { type CollectionName, collectionNames, collections } from './collections/index.ts';
+import { type CollectionName, collectionNames } from './collections/index.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, events, type Listeners, type Logger } from './events.ts';
 import { checkObject, given, resolved, schema } from './input/checks.ts';
@@ -247,7 +247,6 @@ export function resolveOptions(options: ClientOptions): ResolvedClient {
       userAgent: userAgent(own.appInfo),
       listeners: combineListeners(own.on, logger),
       rateLimiter,
-      checkedCollections: [collections.accounts.segment, collections.products.segment],
     },
     ids,
     checkIds,

@@ -16,8 +16,7 @@ import { type ReadFor, RecordReader } from '../schemas/record-reader.ts';
 import type { StandardSchema } from '../schemas/standard-schema.ts';
 import { idOf } from '../schemas/validate.ts';
 import { kindOfSchema, zodFields } from '../schemas/zod-fields.ts';
-import { callSettings, type RunCallOptions } from '../transport/call-options.ts';
-import { signOfError } from '../transport/outage.ts';
+import type { RunCallOptions } from '../transport/call-options.ts';
 import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { checkedQuery } from './list-query.ts';
@@ -55,11 +54,6 @@ export function createCollection(
     parameters: client.lists.parameters ?? {},
     list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'caller'),
     lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'caller'),
-    async isServiceDown(error, options) {
-      if (signOfError(error) === undefined) return false;
-      const call = { template: `/${segment}`, settings: callSettings(settings, options), options };
-      return await client.transport.isDown(call);
-    },
     keyDigest: (salt) => client.transport.keyDigest(salt),
     inRun: (event, work) => listeners.inRun?.(event, work) ?? work(),
     warn: (text) => listeners.collectionWarning?.(segment, text),

@@ -41,7 +41,6 @@ export function listSource(
     method: 'GET',
     path: [segment],
     template: `/${segment}`,
-    isList: true,
     settings: callSettings(context.settings, options),
   } as const;
 

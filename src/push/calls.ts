@@ -5,7 +5,7 @@ import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import type { LookUp, RecordRow } from '../reading/source.ts';
 import type { RunCallOptions } from '../transport/call-options.ts';
-import { outageDelayMs, signOfError } from '../transport/outage.ts';
+import { isOutageError } from '../transport/outage.ts';
 import {
   afterWrite,
   type Kind,
@@ -66,8 +66,8 @@ export class Calls {
 
   /** A read is sent again in an outage. */
   async lookUp(id: string): Promise<LookUp<AnyProduct>> {
-    const { maxOutageMs, writes } = this.#options;
-    return await this.#run((options) => writes.lookUp(id, { ...options, maxOutageMs }));
+    const { list, writes } = this.#options;
+    return await this.#run((options) => writes.lookUp(id, { ...options, outage: list.outage }));
   }
 
   /** The same, but an error of this product alone is returned. */
@@ -124,12 +124,12 @@ export class Calls {
 
   async #run<V>(work: (options: RunCallOptions) => Promise<V>): Promise<V> {
     await this.#outage;
-    const startedAt = monotonicMs();
+    const { call, list } = this.#options;
     try {
-      return await work({ ...this.#options.call, onWait: this.#results.wait });
+      return await work({ ...call, outage: list.outage.noting, onWait: this.#results.wait });
     } catch (error) {
-      const isSign = isAccountingError(error) && signOfError(error) !== undefined;
-      if (isSign && !(await this.#untilUp(error, startedAt))) this.#alone.add(error);
+      if (isAccountingError(error) && isOutageError(error) && !(await this.#untilUp(error)))
+        this.#alone.add(error);
       throw error;
     } finally {
       this.#endedAt = monotonicMs();
@@ -137,27 +137,41 @@ export class Calls {
   }
 
   /**
-   * After a sign of an outage, all calls wait until a list responds. Resolves to whether the service was down. Rejects with
-   * the error after `maxOutageMs`, counted from the beginning of the call that failed.
+   * After a sign of an outage, all calls wait until the list responds. Resolves to whether the service was down. Rejects
+   * with the error after `maxOutageMs`.
    */
-  async #untilUp(error: unknown, since: number): Promise<boolean> {
-    this.#outage ??= this.#waitForService(error, since).finally(() => {
+  async #untilUp(error: unknown): Promise<boolean> {
+    this.#outage ??= this.#waitForService(error).finally(() => {
       this.#outage = undefined;
     });
     return await this.#outage;
   }
 
-  async #waitForService(error: unknown, since: number): Promise<boolean> {
-    const { call, list, maxOutageMs, source } = this.#options;
+  async #waitForService(error: unknown): Promise<boolean> {
+    const { list, signal, writes } = this.#options;
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    if (retryAfterMs > (list.maxWaitMs ?? 0)) return this.#giveUp(error);
+    if (retryAfterMs > Math.min(list.maxWaitMs ?? 0, list.outage.leftMs)) return this.#giveUp(error);
     if (retryAfterMs > 0) await this.#wait(retryAfterMs);
-    let failures = 0;
-    while (await source.isServiceDown(error, call)) {
-      if (monotonicMs() - since >= maxOutageMs) return this.#giveUp(error);
-      await this.#wait(outageDelayMs(++failures));
+    let hasWaited = retryAfterMs > 0;
+    const onWait = (waitMs: number | undefined) => {
+      hasWaited = true;
+      this.#results.wait(waitMs);
+    };
+    const once = {
+      ...list,
+      signal,
+      onWait,
+      retry: { maxAttempts: 1 },
+      pagination: 'page',
+      prefetch: 0,
+    } as const;
+    try {
+      for await (const _ of writes.list({}, once)) break;
+    } catch {
+      signal?.throwIfAborted();
+      return this.#giveUp(error);
     }
-    return failures > 0 || retryAfterMs > 0;
+    return hasWaited;
   }
 
   #giveUp(error: unknown): never {

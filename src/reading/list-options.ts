@@ -2,6 +2,7 @@ import { is, type Named, type OptionInputs, option, optional, withDefaults } fro
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { type ListOptions, paginationOptions } from '../pagination/list-options.ts';
 import { callOptions, type RunCallOptions, requestOptions } from '../transport/call-options.ts';
+import { OutageClock, type OutageView } from '../transport/outage-clock.ts';
 
 /** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
 const MAX_OUTAGE_MS = 120_000;
@@ -16,11 +17,11 @@ export const readOptions = {
   /** How a failed call is sent again. `false` for one attempt; a 429 is waited for anyway. Default: the client's. */
   retry: optional(callOptions.retry),
   /**
-   * How long a call may fail because the service is down, in ms: failed connections, timeouts, 502, 503 and 504, and a
-   * 500 if a list of another collection fails too. Until then it is sent again, after its own retries, and `onProgress`
-   * reports that the run waits. Then its collection fails. If a list of another collection fails too, all collections of
-   * the tenant stop. The retries of a call, up to 15 seconds by default, are never cut short. Default: 120,000; 0 waits for
-   * nothing but these.
+   * How long the service may be down, in ms, from the first failure on: lost connections, timeouts, 500, 502 to 504, 520 to
+   * 527, and a page in place of JSON. After its own retries a call waits, and other collections are read. If one of them gets
+   * a response, the call is sent once more, and if that fails too, its collection fails alone. If none does, `onProgress`
+   * reports that the run waits, and it fails when this time is over; at once for a Retry-After beyond it. The retries of a
+   * call, up to 15 seconds by default, are never cut short. Default: 120,000; 0 waits for nothing but these.
    */
   maxOutageMs: option(is.durationFrom(0), MAX_OUTAGE_MS),
   /** Further request headers. `Cache-Control: no-cache` is sent unless you name that one. */
@@ -39,6 +40,8 @@ export interface ReadOptions extends OptionInputs<typeof readOptions>, Named {}
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
 export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {
   readonly maxOutageMs: number;
+  /** The clock of the run. */
+  readonly outage: OutageView;
 }
 
 export interface KeepInvalid {
@@ -60,6 +63,7 @@ export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>
   const { headers, ...own } = withDefaults(readOptions, options);
   return {
     ...own,
+    outage: new OutageClock(own.maxOutageMs).view(),
     signal: options.signal,
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(headers) },

@@ -79,8 +79,6 @@ export interface RunSource<T extends { id: string }> {
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   lookUp(id: string, settings: RunCallOptions & KeepInvalid): Promise<LookUp<T>>;
-  /** Whether a call failed with this error because the service is down, so that no other call would succeed. */
-  isServiceDown(error: unknown, settings: RunCallOptions): Promise<boolean>;
   /** Identifies the service and its key; undefined if they are not known. Asks for the key, sends nothing. */
   keyDigest(salt: string): Promise<string | undefined>;
   /** Carries out a run inside the listeners of the client. */

@@ -11,13 +11,14 @@ import { waitingUntil } from '../reading/waiting.ts';
 import { type Evidence, evidenceOf } from '../reports/evidence.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import { CallStopped, type WaitReason } from '../transport/call-options.ts';
+import type { OutageView } from '../transport/outage-clock.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { confirmDeletions, unconfirmedWarning } from './deletions.ts';
 import { Pause } from './limit/pause.ts';
 import type { RunLimit } from './limit/run-limit.ts';
 import { beginListing, type Listing } from './listing.ts';
-import { isServiceDown, lookUp } from './look-up.ts';
+import { lookUp } from './look-up.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { committed, delivering, modeOf, progressOf, removed, reportOf } from './run-report.ts';
 import {
@@ -67,6 +68,8 @@ export class CollectionRun<T extends { id: string }> {
   readonly #context: RunContext;
   readonly #checkpoints: Checkpoints;
   readonly pause: Pause;
+  /** The outage clock of the tenant, if there is one. */
+  outage: OutageView | undefined;
   state: RunState;
   #listing: Listing | undefined;
   /** The state in the last batch. */
@@ -164,11 +167,6 @@ export class CollectionRun<T extends { id: string }> {
     this.pause.inTime();
   }
 
-  /** Whether the run failed because the service is down, so that no other collection can be read either. */
-  isServiceDown(error: unknown): Promise<boolean> {
-    return isServiceDown(this.#source, error, this.#settings);
-  }
-
   report(): CollectionReport {
     const { exceededLimit } = this.pause;
     return { collection: this.collection, ...reportOf(this.state, this.#context.others?.()), exceededLimit };
@@ -197,7 +195,9 @@ export class CollectionRun<T extends { id: string }> {
 
   get #settings(): ReadSettings {
     const { signal, beforeAttempt } = this.pause;
-    return { ...this.#context.options.settings, signal, beforeAttempt, onWait: this.#onWait };
+    const { settings } = this.#context.options;
+    const { outage = settings.outage } = this;
+    return { ...settings, outage, signal, beforeAttempt, onWait: this.#onWait };
   }
 
   /** Reports that the run waits, for the service or for the database of the copy. */

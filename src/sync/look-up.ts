@@ -3,6 +3,7 @@ import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { forEach } from '../internal/for-each.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import type { LookUp, RunSource } from '../reading/source.ts';
+import { isOutageError } from '../transport/outage.ts';
 import type { Seen } from './pass.ts';
 
 /** What a request for one record shows. An error of it alone, such as a 403 of an archived record, shows nothing. */
@@ -30,14 +31,35 @@ export async function lookUp<T extends { id: string }>(
   id: string,
   settings: ReadSettings,
 ): Promise<Finding<T>> {
+  const once = { ...settings, outage: settings.outage.noting };
+  const found = await requestOf(source, id, once);
+  if (!isOutageError(found)) return found;
+  await waitForList(source, settings);
+  // The service works: what fails again fails because of this record.
+  return await requestOf(source, id, { ...once, retry: { ...settings.retry, maxAttempts: 1 } });
+}
+
+async function requestOf<T extends { id: string }>(
+  source: RunSource<T>,
+  id: string,
+  settings: ReadSettings,
+): Promise<Finding<T>> {
   settings.signal?.throwIfAborted();
   try {
     return await source.lookUp(id, settings);
   } catch (error) {
     const isAboutKey = isKeyRejected(error) || isAccountingError(error, 'rate_limited');
-    if (!isAccountingError(error) || isAboutKey || (await isServiceDown(source, error, settings)))
-      throw error;
+    if (!isAccountingError(error) || isAboutKey) throw error;
     return error;
+  }
+}
+
+/** Waits until the list of a collection responds. Rejects if the service is down for too long. */
+async function waitForList(source: RunSource<{ id: string }>, settings: ReadSettings): Promise<void> {
+  try {
+    for await (const _ of source.list({}, { ...settings, pagination: 'page', prefetch: 0 })) break;
+  } catch (error) {
+    if (settings.signal?.aborted || isOutageError(error)) throw error;
   }
 }
 
@@ -57,13 +79,4 @@ export async function lookUpAll<T extends { id: string }>(
 
 function rowOf({ record, invalid }: LookUp<{ id: string }>): CopyRow | undefined {
   return copyRows(record === undefined ? [] : [record], invalid === undefined ? [] : [invalid])[0];
-}
-
-/** Whether a request failed because the service is down. */
-export function isServiceDown(
-  source: Pick<RunSource<{ id: string }>, 'isServiceDown'>,
-  error: unknown,
-  { headers, timeoutMs, signal, beforeAttempt }: ReadSettings,
-): Promise<boolean> {
-  return source.isServiceDown(error, { headers, timeoutMs, signal, beforeAttempt });
 }

@@ -7,6 +7,8 @@ import type { AnySource } from '../reading/source.ts';
 import { type Evidence, verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
+import { isOutageError } from '../transport/outage.ts';
+import { OutageClock } from '../transport/outage-clock.ts';
 import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { planRound } from './limit/round.ts';
@@ -14,6 +16,7 @@ import { RunLimit } from './limit/run-limit.ts';
 import { couldRead, evidenceAfter } from './run-state.ts';
 import type { ResolvedSync } from './sync-options.ts';
 import type { OpenTarget } from './target.ts';
+import { Turns } from './turns.ts';
 
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
@@ -25,7 +28,7 @@ export class TenantRun {
   #copy: OpenTarget | undefined;
   readonly #stop = new AbortController();
   readonly #consumer = new Semaphore(1);
-  readonly #collections: Semaphore;
+  readonly #outage: OutageClock;
   readonly #limit: RunLimit | undefined;
   readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
@@ -35,7 +38,7 @@ export class TenantRun {
 
   constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
     this.#options = options;
-    this.#collections = new Semaphore(options.concurrency);
+    this.#outage = new OutageClock(options.settings.maxOutageMs);
     this.#limit = options.stopAfter && new RunLimit(options.stopAfter);
     const { signal } = this.#stop;
     const copy = () => this.#copy as OpenTarget;
@@ -132,19 +135,26 @@ export class TenantRun {
   }
 
   async #runLevels(levels: readonly (readonly AnyCollectionRun[])[]): Promise<void> {
-    const limit = this.#limit;
-    for (const level of levels) {
-      const running: Promise<void>[] = [];
-      for (const run of level) {
-        const one = this.#collections.run(() => this.#runOne(run));
-        running.push(one);
+    const runs = levels.flatMap((runs, level) => runs.map((run) => ({ run, level })));
+    const { concurrency } = this.#options;
+    const turns = new Turns(
+      runs.map(({ level }) => level),
+      {
         // Until the first batch, which no limit prevents, collections are read one at a time, so that none is paused
         // because of one that turns out to be forbidden.
-        if (limit !== undefined) await Promise.race([one, limit.firstBatch]);
-      }
-      // Even if a parent failed: what its children contain is right anyway.
-      await Promise.all(running);
-    }
+        most: this.#limit === undefined ? concurrency : 1,
+        signal: this.#stop.signal,
+        changed: () => this.#outage.changed(),
+      },
+    );
+    this.#limit?.firstBatch.then(() => turns.allow(concurrency));
+    const one = async (run: AnyCollectionRun, position: number) => {
+      run.outage = this.#outage.view(turns.way(position));
+      await turns.begin(position).catch(() => undefined);
+      await this.#runOne(run);
+      turns.end(position);
+    };
+    await Promise.all(runs.map(({ run }, position) => one(run, position)));
   }
 
   async #runRound(): Promise<void> {
@@ -180,7 +190,7 @@ export class TenantRun {
         isOfConsumer = false;
       }
     } catch (error) {
-      await this.#fail(run, error, isOfConsumer);
+      this.#fail(run, error, isOfConsumer);
     }
   }
 
@@ -195,13 +205,15 @@ export class TenantRun {
     });
   }
 
-  async #fail(run: AnyCollectionRun, error: unknown, isOfConsumer: boolean): Promise<void> {
+  #fail(run: AnyCollectionRun, error: unknown, isOfConsumer: boolean): void {
     const { signal } = this.#stop;
-    const reason = isOfConsumer || signal.aborted ? undefined : await this.#stopReason(run, error);
+    const reason = isOfConsumer ? undefined : this.#stopReason(error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (signal.aborted) return;
-    if (error instanceof CallStopped) return run.end('paused');
-
+    if (error instanceof CallStopped) {
+      run.end('paused');
+      return;
+    }
     this.#errors.set(run, error);
     run.end(!isOfConsumer && isForbidden(error) ? 'forbidden' : 'failed');
     if (reason === undefined) return;
@@ -210,10 +222,9 @@ export class TenantRun {
   }
 
   /** Why no other collection would succeed either. */
-  async #stopReason(run: AnyCollectionRun, error: unknown): Promise<'key_rejected' | 'outage' | undefined> {
+  #stopReason(error: unknown): 'key_rejected' | 'outage' | undefined {
     if (isAccountingError(error, 'unauthenticated')) return 'key_rejected';
-    const isDown = await run.isServiceDown(error).catch(() => false);
-    return isDown ? 'outage' : undefined;
+    return this.#outage.isOver && isOutageError(error) ? 'outage' : undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   withDefaults,
 } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { OutageView } from './outage-clock.ts';
 import { checkHeaders } from './request-headers.ts';
 
 export const retryOptions = {
@@ -87,10 +88,6 @@ export type RetryPolicy = ResolvedOptions<typeof retryOptions>;
 
 export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 'retry'> {
   readonly retry: RetryPolicy;
-  /** How long a call is sent again while the service is down; 0 outside of `sync`, `push` and the command. */
-  readonly maxOutageMs: number;
-  /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */
-  readonly beforeAttempt?: (() => void) | undefined;
 }
 
 /** Another attempt must not be sent. */
@@ -98,9 +95,10 @@ export class CallStopped extends Error {}
 
 /** Options of the calls of a run, such as a sync. Users cannot set them: no method knows their names. */
 export interface RunCallOptions extends RequestOptions {
-  /** How long a call is sent again while the service is down. */
-  readonly maxOutageMs?: number | undefined;
-  readonly beforeAttempt?: CallSettings['beforeAttempt'];
+  /** Outlasts outages of the service. */
+  readonly outage?: OutageView | undefined;
+  /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */
+  readonly beforeAttempt?: (() => void) | undefined;
   /** Called before the call waits: for how long, in ms, if that is known, and why. */
   readonly onWait?: ((waitMs: number | undefined, reason: WaitReason) => void) | undefined;
 }
@@ -108,7 +106,6 @@ export interface RunCallOptions extends RequestOptions {
 /** The options of a client or of one call, already checked, over other settings or the defaults. */
 export function callSettings(settings: Partial<CallSettings>, options: RunCallOptions): CallSettings {
   const { retry, ...own } = withDefaults(callOptions, options, settings);
-  const { maxOutageMs = settings.maxOutageMs ?? 0, beforeAttempt = settings.beforeAttempt } = options;
   const policy = withDefaults(retryOptions, retry === false ? { maxAttempts: 1 } : retry, settings.retry);
-  return { ...own, retry: policy, maxOutageMs, beforeAttempt };
+  return { ...own, retry: policy };
 }

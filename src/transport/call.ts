@@ -4,7 +4,8 @@ import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
-import { outageDelayMs, withSign } from './outage.ts';
+import { withOutage } from './outage.ts';
+import type { FailedCall } from './outage-clock.ts';
 import type { Received } from './received.ts';
 import type { Redactor } from './redact.ts';
 import type { ApiRequest } from './request.ts';
@@ -45,7 +46,6 @@ export class Call {
   attempts = 0;
   /** When the caller gives up, in ms of the monotonic clock. */
   deadlineAt: number;
-  #outageWaits = 0;
   #waitedMs = 0;
   #waitingSince: number | undefined;
   /** The response of the last attempt; undefined if it got none. */
@@ -101,17 +101,12 @@ export class Call {
     return waitMs <= this.request.settings.maxWaitMs && monotonicMs() + waitMs < this.deadlineAt;
   }
 
-  /** How long to wait for a service that is down; undefined if it has been down for `maxOutageMs`. */
-  outageWait(retryAfterMs = 0): number | undefined {
-    const { maxOutageMs, maxWaitMs } = this.request.settings;
-    const { downSince } = this.#course;
-    if (downSince === undefined || retryAfterMs > maxWaitMs) return undefined;
-    const leftMs = downSince + maxOutageMs - monotonicMs();
-    if (leftMs <= 0) return undefined;
-
-    this.#outageWaits += 1;
-    // maxWaitMs limits what the service asks for: a shorter delay would send more requests to a service that is down.
-    return Math.max(retryAfterMs, Math.min(outageDelayMs(this.#outageWaits), leftMs));
+  /** What its last failure says about the service; undefined if it is no sign of an outage, or must not be sent again. */
+  outage({ fault, retryAfterMs = 0 }: Failure): Omit<FailedCall, 'wasRepeated' | 'hasWorked'> | undefined {
+    const { outage } = this.#course;
+    if (outage === undefined || (this.step.next !== 'retry' && fault !== 'throttled')) return undefined;
+    const isTooLong = retryAfterMs > this.request.settings.maxWaitMs;
+    return { ...outage, notBeforeMs: isTooLong ? Number.POSITIVE_INFINITY : monotonicMs() + retryAfterMs };
   }
 
   /** After a wait for a service that is down. `deadlineMs` limits what happens between two of these waits. */
@@ -133,12 +128,12 @@ export class Call {
     this.received = undefined;
   }
 
-  /** Takes a failed attempt into account and decides what follows. */
-  failed(failure: Failure): void {
+  /** Takes a failed attempt into account and decides what follows. `at`: see `afterFailure`. */
+  failed(failure: Failure, at: number): void {
     const { method, settings } = this.request;
     const { allowed, required } = this.#mergePatch;
     const rules = { method, retry: settings.retry, canMergePatch: allowed && !required };
-    this.#course = afterFailure(this.#course, failure, rules, monotonicMs());
+    this.#course = afterFailure(this.#course, failure, rules, at);
   }
 
   end(result: EndEvent['result']): void {
@@ -186,7 +181,7 @@ export class Call {
           : undefined,
     };
     const { timeoutMs, deadlineMs } = this.request.settings;
-    return withSign(errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts }), failure);
+    return withOutage(errorOf(decisive, facts, { timeoutMs, deadlineMs, timeouts }), failure);
   }
 
   #stopWaiting(): void {

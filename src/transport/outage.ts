@@ -1,60 +1,50 @@
+// What looks like an outage of the service.
+
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import type { Failure } from './failure.ts';
 
-const BASE_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 10_000;
+/** What a service returns while its database is away, a gateway while the service is, and a content delivery network. */
+const isOfOutage = (status: number) =>
+  status === 500 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
 
-/** What a gateway returns while the service behind it is down. */
-const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
-
-/**
- * What a failure says about the service:
- * - `down`: it is down.
- * - `unclear`: a 500 comes while the database is away, and for one record that the service cannot handle.
- */
-type OutageSign = 'down' | 'unclear' | undefined;
-
-export function signOfFailure({ fault, details }: Failure): OutageSign {
+/** Whether an attempt failed as in an outage. It may also be about one request. */
+export function isOutage({ fault, details }: Failure): boolean {
   switch (details.kind) {
     case 'network':
-      return fault === 'unsent' || fault === 'lost' ? 'down' : undefined;
+      return fault === 'unsent' || fault === 'lost';
     case 'time':
       // A key function that returns nothing says nothing about the service.
-      return details.waitingFor === 'apiKey' ? undefined : 'down';
+      return details.waitingFor === 'response';
     case 'content':
-      return fault === 'page' ? 'down' : undefined;
+      return fault === 'page';
     case 'throttled':
       // The call waited for the first response with its key until its deadline: the service does not respond.
-      return details.limit === undefined ? undefined : 'down';
+      return details.limit !== undefined;
     case 'status':
-      return signOfStatus(details.response.status);
+      return details.response.within === undefined && isOfOutage(details.response.status);
     default:
-      return undefined;
+      return false;
   }
 }
 
 /** The same symbol in every copy of the package, because a run may be of another copy than the client. */
-const SIGN = Symbol.for('accounting-data-sdk.outage');
+const OUTAGE = Symbol.for('accounting-data-sdk.outage');
 
-/** Notes on the error of a call what its last failure says: an expired certificate is a failed connection too. */
-export function withSign<E extends Error>(error: E, failure: Failure): E {
-  return Object.defineProperty(error, SIGN, { value: signOfFailure(failure) });
+/** Notes on the error of a call whether its last attempt failed so: an expired certificate is a failed connection too. */
+export function withOutage<E extends Error>(error: E, failure: Failure): E {
+  return Object.defineProperty(error, OUTAGE, { value: isOutage(failure) });
 }
 
-/** What the error of a call says about the service. */
-export function signOfError(error: unknown): OutageSign {
-  if (isApiError(error)) return signOfStatus(error.status);
-  if (!isAccountingError(error)) return undefined;
-  if (Object.hasOwn(error, SIGN)) return (error as { readonly [SIGN]?: OutageSign })[SIGN];
-  return error.code === 'connection_failed' || error.code === 'timeout' ? 'down' : undefined;
+/** Whether the error of a call says that its last attempt failed as in an outage. */
+export function isOutageError(error: unknown): boolean {
+  if (!isAccountingError(error)) return false;
+  if (Object.hasOwn(error, OUTAGE)) return (error as { readonly [OUTAGE]?: boolean })[OUTAGE] === true;
+  if (isApiError(error)) return isOfOutage(error.status);
+  return error.code === 'connection_failed' || error.code === 'timeout';
 }
 
-function signOfStatus(status: number): OutageSign {
-  if (GATEWAY_STATUSES.has(status)) return 'down';
-  return status === 500 ? 'unclear' : undefined;
-}
-
-/** The wait after so many failures. At least half of the exponential delay: the service has just failed several attempts. */
-export function outageDelayMs(failures: number): number {
-  return (0.5 + Math.random() / 2) * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (failures - 1));
+/** For `push`: a 500 may be about one request alone. */
+export function signOfError(error: unknown): 'down' | 'unclear' | undefined {
+  if (!isOutageError(error)) return undefined;
+  return isApiError(error) && error.status === 500 ? 'unclear' : 'down';
 }

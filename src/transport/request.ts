@@ -38,11 +38,12 @@ export interface ApiRequest<T> {
   readonly expected: Expected<T>;
   /** Whether the caller asks if the record exists: a missing one is a result, not an error. */
   readonly mayBeMissing?: boolean;
-  /** A list shows whether the service works: see `ServiceCheck`. */
-  readonly isList?: boolean;
   /** The options of this call, every default applied. */
   readonly settings: CallSettings;
-  readonly options: Pick<RunCallOptions, 'signal' | 'headers' | 'onResponse' | 'onWait'>;
+  readonly options: Pick<
+    RunCallOptions,
+    'signal' | 'headers' | 'onResponse' | 'onWait' | 'beforeAttempt' | 'outage'
+  >;
 }
 
 /** A 2xx that could be read. */
@@ -59,20 +60,10 @@ export interface ApiResponse<T> {
   readonly durationMs: number;
 }
 
-/** A call whose failure does not say whether the service is down. */
-export type CheckedCall = Pick<ApiRequest<unknown>, 'template' | 'settings' | 'options'>;
-
-/** The path segment of the collection of a call. */
-export function collectionOf({ template }: Pick<ApiRequest<unknown>, 'template'>): string {
-  return template.split('/')[1] ?? '';
-}
-
 /** What a collection sees of the network. */
 export interface Transport {
   /** Rejects with an AccountingError, or with the signal's own reason. */
   send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
-  /** Whether the service is down, or one call failed: sends one list request of another collection. */
-  isDown(call: CheckedCall): Promise<boolean>;
   /** A digest of the service's origin and the key. */
   keyDigest(salt: string): Promise<string>;
   /** The quota of the key as last reported to this client. */

@@ -4,7 +4,7 @@ import { errorTypeOf, isStillRunning } from '../errors/api-error-of.ts';
 import { showsMissing } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
 import type { AttemptFault, Failure } from './failure.ts';
-import { signOfFailure } from './outage.ts';
+import { isOutage } from './outage.ts';
 import type { Method } from './request.ts';
 
 /** What follows a failed attempt. */
@@ -46,8 +46,8 @@ export interface Course {
   readonly rejection: Failure | undefined;
   /** Attempts that ended because `timeoutMs` ran out. */
   readonly timeouts: number;
-  /** Since when every attempt has failed in a way that may mean an outage, in ms of the monotonic clock. */
-  readonly downSince: number | undefined;
+  /** The first and the last of the failures in a row that may mean an outage, by the clock of the run. */
+  readonly outage: { readonly since: number; readonly failedAt: number } | undefined;
 }
 
 /** Before the first attempt, which counts. */
@@ -58,7 +58,7 @@ export const BEGUN: Course = {
   rejections: 0,
   rejection: undefined,
   timeouts: 0,
-  downSince: undefined,
+  outage: undefined,
 };
 
 type Rule = Exclude<Next, 'wait' | 'refresh_key' | 'merge_patch'>;
@@ -130,8 +130,8 @@ interface CallRules {
 /** What decides beside the failure itself. */
 type CallState = CallRules & Pick<Course, 'outcome' | 'used'>;
 
-/** Takes a failed attempt into account. */
-export function afterFailure(course: Course, failure: Failure, rules: CallRules, nowMs: number): Course {
+/** Takes a failed attempt into account. `at`: when it failed, by the outage clock of the run. */
+export function afterFailure(course: Course, failure: Failure, rules: CallRules, at: number): Course {
   const { fault, details } = failure;
   const step = verdictOn(failure, { ...rules, ...course });
   const isRejected = step.next === 'wait';
@@ -144,7 +144,7 @@ export function afterFailure(course: Course, failure: Failure, rules: CallRules,
     // It was not sent, so the 429 still decides.
     rejection: isRejected ? failure : fault === 'throttled' ? course.rejection : undefined,
     timeouts: course.timeouts + Number(isTimeout),
-    downSince: signOfFailure(failure) === undefined ? undefined : (course.downSince ?? nowMs),
+    outage: isOutage(failure) ? { since: course.outage?.since ?? at, failedAt: at } : undefined,
   };
 }
 

@@ -13,20 +13,13 @@ import { type AttemptConfig, attempt } from './attempt.ts';
 import { Call, type ServiceAddress } from './call.ts';
 import { CallStopped } from './call-options.ts';
 import { asPage, Failure, timeUp } from './failure.ts';
-import { signOfFailure } from './outage.ts';
+import { isOutage } from './outage.ts';
+import type { OutlastingCall } from './outage-clock.ts';
 import type { Received } from './received.ts';
-import {
-  type ApiRequest,
-  type ApiResponse,
-  type CheckedCall,
-  collectionOf,
-  type Expected,
-  type Transport,
-} from './request.ts';
+import type { ApiRequest, ApiResponse, Expected, Transport } from './request.ts';
 import { isMergePatch } from './request-headers.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { isRateLimited, waitAfter429 } from './retry-policy.ts';
-import { ServiceCheck } from './service-check.ts';
 import { requestUrl } from './url.ts';
 
 /** What a transport is made of, every default applied. */
@@ -34,8 +27,6 @@ export interface TransportConfig extends AttemptConfig {
   /** Ends in `/api/public/v1`: see parseBaseUrl. */
   readonly baseUrl: string;
   readonly keys: KeySource;
-  /** Two collections: the list of one shows whether the service is down if the other fails. */
-  readonly checkedCollections: readonly string[];
   /** Who shares the rate limiter of a key. Without one a Retry-After is waited for here. */
   readonly rateLimiter: 'shared' | 'client' | false;
 }
@@ -49,7 +40,6 @@ export class HttpTransport implements Transport {
   readonly #service: ServiceAddress;
   readonly #budget = new RetryBudget();
   readonly #limiters: Limiters;
-  readonly #serviceCheck: ServiceCheck;
   /** Whether the service accepted an update only as merge-patch. */
   #mergesPatches = false;
   /** Whether the service has returned JSON that could be read. */
@@ -58,14 +48,9 @@ export class HttpTransport implements Transport {
 
   constructor(config: TransportConfig) {
     this.#config = config;
-    this.#serviceCheck = new ServiceCheck((request) => this.send(request), config.checkedCollections);
     this.#limiters = limitersFor(config.rateLimiter);
     const { origin, pathname } = new URL(config.baseUrl);
     this.#service = { origin, basePath: pathname };
-  }
-
-  isDown(call: CheckedCall): Promise<boolean> {
-    return this.#serviceCheck.isDown(call);
   }
 
   async keyDigest(salt: string): Promise<string> {
@@ -102,13 +87,22 @@ export class HttpTransport implements Transport {
 
   /** Makes attempts until one succeeds or must not be followed by another. */
   async #retried<T>(request: ApiRequest<T>, call: Call): Promise<ApiResponse<T>> {
-    const { retry, maxWaitMs } = request.settings;
+    const { outage } = request.options;
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
     const { keys } = this.#config;
     call.apiKey = keys.fixed ?? (await keyWithin(call, () => keys.ask()));
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
-    const response = await pRetry(() => this.#attempt(request, call, url), {
+    const send = () => this.#attempts(request, call, url);
+    const response = await (outage === undefined ? send() : outage.outlast(this.#outlasting(call), send));
+    this.#budget.giveBack(call.attempts > 1);
+    return response;
+  }
+
+  async #attempts<T>(request: ApiRequest<T>, call: Call, url: string): Promise<ApiResponse<T>> {
+    const { retry, maxWaitMs } = request.settings;
+    const { outage } = request.options;
+    return await pRetry(() => this.#attempt(request, call, url), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
@@ -123,20 +117,19 @@ export class HttpTransport implements Transport {
         if (next === 'refresh_key') return this.#refreshKey(call);
         if (next === 'merge_patch') return true;
         if (next === 'wait') return this.#waitForQuota(call, error);
-        if (next !== 'retry' && error.fault !== 'throttled') return false;
-        const isAttemptLeft = next === 'retry' && retriesConsumed < retry.maxAttempts - 1;
-        if (isAttemptLeft && (await this.#backOff(call, error, retryDelay))) return true;
-        return this.#outlast(call, error, retryDelay);
+        if (next !== 'retry' || retriesConsumed >= retry.maxAttempts - 1) return false;
+        // One attempt of each call is enough while another one has used all of its own.
+        if (outage?.isDeclared && isOutage(error)) return false;
+        return this.#backOff(call, error, retryDelay);
       },
     });
-    this.#budget.giveBack(call.attempts > 1);
-    return response;
   }
 
   /** Enters the rate limiter and sends the request as soon as its quota allows. */
   async #attempt<T>(request: ApiRequest<T>, call: Call, url: string): Promise<ApiResponse<T>> {
-    const { settings } = request;
-    settings.beforeAttempt?.();
+    const { settings, options } = request;
+    options.beforeAttempt?.();
+    let sentAt = 0;
     const limitedCall: LimitedCall = {
       wasRejected: call.step.next === 'wait',
       signal: call.signal,
@@ -151,6 +144,7 @@ export class HttpTransport implements Transport {
       const limiter = this.#limiters(this.#service.origin, call.apiKey);
       const response = await limiter.run(limitedCall, (permit) => {
         call.begin();
+        sentAt = options.outage?.tick() ?? 0;
         const onReceived = (received: Received) => {
           call.received = received;
           this.#rateLimit = received.rateLimit ?? this.#rateLimit;
@@ -166,18 +160,18 @@ export class HttpTransport implements Transport {
         });
       });
       this.#hasRead ||= call.received?.isJson === true;
+      options.outage?.responded(sentAt);
       return response;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const failure = this.#hasRead && request.method === 'GET' ? asPage(error) : error;
-      call.failed(failure);
+      const failedAt = options.outage?.tick() ?? 0;
+      call.failed(failure, failedAt);
+      if (isOutage(failure)) options.outage?.failed(call.error(failure), failedAt);
+      else if (call.received !== undefined && call.received.status < 500) options.outage?.responded(sentAt);
       if (call.mergesPatch && call.received?.status === 415)
         this.#mergesPatches = call.step.next === 'merge_patch';
       throw failure;
-    } finally {
-      if (request.isList && call.received !== undefined) {
-        this.#serviceCheck.listed(collectionOf(request), call.received.status);
-      }
     }
   }
 
@@ -212,34 +206,41 @@ export class HttpTransport implements Transport {
   }
 
   async #backOff(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
-    const waitMs = Math.max(retryDelay, failure.retryAfterMs ?? 0);
-    if (!call.canWait(waitMs) || !this.#budget.take()) return false;
+    const { retryAfterMs = 0 } = failure;
+    const waitMs = Math.max(retryDelay, retryAfterMs);
+    const { outage } = call.request.options;
+    const isTooLong =
+      outage !== undefined && isOutage(failure) && retryAfterMs > Math.max(retryDelay, outage.leftMs);
+    if (isTooLong || !call.canWait(waitMs) || !this.#budget.take()) return false;
 
-    await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'retry' });
+    this.#waitsToRetry(call, failure, waitMs, 'retry');
+    // p-retry waits for the rest.
+    if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
     return true;
   }
 
-  /** No attempt is left. If the service is down, the call waits longer and longer, until `maxOutageMs` is over. */
-  async #outlast(call: Call, failure: Failure, retryDelay: number): Promise<boolean> {
-    const waitMs = call.outageWait(failure.retryAfterMs);
-    if (waitMs === undefined) return false;
-    if (signOfFailure(failure) === 'unclear' && !(await this.isDown(call.request))) return false;
-    await this.#waitToRetry(call, failure, { waitMs, retryDelay, why: 'outage' });
-    call.restart();
-    return true;
+  /** A call of a run, which is sent again for as long as an outage lasts. */
+  #outlasting(call: Call): OutlastingCall {
+    let failure: Failure | undefined;
+    return {
+      signal: call.signal,
+      outage: (error) => {
+        failure = error instanceof Failure ? error : undefined;
+        return failure && call.outage(failure);
+      },
+      restart: () => call.restart(),
+      waits: (waitMs) => {
+        if (failure !== undefined) this.#waitsToRetry(call, failure, waitMs, 'outage');
+      },
+    };
   }
 
-  /** p-retry waits for `retryDelay` after this; what `waitMs` is longer is waited for here. */
-  async #waitToRetry(
-    call: Call,
-    failure: Failure,
-    { waitMs, retryDelay, why }: { waitMs: number; retryDelay: number; why: 'retry' | 'outage' },
-  ): Promise<void> {
+  /** The call waits before it is sent again: for so many ms, if that is known. */
+  #waitsToRetry(call: Call, failure: Failure, waitMs: number | undefined, why: 'retry' | 'outage'): void {
     const reason = failure.status === undefined ? failure.fault : `status ${failure.status}`;
-    this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
+    if (waitMs !== undefined) this.#config.listeners.retry?.({ ...call.event(), reason, waitMs });
     call.wait();
     this.#notify('onWait', () => call.request.options.onWait?.(waitMs, why), undefined);
-    if (waitMs > retryDelay) await sleep(waitMs - retryDelay, call.signal);
   }
 
   /** The call waits for the quota of its key. */

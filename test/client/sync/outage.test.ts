@@ -1,8 +1,10 @@
 import {
   type ClientOptions,
+  type CollectionName,
   changes,
   collectionNames,
   createClient,
+  type FetchFunction,
   memoryStore,
   type SyncOptions,
   type SyncProgress,
@@ -44,14 +46,12 @@ function failing({ after = 0, ms, status = 502 }: { after?: number; ms: number; 
   return { sandbox, client, failures: () => failed };
 }
 
-/** A service of which some collections always return this status. */
-function broken(status: number, names: readonly (typeof collectionNames)[number][], retryAfter?: number) {
-  const sandbox = createSandbox({ records: 28, rateLimit: false });
-  for (const collection of names) {
-    const times = Number.POSITIVE_INFINITY;
-    sandbox.faults.add({ kind: 'status', status, retryAfter }, { collection, times });
-  }
-  return createClient(sandbox.clientOptions);
+/** A `fetch` whose every response is a 503 that asks to wait for so many seconds. */
+function asksToWait(seconds: number, onRequest = nothing): FetchFunction {
+  return async () => {
+    onRequest();
+    return new Response('', { status: 503, headers: { 'retry-after': `${seconds}` } });
+  };
 }
 
 /** A client whose `fetch` is this one. */
@@ -199,11 +199,36 @@ describe('a sync of a service that is down', () => {
   });
 
   test('fails at once if the service asks for a longer wait than maxWaitMs', async () => {
-    const client = broken(503, ['accounts'], 3600);
-    const { error, seconds } = await failure(client, { ...accounts, maxWaitMs: 60 * SECOND });
-    expect(error.cause).toMatchObject({ status: 503 });
+    const client = clientWith(asksToWait(3600));
+    const { error, seconds } = await failure(client, {
+      ...accounts,
+      maxOutageMs: Infinity,
+      maxWaitMs: 60 * SECOND,
+    });
+    expect(error).toMatchObject({ stopped: 'outage', cause: { status: 503, retryAfterMs: 3600 * SECOND } });
     expect(seconds).toBeLessThan(1);
   });
+
+  test.each([
+    // The first wait fits; the second one does not.
+    [12, 20, 12],
+    [12, 2, 0],
+    [3600, 120, 0],
+    [1, 0, 0],
+  ])(
+    'fails as soon as a Retry-After of %i s is longer than what is left of %i s: after %i s',
+    async (retryAfter, most, after) => {
+      let requests = 0;
+      const fetch = asksToWait(retryAfter, () => void requests++);
+      const { error, seconds } = await failure(clientWith(fetch), { maxOutageMs: most * SECOND });
+      expect(error).toMatchObject({ stopped: 'outage', retryable: true, errors: { length: 1 } });
+      expect(error.cause).toMatchObject({ status: 503, retryAfterMs: retryAfter * SECOND });
+      expect(Math.floor(seconds)).toBe(after);
+      // Each collection was tried once.
+      expect(requests).toBeGreaterThanOrEqual(collectionNames.length);
+      expect(requests).toBeLessThanOrEqual(collectionNames.length + 2);
+    },
+  );
 
   test('waits between two requests, however small maxWaitMs is', async () => {
     const { client, failures } = failing({ ms: 600 * SECOND });
@@ -258,7 +283,7 @@ describe('a sync of a service that something replaces', () => {
 
     [requests, times.ms] = [0, 600 * SECOND];
     const { error } = await failure(client, { collections });
-    expect(error).toMatchObject({ retryable: true });
+    expect(error).toMatchObject({ stopped: 'outage', retryable: true });
     expect(error.cause).toMatchObject({ code: 'unexpected_response', retryable: true });
     expect(`${error.cause}`).toContain('maintenance');
 
@@ -297,31 +322,103 @@ describe('a sync of a service that something replaces', () => {
 describe('a sync of a service of which only some collections are down', () => {
   useVirtualClock();
 
-  test.each([
-    [504, ['budgets'], undefined, 119],
-    [504, ['accounts', 'budgetLines'], 0, 0],
-    // A 500 of one list says nothing about the service.
-    [500, ['accounts'], undefined, 0],
-  ] as const)(
-    'reads every other one, children too: with %i of %j and maxOutageMs %s it waits for %i s',
-    async (status, names, maxOutageMs, least) => {
-      const { error, seconds } = await failure(broken(status, names), { maxOutageMs });
-      expect(error.errors.map(({ collection }) => collection)).toEqual(names);
+  type Respond = (init: RequestInit) => Promise<Response>;
+  const status = (code: number) => async () => new Response('', { status: code });
+  const lost = async () => Promise.reject(networkError('ECONNRESET'));
+  const silent: Respond = ({ signal }) => noResponse(signal);
+  const endless: Respond = async ({ signal }) =>
+    new Response(new ReadableStream({ pull: () => noResponse(signal) }), {
+      headers: { 'content-type': 'application/json' },
+    });
+
+  /** A client of a service of which these collections always respond so. */
+  function partly(names: readonly CollectionName[], respond: Respond, options: ClientOptions = {}) {
+    const sandbox = createSandbox({ records: 28, rateLimit: false });
+    const { segment } = createClient(sandbox.clientOptions)[names[0] as 'accounts'];
+    const segments = names.map((name) => createClient(sandbox.clientOptions)[name].segment);
+    const requests: string[] = [];
+    const fetch: FetchFunction = async (url, init) => {
+      const [, path = ''] = url.split('/v1/');
+      requests.push(path);
+      const isBroken = segments.includes(path.split(/[/?]/)[0] ?? '');
+      return await (isBroken ? respond(init) : sandbox.fetch(url, init));
+    };
+    const client = createClient({ ...sandbox.clientOptions, fetch, timeoutMs: 2 * SECOND, ...options });
+    return { client, requests, segment };
+  }
+
+  const AT_ONCE = { retry: { baseDelayMs: 1, maxDelayMs: 5 } };
+
+  test.each<[CollectionName, string, Respond]>([
+    ['accounts', 'a 500', status(500)],
+    ['products', 'a 502', status(502)],
+    ['budgetLines', 'a 503', status(503)],
+    ['accountAddresses', 'a 504', status(504)],
+    ['boms', 'a 520', status(520)],
+    ['bankFeedAccounts', 'a 527', status(527)],
+    ['budgets', 'a lost connection', lost],
+    ['accountSettings', 'no response', silent],
+    ['bomLines', 'a body without an end', endless],
+  ])('reads every other one, and fails %s alone, which always gets %s', async (name, _, respond) => {
+    for (const concurrency of [1, 2, 14]) {
+      const { client } = partly([name], respond, AT_ONCE);
+      const { error, seconds } = await failure(client, { concurrency });
+      expect(error).toMatchObject({ stopped: undefined, retryable: true, errors: [{ collection: name }] });
+      expect(error.errors).toHaveLength(1);
       const done = statuses(error.report).filter((one) => one === 'done');
-      expect(done).toHaveLength(collectionNames.length - names.length);
-      expect(seconds - least).toBeGreaterThan(0);
-      expect(seconds - least).toBeLessThan(31);
+      expect(done).toHaveLength(collectionNames.length - 1);
+      // The attempts of a call twice, of 2 s if there is no response.
+      expect(seconds).toBeLessThan(respond === silent || respond === endless ? 21 : 0.2);
+    }
+  });
+
+  test.each([undefined, 0])(
+    'reads every other one, children too, if two are down: maxOutageMs %s',
+    async (maxOutageMs) => {
+      const names = ['accounts', 'budgetLines'] as const;
+      const { error, seconds } = await failure(partly(names, status(504)).client, { maxOutageMs });
+      expect(error.errors.map(({ collection }) => collection)).toEqual(names);
+      expect(statuses(error.report).filter((one) => one === 'done')).toHaveLength(collectionNames.length - 2);
+      // The retries of four calls.
+      expect(seconds).toBeLessThan(61);
     },
   );
 
   test('reads the others while one waits', async () => {
     const startedAt = Date.now();
     const endedAt = new Map<string, number>();
-    await failure(broken(504, ['budgets']), {
+    await failure(partly(['budgets'], status(504)).client, {
       collections: ['budgets', 'accounts', 'products'],
       onProgress: ({ collection, last }) => last && endedAt.set(collection, Date.now() - startedAt),
     });
     expect([...endedAt.keys()]).toEqual(['accounts', 'products']);
     expect(endedAt.get('products')).toBeLessThan(SECOND);
+  });
+
+  test('never requests a collection that it does not read', async () => {
+    const { client, requests, segment } = partly(['accounts'], status(500));
+    const { error, seconds } = await failure(client, accounts);
+    expect(error).toMatchObject({ stopped: 'outage', errors: [{ collection: 'accounts' }] });
+    expect(seconds).toBeLessThan(140);
+    expect(new Set(requests.map((path) => path.split('?')[0]))).toEqual(new Set([segment]));
+  });
+
+  test('fails a page alone that always fails while others of its collection work', async () => {
+    const sandbox = createSandbox({ records: { accounts: 400 }, rateLimit: false });
+    let isBroken = true;
+    const fetch: FetchFunction = async (url, init) => {
+      const [, after] = /id%5Bgt%5D=(\d+)/.exec(url) ?? [];
+      return isBroken && Number(after) >= 100
+        ? new Response('', { status: 500 })
+        : await sandbox.fetch(url, init);
+    };
+    const client = createClient({ ...sandbox.clientOptions, ...AT_ONCE, fetch });
+    const store = memoryStore();
+    const { error } = await failure(client, { ...accounts, store, maxOutageMs: 20 * SECOND });
+    expect(error.cause).toMatchObject({ status: 500 });
+    isBroken = false;
+    const { records } = await run(client, { ...accounts, store });
+    expect(error.report.records + records).toBe(400);
+    expect(error.report.records).toBeGreaterThan(50);
   });
 });

@@ -183,25 +183,17 @@ describe('a sync with a limit of time', () => {
     expect(copy.ids).toHaveLength(95);
   });
 
-  test.each([
-    // A 429 concerns all collections; after a 503 of one of them another might be read.
-    ['a 429', 429, {}, 1],
-    ['a 503', 503, {}, collectionNames.length],
-    ['a 503 while the service is down', 503, { maxOutageMs: 1, retry: { maxAttempts: 1 } }, 1],
-  ] as const)(
-    'reports how long to wait before the next one after %s',
-    async (_, status, options, requests) => {
-      const books = setUpSync({ records: { accounts: 5 } });
-      books.sandbox.faults.add({ kind: 'status', status, retryAfter: 3600 }, { times: 99 });
-      // The shared rate limiter of the next test file would wait too.
-      const client = clientOf(books.sandbox, { rateLimiter: 'client' });
-      const report = await syncAll({ ...books, client }, { ...options, stopAfter: { ms: 60_000 } });
-      expect(report).toMatchObject({ paused: true, records: 0 });
-      expect(report.resumeAfterMs).toBeGreaterThanOrEqual(3_600_000);
-      expect(report.resumeAfterMs).toBeLessThan(3_700_000);
-      expect(books.sandbox.count()).toBe(requests);
-    },
-  );
+  test('reports how long to wait before the next one after a 429, which concerns all collections', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    books.sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 3600 }, { times: 99 });
+    // The shared rate limiter of the next test file would wait too.
+    const client = clientOf(books.sandbox, { rateLimiter: 'client' });
+    const report = await syncAll({ ...books, client }, { stopAfter: { ms: 60_000 } });
+    expect(report).toMatchObject({ paused: true, records: 0 });
+    expect(report.resumeAfterMs).toBeGreaterThanOrEqual(3_600_000);
+    expect(report.resumeAfterMs).toBeLessThan(3_700_000);
+    expect(books.sandbox.count()).toBe(1);
+  });
 
   test('reads the others in each round although one collection always fails and its retries take longer', async () => {
     const books = setUpSync({ records: { budgets: 5, accounts: 25, products: 25 } });

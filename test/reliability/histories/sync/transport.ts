@@ -55,7 +55,6 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
   return {
     rateLimit: undefined,
     keyDigest: async () => 'digest',
-    isDown: async () => false,
     async send(request) {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -89,7 +88,7 @@ export function simCollection(
   pagination: 'keyset' | 'page',
 ): ReadOnlyCollection<{ id: string }> {
   const retry = { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0, updates: false, creates: false };
-  const settings = { timeoutMs: 1, deadlineMs: 1, maxWaitMs: 1, retry, maxOutageMs: 0 };
+  const settings = { timeoutMs: 1, deadlineMs: 1, maxWaitMs: 1, retry };
   return createCollection(
     readOnly(name),
     {
