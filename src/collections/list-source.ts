@@ -2,9 +2,10 @@ import { given } from '../input/checks.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { choosePagination, type Filters, paginationOf, readPages } from '../pagination/choose.ts';
 import { checkParameters, type ListOptions, listOptions } from '../pagination/list-options.ts';
-import type { FetchPage, ResponseTime } from '../pagination/page.ts';
+import type { FetchPage, ResponseTime, ResumePosition } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
+import { checkedSince } from '../pagination/since-check.ts';
 import { collectionName } from '../reading/state.ts';
 import { NO_STATEMENT, statementOf, withLinks } from '../schemas/list-statement.ts';
 import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
@@ -88,15 +89,21 @@ export function listSource(
           first,
         };
       };
-      return readPages(fetchPage, chosen, {
+      const { updatedSince } = query;
+      const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
+      const warn = (text: string) => context.listeners.collectionWarning?.(segment, text);
+      const tokenOf = (position: ResumePosition) => encodeResumeToken(scope, position);
+      const pages = readPages(fetchPage, chosen, {
         ...wanted,
         query,
         signal,
-        facts: { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' },
+        facts,
         resumeFrom,
-        tokenOf: (position) => encodeResumeToken(scope, position),
-        warn: (text) => context.listeners.collectionWarning?.(segment, text),
+        tokenOf,
+        warn,
       });
+      if (updatedSince === undefined || wanted.isFirst) return pages;
+      return checkedSince(pages, { updatedSince, facts, warn, continues: readFor !== 'caller' });
     },
   };
 }

@@ -1,4 +1,5 @@
 import { AccountingError } from '../errors/accounting-error.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { resolved } from '../input/checks.ts';
 import { is, required } from '../internal/options.ts';
@@ -21,7 +22,7 @@ export interface Paginator<T> extends AsyncIterable<T> {
    * `resumeFrom` begins there instead.
    */
   first(): Promise<T | undefined>;
-  /** Does not exist: a list cannot be awaited. Its type makes the compiler say so, and what to write instead. */
+  /** Throws: a list cannot be awaited. Its type makes the compiler say so, and what to write instead. */
   then?(this: 'for await (const record of list), or await list.toArray({ limit })', records: never): never;
 }
 
@@ -58,13 +59,23 @@ export function createPaginator<T>(source: PaginatorSource<T>): Paginator<T> {
     [Symbol.asyncIterator]: () => recordsOf(source),
     pages: () => pagesOf(source, {}),
     async toArray(options) {
-      // From JavaScript they may be missing.
+      // From JavaScript they may be missing, or only the number.
+      if (typeof options === 'number')
+        throw new InvalidInputError('options', `must be an object: toArray({ limit: ${options} })`);
       const { limit } = resolved(toArrayOptions, options ?? {}, { of: 'toArray' });
       return limit === 0 ? [] : collect(source, { limit });
     },
     async first() {
       const [record] = await collect(source, { limit: 1, isFirst: true });
       return record;
+    },
+    // What `await` calls. Without it, `await client.accounts.list()` is the paginator, and looks like an empty array.
+    // biome-ignore lint/suspicious/noThenProperty: it is there for `await` alone.
+    then() {
+      throw new InvalidInputError(
+        'list',
+        'cannot be awaited: write for await (const record of list), or await list.toArray({ limit: 100 })',
+      );
     },
   };
 }

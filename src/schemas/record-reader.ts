@@ -10,10 +10,10 @@ import { zodFields } from './zod-fields.ts';
 export type ValidationMode = 'throw' | 'report' | 'off';
 
 /**
- * Who reads: a caller, a copy, or a push. `validation` of the client decides what happens to an invalid row; without it a
+ * Who reads: a caller, a run of `sync` or `changes` into functions, a copy, or a push. `validation` of the client decides what happens to an invalid row; without it a
  * copy reports it, because one odd record must not end a copy for good. A push always reports it, because its row is enough.
  */
-export type ReadFor = 'caller' | 'copy' | 'push';
+export type ReadFor = 'caller' | 'run' | 'copy' | 'push';
 
 /** A row that failed validation. */
 interface InvalidRow {

@@ -184,6 +184,8 @@ test.each<[place: string, words: string, act: () => unknown]>([
   ['tenant', 'is missing; it must be', () => sync(client, { store: run.store, onBatch: nothing } as never)],
   ['pageSize', 'itemsPerPage', () => accounts.list({}, { pageSize: 100 } as object)],
   ['per_page', 'in the second argument of list', () => accounts.list({ per_page: 100 } as object)],
+  ['options', 'toArray({ limit: 10 })', () => accounts.list().toArray(10 as never)],
+  ['list', 'await list.toArray({ limit: 100 })', async () => await (accounts.list() as object)],
   ['limit', 'toArray({ limit: 10 })', () => accounts.list({ limit: 10 } as object)],
   ['base_url', 'Did you mean baseUrl?', () => createClient({ base_url: 1 } as object)],
   [
