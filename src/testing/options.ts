@@ -10,7 +10,15 @@ import {
 import { isDate } from '../internal/realm.ts';
 import { suggestion } from '../internal/suggestion.ts';
 import type { AccountingRecord } from '../schemas/record.ts';
-import { ID_FORMS, LIST_BODIES, LIST_ORDERS, TIMESTAMP_FORMS } from '../schemas/service-forms.ts';
+import {
+  CURSORS,
+  ID_FORMS,
+  LIST_BODIES,
+  LIST_ORDERS,
+  type ListOrder,
+  TIMESTAMP_FORMS,
+} from '../schemas/service-forms.ts';
+import { type ByCollection, byCollection, groupByCollection, groupOf, valueFor } from './by-collection.ts';
 import { is, resolved, shown } from './checks.ts';
 import type { ClockOption, TimeSource } from './clock.ts';
 import { errorBody } from './error-body.ts';
@@ -21,19 +29,46 @@ import { zoneOffsetMs } from './time-zone.ts';
 // are derived from them. The doc comment of an entry is the documentation of the option, in the editor and in the guide.
 
 const idOptions = {
-  /** The form of ids. UUIDs are of version 7, so that like ULIDs they sort by age. @default 'numeric' */
+  /**
+   * The form of ids. UUIDs are of version 7, so that like ULIDs they sort by age. A `text` is `prefix` with ten digits behind
+   * it.
+   * @default 'numeric'
+   */
   form: option(is.oneOf(...ID_FORMS), 'numeric'),
-  /** The first numeric id. @default 1 */
+  /** The first number of `numeric` and `text` ids. @default 1 */
   start: option(is.integerFrom(0), 1),
   /**
-   * The mean distance between numeric ids. With 1 there are no gaps; with 5, four of five numbers are missing, at places
+   * The mean distance between the numbers. With 1 there are no gaps; with 5, four of five numbers are missing, at places
    * drawn from the seed.
    * @default 1
    */
   gap: option(is.integerFrom(1), 1),
+  /** What `text` ids begin with, such as `mail.host.`. @default 'id-' */
+  prefix: option(is.string, 'id-'),
   /** Whether numeric ids are sent as JSON numbers. @default false */
   numbers: option(is.flag, false),
 };
+
+interface IdsOfOne extends OptionInputs<typeof idOptions>, Named {}
+
+/** Ids of generated and new records: see the option `ids`. */
+export interface SandboxIds extends IdsOfOne, ByCollection<IdsOfOne> {}
+
+const filterOptions = {
+  /**
+   * The bounds on `id`. `single` applies only the first of two. Those on ids that are not numeric also need
+   * `textIdBounds`.
+   * @default 'apply'
+   */
+  id: option(is.oneOf('apply', 'ignore', 'reject', 'single'), 'apply'),
+  /** The filter by modification. @default 'apply' */
+  updatedSince: option(is.oneOf('apply', 'ignore', 'reject'), 'apply'),
+};
+
+interface FiltersOfOne extends OptionInputs<typeof filterOptions>, Named {}
+
+/** What lists do with filters: see the option `filters`. */
+export interface SandboxFilters extends FiltersOfOne, ByCollection<FiltersOfOne> {}
 
 const contentTypes = is.check<readonly string[]>(
   'an array of content types',
@@ -166,8 +201,12 @@ export const sandboxOptions = {
 
   /** Records in a full page. @default 30 */
   pageSize: option(is.integerFrom(1), 30),
-  /** The order of a list. `none` is a fixed shuffle in which a changed record moves. @default 'id-asc' */
-  order: option(is.oneOf(...LIST_ORDERS), 'id-asc'),
+  /**
+   * The order of a list. `none` is a fixed shuffle in which a changed record moves. An object has the orders of collections
+   * that differ, by their names.
+   * @default 'id-asc'
+   */
+  order: option(byCollection(is.oneOf(...LIST_ORDERS)), 'id-asc'),
   /**
    * The order of records that are equal in `order`, such as those changed in the same second: by ascending id, another
    * order in each page, or another in each response. PostgreSQL has another in each page, because each page is a query of
@@ -179,14 +218,33 @@ export const sandboxOptions = {
   pageParameter: option(is.string, '_page'),
   /** The name of a parameter with the page size, as `itemsPerPage` of API Platform if that is enabled. Empty: none. @default '' */
   pageSizeParameter: option(is.string, ''),
-  /** Whether lists are divided into pages; if not, every response is the whole list. @default true */
-  paginated: option(is.flag, true),
-  /** The ids of generated and new records. */
-  ids: group(idOptions),
+  /**
+   * Whether lists are divided into pages; if not, every response is the whole list. An object has this for collections that
+   * differ: `{ accounts: false }`.
+   * @default true
+   */
+  paginated: option(byCollection(is.flag), true),
+  /**
+   * How a list is continued instead of by page numbers, which are then ignored: each response but the last one names the
+   * next page by an opaque `cursor` in a link, in the header `Link` or in `view` of the body, which is then an object. Ties in
+   * `order` are by id.
+   * @default undefined
+   */
+  cursor: optional(is.oneOf(...CURSORS)),
+  /**
+   * The ids of generated and new records. A collection that differs has options of its own by its name:
+   * `{ form: 'uuid', products: { form: 'numeric' } }`.
+   */
+  ids: groupByCollection<typeof idOptions, SandboxIds>(idOptions),
+  /**
+   * What lists do with a filter: apply it, ignore it, or reject the request with 400. A collection that differs has options of
+   * its own by its name: `{ accounts: { updatedSince: 'ignore' } }`.
+   */
+  filters: groupByCollection<typeof filterOptions, SandboxFilters>(filterOptions),
   /** An invalid value of a filter: dropped without an error, or rejected with 400. @default 'ignore' */
   invalidFilter: option(is.oneOf('ignore', 'reject'), 'ignore'),
   /**
-   * Bounds on UUIDs and ULIDs: applied in the order of the strings, or dropped without an error, as API Platform's range
+   * Bounds on ids that are not numeric: applied in the order of the strings, or dropped without an error, as API Platform's range
    * filter does.
    * @default 'apply'
    */
@@ -218,14 +276,19 @@ export const sandboxOptions = {
    * @default 'unbounded'
    */
   idColumn: option(is.oneOf('unbounded', 'int4', 'int8'), 'unbounded'),
-  /** The body of a list: an array, or a JSON-LD object with `member` or `hydra:member`. @default 'array' */
+  /**
+   * The body of a list: an array, or a JSON-LD object with `member` or `hydra:member`, whose `view` has links to other pages.
+   * Without pages it has `totalItems` instead.
+   * @default 'array'
+   */
   listBody: option(is.oneOf(...LIST_BODIES), 'array'),
   /**
    * The format of responses. With `json` the service does not read `Accept`. `jsonld`: 406 for an `Accept` without
-   * JSON-LD; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says otherwise.
+   * JSON-LD; records have `@id` and `@type`, and a list is an object with `member` unless `listBody` says otherwise. `both`:
+   * the one that `Accept` names first, JSON-LD for any other.
    * @default 'json'
    */
-  formats: option(is.oneOf('json', 'jsonld'), 'json'),
+  formats: option(is.oneOf('json', 'jsonld', 'both'), 'json'),
   /**
    * How fields such as `accountId` name another record: by its id, or by its IRI (`"/api/public/v1/accounts/2"`).
    * @default 'id'
@@ -329,6 +392,29 @@ export interface SandboxOptions extends OptionInputs<typeof sandboxOptions>, Nam
 
 /** Options of the sandbox with every default applied. */
 export interface ResolvedSandboxOptions extends ResolvedOptions<typeof sandboxOptions> {}
+
+/** The ids of one collection. */
+export type IdForm = ResolvedOptions<typeof idOptions>;
+
+/** The options of one collection: those that each collection can have for itself are its own. */
+export interface CollectionOptions
+  extends Omit<ResolvedSandboxOptions, 'ids' | 'filters' | 'order' | 'paginated'> {
+  readonly ids: IdForm;
+  readonly filters: ResolvedOptions<typeof filterOptions>;
+  readonly order: ListOrder;
+  readonly paginated: boolean;
+}
+
+/** The options of one collection. */
+export function optionsOf(options: ResolvedSandboxOptions, name: CollectionName): CollectionOptions {
+  return {
+    ...options,
+    ids: groupOf(idOptions, options.ids, name),
+    filters: groupOf(filterOptions, options.filters, name),
+    order: valueFor(sandboxOptions.order, options.order, name),
+    paginated: valueFor(sandboxOptions.paginated, options.paginated, name),
+  };
+}
 
 /** The form of `type` in a problem document: see the option `problemType`. */
 export type ProblemType = ResolvedSandboxOptions['problemType'];

@@ -1,6 +1,6 @@
-import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { call, createProduct, ids } from './support/call.ts';
+import { type CallResponse, call, createProduct, ids, type Json } from './support/call.ts';
 import { play, type Step } from './support/play.ts';
 
 const DAY_MS = 86_400_000;
@@ -68,6 +68,38 @@ test.each<[what: string, options: SandboxOptions, ...steps: Step[]]>([
   ],
   ['pageSizeParameter', { pageSizeParameter: 'size', ...boms(5) }, ['GET /boms?size=2&_page=3', '5']],
   ['paginated false', { paginated: false, pageSize: 2, ...boms(5) }, ['GET /boms?_page=2', '1 2 3 4 5']],
+  [
+    'paginated, order and filters of a collection: others have the defaults',
+    {
+      paginated: { boms: false },
+      order: { boms: 'id-desc' },
+      filters: { boms: { id: 'single' }, budgets: { id: 'ignore', updatedSince: 'reject' } },
+      pageSize: 2,
+      records: { boms: 4, budgets: 3, accounts: 3 },
+    },
+    ['GET /boms?_page=2&id[gt]=1&id[lt]=3', '4 3 2'],
+    ['GET /boms?updatedSince=2100-01-01', ''],
+    ['GET /budgets?id[gt]=2', '1 2'],
+    ['GET /budgets?updatedSince=2100-01-01', 400],
+    ['GET /accounts?_page=2&id[gte]=1', '3'],
+  ],
+  [
+    'filters of every collection, but one of its own',
+    { filters: { updatedSince: 'ignore', id: 'reject', boms: { id: 'apply' } }, ...boms(3) },
+    ['GET /boms?updatedSince=2100-01-01&id[gt]=2', '3'],
+    ['GET /budgets?id[lte]=1', 400],
+  ],
+  [
+    'ids of a collection: what it leaves out is as for the others',
+    {
+      ids: { start: 7, form: 'text', prefix: 'mail.host.', boms: { form: 'numeric', numbers: true } },
+      records: { accounts: 2, accountAddresses: 1, boms: 1 },
+    },
+    ['GET /accounts?id[gt]=mail.host.0000000007', 'mail.host.0000000008'],
+    ['GET /account-addresses/mail.host.0000000007', { accountId: 'mail.host.0000000007' }],
+    ['GET /boms/7', { id: 7 }],
+    ['POST k', { id: 'mail.host.0000000007' }],
+  ],
   ['replay conflict: a 409', { idempotency: { replay: 'conflict' } }, ['POST k', 201], ['POST k', 409]],
   [
     'idempotency differentBody stored: another body gets the first response',
@@ -149,6 +181,51 @@ test.each<[what: string, options: SandboxOptions, ...steps: Step[]]>([
   ],
 ])('%s', async (_, options, ...steps) => {
   await play(createSandbox(options), steps);
+});
+
+/** The pages of a list, each with its ids, read along the links to the next page. */
+async function followed(sandbox: Sandbox, path: string): Promise<string[]> {
+  const pages: string[] = [];
+  let next: string | undefined = path;
+  while (next !== undefined) {
+    const { headers, json }: CallResponse = await call(sandbox, next);
+    const { member = json, view } = json as { member?: Json[]; view?: Json };
+    pages.push((member as Json[]).map(({ id }) => id).join(' '));
+    const link =
+      view === undefined ? /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] : view.next;
+    next = link === undefined ? undefined : String(link).replace('/api/public/v1', '');
+  }
+  return pages;
+}
+
+test.each<[what: string, options: SandboxOptions, pages: string[]]>([
+  ['header', { cursor: 'header' }, ['1 2', '4 5', '6']],
+  ['body', { cursor: 'body', order: 'id-desc' }, ['6 5', '3 2', '1']],
+  [
+    'body, in an order with ties',
+    { cursor: 'body', order: 'updated-desc', ties: 'each-response' },
+    ['1 2', '4 5', '6'],
+  ],
+  ['links of page numbers', { listBody: 'member', pageParameter: 'pageNumber' }, ['1 2', '5 6']],
+])('a list is continued along its links, whatever is deleted before them: %s', async (_, options, pages) => {
+  const sandbox = createSandbox({ clock: '2026-01-01', pageSize: 2, ...options });
+  for (const _ of Array(6)) sandbox.store.boms.insert({});
+  // The first row of each page, and one that is not read yet.
+  let requests = 0;
+  sandbox.onRequest(({ ids: [first = ''] = [] }) => {
+    requests += 1;
+    if (requests === 1)
+      for (const id of [first, options.order === 'id-desc' ? '4' : '3']) sandbox.store.boms.delete(id);
+  });
+  expect(await followed(sandbox, '/boms?_page=7&id[gt]=0')).toEqual(pages);
+});
+
+test('a cursor of another service is rejected, and a list without pages says how many records it has', async () => {
+  await play(createSandbox({ cursor: 'header' }), [['GET /boms?cursor=abc', 400]]);
+  const whole = createSandbox({ listBody: 'hydra:member', paginated: false, ...boms(40) });
+  const { record } = await call(whole, '/boms');
+  expect(record).toMatchObject({ 'hydra:totalItems': 40, 'hydra:member': { length: 40 } });
+  expect(Object.keys(record)).not.toContain('hydra:view');
 });
 
 test('hiddenRecords as a fraction hides about that many, the same each time', async () => {

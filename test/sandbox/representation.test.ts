@@ -34,6 +34,9 @@ test.each([
   ['jsonld', 'application/json, application/ld+json;q=0.9', 'application/ld+json'],
   ['jsonld', 'application/*;q=0.1', 'application/ld+json'],
   ['json', 'text/html', 'application/json'],
+  ['both', 'application/json, application/ld+json', 'application/json'],
+  ['both', 'application/ld+json, application/json', 'application/ld+json'],
+  ['both', '*/*', 'application/ld+json'],
 ] as const)('formats %s respond to Accept %s with %s', async (formats, Accept, expected) => {
   const sandbox = createSandbox({ formats, records: { boms: 1 } });
   for (const path of ['/boms', '/boms/1']) {

@@ -1,3 +1,4 @@
+import { collectionNames } from 'accounting-data-sdk';
 import {
   createSandbox,
   type Fault,
@@ -265,6 +266,8 @@ function listOptions(): string {
 
 function optionLines(table: OptionTable, parent = ''): string[] {
   return Object.entries(table).flatMap(([name, option]) => {
+    // The options of a collection are those of its group again.
+    if ((collectionNames as readonly string[]).includes(name)) return [];
     if ('options' in option) return optionLines(option.options, `${parent}${name}.`);
     const value = option.default === undefined ? 'none' : JSON.stringify(option.default);
     return [`  ${parent}${name}: ${value} (${option.values?.join(', ') ?? option.expected})`];

@@ -9,7 +9,7 @@ import { type Route, route } from './route.ts';
 import type { RoutedRequest, ServiceState } from './state.ts';
 
 const OPERATIONS: Readonly<
-  Record<Route['operation'], (state: ServiceState, call: RoutedRequest) => ServiceResponse>
+  Record<Route['operation'], (call: RoutedRequest, state: ServiceState) => ServiceResponse>
 > = {
   list: listPage,
   get,
@@ -68,7 +68,7 @@ function carryOut(state: ServiceState, request: ServiceRequest, credential: Cred
   authorize(credential, found);
   const format = negotiate(request, state.options);
   const collection = state.companies[credential.grant.company][found.collection];
-  return OPERATIONS[found.operation](state, { request, credential, collection, id: found.id, format });
+  return OPERATIONS[found.operation]({ request, credential, collection, id: found.id, format }, state);
 }
 
 /** 403 if the key has no permission (specification: Authentication, 5). */

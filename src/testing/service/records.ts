@@ -12,15 +12,15 @@ import { recordResponse } from './represent.ts';
 import type { Commit, RoutedRequest, ServiceState } from './state.ts';
 
 /** GET of a record. */
-export function get(state: ServiceState, call: RoutedRequest): ServiceResponse {
+export function get(call: RoutedRequest): ServiceResponse {
   const row = call.collection.get(call.id);
   if (row === undefined || !call.collection.isFound(call.id))
     throw new ProblemError('not_found', `There is no record ${call.id}.`);
-  return respond(state, call, 200, row);
+  return respond(call, 200, row);
 }
 
 /** POST: a record, once for each Idempotency-Key. */
-export function create(state: ServiceState, call: RoutedRequest): ServiceResponse {
+export function create(call: RoutedRequest, state: ServiceState): ServiceResponse {
   const { clock, idempotency, options } = state;
   const { collection, credential, request } = call;
   const body = readJsonObject(request, options);
@@ -35,7 +35,7 @@ export function create(state: ServiceState, call: RoutedRequest): ServiceRespons
   checkUnique(call, fields, options);
   const row = collection.create(fields);
   commit(state, call, { action: 'create', id: row.id, fields: Object.keys(fields) });
-  const response = () => respond(state, call, options.createStatus, row);
+  const response = () => respond(call, options.createStatus, row);
   if (keyed !== undefined) idempotency.store(keyed, response, clock.now());
   return response();
 }
@@ -72,7 +72,7 @@ export function startCreate(
 }
 
 /** PATCH: changes the fields of the body and no others; null clears. An empty body changes nothing. */
-export function update(state: ServiceState, call: RoutedRequest): ServiceResponse {
+export function update(call: RoutedRequest, state: ServiceState): ServiceResponse {
   const { collection, request } = call;
   const before = writableRow(state, call);
   const body = readJsonObject(request, state.options);
@@ -81,15 +81,15 @@ export function update(state: ServiceState, call: RoutedRequest): ServiceRespons
   const names = Object.keys(fields);
   const row = names.length === 0 ? before : collection.update(before, fields);
   if (names.length > 0) commit(state, call, { action: 'update', id: row.id, fields: names });
-  return respond(state, call, state.options.updateStatus, row);
+  return respond(call, state.options.updateStatus, row);
 }
 
 /** DELETE of a record. */
-export function remove(state: ServiceState, call: RoutedRequest): ServiceResponse {
+export function remove(call: RoutedRequest, state: ServiceState): ServiceResponse {
   const row = writableRow(state, call);
   call.collection.delete(call.id);
   commit(state, call, { action: 'delete', id: call.id, fields: [] });
-  return respond(state, call, state.options.deleteStatus, row);
+  return respond(call, state.options.deleteStatus, row);
 }
 
 /** The record that a request changes: 404 if there is none, 403 if it rejects changes (specification: Errors). */
@@ -120,14 +120,10 @@ function checkUnique(
   );
 }
 
-function respond(
-  { options }: ServiceState,
-  call: RoutedRequest,
-  status: number,
-  { record }: Row,
-): ServiceResponse {
+function respond(call: RoutedRequest, status: number, { record }: Row): ServiceResponse {
   if (status === 204) return { status, headers: {}, body: undefined };
-  return recordResponse(status, record, { collection: call.collection.name, format: call.format, options });
+  const { name, options } = call.collection;
+  return recordResponse(status, record, { collection: name, format: call.format, options });
 }
 
 function commit(

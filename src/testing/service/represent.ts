@@ -2,7 +2,7 @@ import { type CollectionName, collections } from '../../collections/index.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import { API_PATH } from '../../schemas/service-forms.ts';
 import { jsonResponse, type ServiceRequest, type ServiceResponse } from '../message.ts';
-import type { ResolvedSandboxOptions } from '../options.ts';
+import type { CollectionOptions, ResolvedSandboxOptions } from '../options.ts';
 import { ProblemError } from './problem.ts';
 
 const JSON_TYPE = 'application/json';
@@ -15,6 +15,8 @@ export type Format = typeof JSON_TYPE | typeof JSON_LD;
 export function negotiate({ headers }: ServiceRequest, { formats }: ResolvedSandboxOptions): Format {
   if (formats === 'json') return JSON_TYPE;
   const { accept = '*/*' } = headers;
+  if (formats === 'both')
+    return /application\/(?:ld\+)?json/.exec(accept)?.[0] === JSON_TYPE ? JSON_TYPE : JSON_LD;
   if (accept.includes(JSON_LD) || /(?:application|\*)\/\*/.test(accept)) return JSON_LD;
   throw new ProblemError('not_acceptable', `Accept must allow ${JSON_LD}.`);
 }
@@ -59,7 +61,7 @@ function withIris(record: AccountingRecord): AccountingRecord {
 interface Representation {
   readonly collection: CollectionName;
   readonly format: Format;
-  readonly options: ResolvedSandboxOptions;
+  readonly options: CollectionOptions;
 }
 
 /** A record as a response shows it. */
@@ -83,18 +85,58 @@ export function recordResponse(
   return jsonResponse(status, how.format === JSON_TYPE ? shown : { ...context, ...shown }, how.format);
 }
 
-/** A response with one page of a list: an array, or a JSON-LD object whose `member` is one. */
-export function listResponse(records: readonly AccountingRecord[], how: Representation): ServiceResponse {
-  const { collection, format, options } = how;
-  const shown = records.map((record) => represent(record, how));
-  if (options.listBody === 'array' && format === JSON_TYPE) return jsonResponse(200, shown);
+/** The addresses of a page and of others in its list. */
+export interface PageLinks {
+  readonly self: string;
+  readonly first: string;
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
 
-  const member = options.listBody === 'array' ? 'member' : options.listBody;
-  const document = {
+/** A response with one page of a list, or with all of it: an array, or a JSON-LD object whose `member` is one. */
+export function listResponse(
+  records: readonly AccountingRecord[],
+  how: Representation,
+  links: PageLinks | undefined,
+): ServiceResponse {
+  const { format, options } = how;
+  const shown = records.map((record) => represent(record, how));
+  const isArray = options.listBody === 'array' && format === JSON_TYPE && options.cursor !== 'body';
+  const response = isArray
+    ? jsonResponse(200, shown)
+    : jsonResponse(200, documentOf(shown, how, links), JSON_LD);
+  if (options.cursor !== 'header' || links === undefined) return response;
+  const { first, next } = links;
+  const link = [`<${first}>; rel="first"`, ...(next === undefined ? [] : [`<${next}>; rel="next"`])];
+  return { ...response, headers: { ...response.headers, Link: link.join(', ') } };
+}
+
+/** A list in JSON-LD. Like API Platform without a count, `view` has no last page. */
+function documentOf(
+  shown: readonly object[],
+  { collection, options: { listBody, cursor } }: Representation,
+  links: PageLinks | undefined,
+): object {
+  const isHydra = listBody === 'hydra:member';
+  const named = (name: string) => (isHydra ? `hydra:${name}` : name);
+  const { self, first, next, previous } = links ?? {};
+  // With a cursor in the header, the body says nothing of other pages.
+  const view = links !== undefined &&
+    cursor !== 'header' && {
+      [named('view')]: {
+        '@id': self,
+        '@type': named('PartialCollectionView'),
+        [named('first')]: first,
+        [named('previous')]: previous,
+        [named('next')]: next,
+      },
+    };
+  return {
     '@context': '/contexts/record',
     '@id': `${API_PATH}/${collections[collection].segment}`,
-    '@type': member === 'member' ? 'Collection' : 'hydra:Collection',
-    [member]: shown,
+    '@type': named('Collection'),
+    ...(links === undefined && { [named('totalItems')]: shown.length }),
+    [named('member')]: shown,
+    ...view,
   };
-  return jsonResponse(200, document, JSON_LD);
 }

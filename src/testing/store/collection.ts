@@ -5,8 +5,8 @@ import { at } from '../checks.ts';
 import type { SandboxClock } from '../clock.ts';
 import { hashText, mix } from '../data/seeded-random.ts';
 import type { Fields } from '../fixtures.ts';
-import type { ResolvedSandboxOptions } from '../options.ts';
-import { type IdBound, placeOf, sliceOf } from './id-order.ts';
+import type { CollectionOptions } from '../options.ts';
+import { compareIds, type IdBound, placeOf, sliceOf } from './id-order.ts';
 import type { IdSequence } from './ids.ts';
 import { hasTimestamps, type Row, rowsOf, type Times, type ToRow } from './row.ts';
 import { comparedTime } from './timestamps.ts';
@@ -41,8 +41,9 @@ export class Collection {
   readonly segment: string;
   /** Ids of records that reject every change with 403. */
   readonly locked = new Set<string>();
+  /** The options of this collection. */
+  readonly options: CollectionOptions;
   readonly #clock: SandboxClock;
-  readonly #options: ResolvedSandboxOptions;
   readonly #ids: IdSequence;
   /** Records that are not generated yet, because nothing has used the collection: most tests use one or two. */
   #generated: Iterable<GeneratedRecord>;
@@ -73,7 +74,7 @@ export class Collection {
       readonly ids: IdSequence;
       readonly generated: Iterable<GeneratedRecord>;
       readonly clock: SandboxClock;
-      readonly options: ResolvedSandboxOptions;
+      readonly options: CollectionOptions;
     },
   ) {
     this.name = name;
@@ -81,7 +82,7 @@ export class Collection {
     this.#ids = ids;
     this.#generated = generated;
     this.#clock = clock;
-    this.#options = options;
+    this.options = options;
     this.#toRow = rowsOf(name, options);
   }
 
@@ -105,7 +106,7 @@ export class Collection {
 
   /** Whether GET, PATCH and DELETE find a record that exists. */
   isFound(id: string): boolean {
-    return this.#isOlder(id, this.#options.newRecords.foundAfterMs);
+    return this.#isOlder(id, this.options.newRecords.foundAfterMs);
   }
 
   /** Every record that readers see, by ascending id. */
@@ -126,15 +127,16 @@ export class Collection {
   /** The records of a list, in the order of the sandbox's lists. With `ties`, pages may have orders of their own. */
   list(selection: Selection, page: number): readonly Row[] {
     const rows = this.#select(selection, page);
-    const { listedAfterMs } = this.#options.newRecords;
+    const { listedAfterMs } = this.options.newRecords;
     return this.#createdAt.size === 0 ? rows : rows.filter(({ id }) => this.#isOlder(id, listedAfterMs));
   }
 
   #select(selection: Selection, page: number): readonly Row[] {
     this.#settle();
     this.#listed += 1;
-    const { order, ties, seed } = this.#options;
-    const tieSeed = { 'id-asc': undefined, 'each-page': page, 'each-response': this.#listed }[ties];
+    const { order, ties, seed, cursor } = this.options;
+    const numbered = { 'id-asc': undefined, 'each-page': page, 'each-response': this.#listed };
+    const tieSeed = cursor === undefined ? numbered[ties] : undefined;
     const key = JSON.stringify([selection, tieSeed]);
     const known = this.#lists.get(key);
     if (known !== undefined) return known;
@@ -142,7 +144,7 @@ export class Collection {
     const { idBounds, modifiedSince = -Infinity } = selection;
     const selected = this.#sorted
       .slice(...sliceOf(this.#sorted, idBounds))
-      .filter((row) => comparedTime(row.modifiedAt, this.#options) >= modifiedSince);
+      .filter((row) => comparedTime(row.modifiedAt, this.options) >= modifiedSince);
     const list = inOrder(selected, order, tieSeed === undefined ? undefined : mix(seed, tieSeed));
     if (this.#lists.size >= KEPT_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
@@ -152,7 +154,7 @@ export class Collection {
   /** Stores the record that a request creates. */
   create(fields: Fields): Row {
     const row = this.insert(fields);
-    const { listedAfterMs, foundAfterMs } = this.#options.newRecords;
+    const { listedAfterMs, foundAfterMs } = this.options.newRecords;
     if (listedAfterMs + foundAfterMs > 0) this.#createdAt.set(row.id, this.#clock.now());
     return row;
   }
@@ -206,7 +208,7 @@ export class Collection {
     return row;
   }
 
-  #schedule(id: string, row: Row | undefined, visibleAfterMs = this.#options.commitDelayMs): void {
+  #schedule(id: string, row: Row | undefined, visibleAfterMs = this.options.commitDelayMs): void {
     this.#settle();
     this.#nextIndex = Math.max(this.#nextIndex, this.#ids.indexAfter(id));
     const now = this.#clock.now();
@@ -252,7 +254,7 @@ export class Collection {
   /** Throws for an amount or a timestamp that a test cannot mean, except in a field that may hold anything. */
   checkFields(fields: Fields): void {
     const kinds = collections[this.name].fields;
-    const timed = hasTimestamps(this.name, this.#options);
+    const timed = hasTimestamps(this.name, this.options);
     for (const [field, value] of Object.entries(fields)) {
       const isTime = field === 'createdAt' || field === 'updatedAt';
       if (timed && isTime && typeof value === 'string' && Number.isNaN(Date.parse(value))) {
@@ -299,6 +301,21 @@ function inOrder(rows: readonly Row[], order: ListOrder, tieSeed: number | undef
     .map((row) => ({ row, key: sortKey(row, order), tie: tieKey(row) }))
     .sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie)
     .map(({ row }) => row);
+}
+
+/** Where a row stands in a list. It is known even after the row was deleted. */
+export type Place = readonly [key: number, id: string];
+
+/** The place of a row in a list without seeds of ties. */
+export function placeIn(row: Row, order: ListOrder): Place {
+  return [order.startsWith('id-') ? 0 : sortKey(row, order), row.id];
+}
+
+/** Whether a place comes after another one. */
+export function comesAfter([key, id]: Place, [otherKey, otherId]: Place, order: ListOrder): boolean {
+  const sign = order.endsWith('-desc') ? -1 : 1;
+  const byId = compareIds(id, otherId) * (order === 'id-desc' ? -1 : 1);
+  return (sign * (key - otherKey) || byId) > 0;
 }
 
 function sortKey({ id, createdAt, modifiedAt }: Row, order: ListOrder): number {

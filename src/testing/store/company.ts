@@ -3,7 +3,7 @@ import { checkCollections } from '../checks.ts';
 import type { SandboxClock } from '../clock.ts';
 import { generatorOf } from '../data/records.ts';
 import { hashText, mix, SeededRandom } from '../data/seeded-random.ts';
-import type { RecordCounts, ResolvedSandboxOptions } from '../options.ts';
+import { optionsOf, type RecordCounts, type ResolvedSandboxOptions } from '../options.ts';
 import { Collection, type GeneratedRecord } from './collection.ts';
 import { type IdSequence, idSequence } from './ids.ts';
 import type { Times } from './row.ts';
@@ -25,10 +25,11 @@ export function createCompany(
   const counts = countsOf(company === 'main' ? options.records : options.otherRecords);
   const offset = company === 'main' ? 0 : ID_DISTANCE;
   const seeds = byCollection((name) => mix(options.seed, hashText(`${company}/${name}`)));
-  const ids = byCollection((name) => idSequence(options.ids, { seed: seeds[name], offset }));
+  const own = byCollection((name) => optionsOf(options, name));
+  const ids = byCollection((name) => idSequence(own[name].ids, { seed: seeds[name], offset }));
   return byCollection((name) => {
     const generated = generateRecords(name, { seed: seeds[name], counts, ids });
-    return new Collection(name, { ids: ids[name], generated, clock, options });
+    return new Collection(name, { ids: ids[name], generated, clock, options: own[name] });
   });
 }
 

@@ -1,10 +1,10 @@
 import { mix } from '../data/seeded-random.ts';
-import type { ResolvedSandboxOptions } from '../options.ts';
+import type { IdForm } from '../options.ts';
 
 /** Ascending ids, each computed from its index alone. */
 export interface IdSequence {
   at(index: number): string;
-  /** The index from which on every id is larger than this one; 0 if the form of ids does not show it. */
+  /** The index from which on every id is larger than this one; 0 if the id does not show it. */
   indexAfter(id: string): number;
 }
 
@@ -15,22 +15,30 @@ interface IdSeed {
   readonly offset: number;
 }
 
+/** Digits of a text id, so that such ids ascend by the characters too. */
+const TEXT_DIGITS = 10;
+
 /** The ids of one collection of one company. */
-export function idSequence(
-  { form, start, gap }: ResolvedSandboxOptions['ids'],
-  { seed, offset }: IdSeed,
-): IdSequence {
-  if (form !== 'numeric') {
+export function idSequence({ form, start, gap, prefix }: IdForm, { seed, offset }: IdSeed): IdSequence {
+  if (form === 'uuid' || form === 'ulid') {
     const write = form === 'uuid' ? uuid : ulid;
     return { at: (index) => write(seed ^ offset, index), indexAfter: () => 0 };
   }
 
   const first = start + offset;
+  const numberAt = (index: number) => first + index * gap + (index === 0 ? 0 : mix(seed, index) % gap);
+  const indexAfter = (number: number) => {
+    const index = Math.floor((number - first) / gap) + 1;
+    return Number.isSafeInteger(first + index * gap) ? Math.max(0, index) : 0;
+  };
+  if (form === 'numeric') {
+    return { at: (index) => String(numberAt(index)), indexAfter: (id) => indexAfter(Number(id)) };
+  }
   return {
-    at: (index) => String(first + index * gap + (index === 0 ? 0 : mix(seed, index) % gap)),
+    at: (index) => `${prefix}${digits(numberAt(index), 10, TEXT_DIGITS)}`,
     indexAfter(id) {
-      const index = Math.floor((Number(id) - first) / gap) + 1;
-      return Number.isSafeInteger(first + index * gap) ? Math.max(0, index) : 0;
+      const number = id.startsWith(prefix) ? id.slice(prefix.length) : '';
+      return /^\d+$/.test(number) ? indexAfter(Number(number)) : 0;
     },
   };
 }

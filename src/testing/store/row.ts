@@ -2,7 +2,7 @@ import { type CollectionName, collections } from '../../collections/index.ts';
 import { isMoney } from '../../schemas/money.ts';
 import type { AccountingRecord } from '../../schemas/record.ts';
 import type { Fields } from '../fixtures.ts';
-import type { ResolvedSandboxOptions } from '../options.ts';
+import type { CollectionOptions } from '../options.ts';
 import { atPrecision, formatTimestamp } from './timestamps.ts';
 
 /** The two timestamps of a record, in ms since the epoch. */
@@ -22,12 +22,12 @@ export interface Row extends Times {
 export type ToRow = (id: string, fields: Fields, times: Times) => Row;
 
 /** Whether the records of a collection have `createdAt` and `updatedAt`. */
-export function hasTimestamps(name: CollectionName, options: ResolvedSandboxOptions): boolean {
+export function hasTimestamps(name: CollectionName, options: CollectionOptions): boolean {
   return 'updatedAt' in collections[name].fields || options.timestampsEverywhere;
 }
 
 /** The rows of a collection: every documented field, `null` if it is not set, and any others. */
-export function rowsOf(name: CollectionName, options: ResolvedSandboxOptions): ToRow {
+export function rowsOf(name: CollectionName, options: CollectionOptions): ToRow {
   const { fields: kinds } = collections[name];
   const blank = Object.fromEntries(Object.keys(kinds).map((field) => [field, null]));
   const amounts = Object.keys(kinds).filter((field) => kinds[field] === 'money');
@@ -49,7 +49,7 @@ export function rowsOf(name: CollectionName, options: ResolvedSandboxOptions): T
 }
 
 /** An amount, padded to the digits that the service stores. A fixture may hold another value, which stays as it is. */
-function storedAmount(value: unknown, digits: ResolvedSandboxOptions['moneyDigits']): unknown {
+function storedAmount(value: unknown, digits: CollectionOptions['moneyDigits']): unknown {
   if (digits === 'as-sent' || !isMoney(value)) return value;
   const [whole = '', fraction = ''] = value.split('.');
   const padded = fraction.padEnd(digits, '0');

@@ -1,5 +1,6 @@
 import { faultConditions, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
 import ts from 'typescript';
+import { collections } from '../../../src/collections/index.ts';
 import { createOptions } from '../../../src/collections/send-one.ts';
 import { clientDefaults, clientOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
@@ -69,7 +70,9 @@ function rowsOf(table: Table, ...types: readonly ts.Type[]): Row[] {
 
     const tag = property.getJsDocTags(checker).find((one) => one.name === 'default');
     const stated = tag === undefined ? DEFAULT.exec(doc)?.[1] : ts.displayPartsToString(tag.text);
-    const fields = entry.options === undefined ? [] : rowsOf(entry.options, objectIn(property));
+    // A collection has the options of its group again.
+    const inner = without(entry.options ?? {}, collections);
+    const fields = entry.options === undefined ? [] : rowsOf(inner, objectIn(property));
     const facts = factsOf(name, entry, { stated, doc });
     return { name, entry, text: doc.replace(DEFAULT, '').trim(), facts, fields };
   });

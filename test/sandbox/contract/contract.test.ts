@@ -49,6 +49,10 @@ const VARIANTS: Readonly<Record<string, SandboxOptions>> = {
   },
   UUIDs: { ids: { form: 'uuid' }, betweenSeparator: ',', rateLimit: { kind: 'token-bucket' } },
   ULIDs: { order: 'created-desc', ids: { form: 'ulid' }, afterLastPage: 'not_found' },
+  'text ids': {
+    ids: { form: 'text', accounts: { form: 'numeric' } },
+    order: { accounts: 'id-desc' },
+  },
 };
 
 /** An id that no record has. */
