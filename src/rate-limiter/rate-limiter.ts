@@ -20,18 +20,36 @@
  *   25 ms     8 calls in flight; each response lets one more go
  *   80 ms     Remaining: 0; one call is sent and gets a 429 with Retry-After: 2, which pauses every call
  *
- * A queued call sleeps until it is woken or its own timer fires. Whatever changes the quota or the queue hands permits
- * to the first calls, for as long as there is quota, and wakes the next one if its timer would fire too late. On
- * Workers the code of a cancelled request never runs again: a permit that is not taken at once expires, and every
- * queued call looks now and then whether a permit can be handed over.
+ * A queued call sleeps until it is woken or its own timer fires. The first of the queue has the timer of the opening;
+ * whatever changes the quota or the queue wakes it. If it may be sent, it takes its place and wakes the one after it. On
+ * Workers the code of a cancelled request never runs again: each call has a timer of its own, looks now and then, and
+ * passes over a first one that was woken and did not run.
  */
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { type CallInFlight, type QuotaReport, Throttle } from './throttle.ts';
-import { type LimitedCall, Waiter, WaitingQueue } from './waiting-queue.ts';
+import { type Waiter, WaitingLine } from './waiting-line.ts';
 
 export type { QuotaReport } from './throttle.ts';
-export type { LimitedCall } from './waiting-queue.ts';
+
+export interface LimitedCall {
+  /** The call got a 429 before: it goes to the front of the queue. */
+  readonly wasRejected: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** The deadline of the call, in ms of the monotonic clock; Infinity for none. */
+  readonly deadlineAt: number;
+  /** The longest wait that the caller accepts; Infinity for any. */
+  readonly maxWaitMs: number;
+  /** The time within which an attempt ends: after that it no longer counts as in flight. */
+  readonly timeoutMs: number;
+  /** Called once, before a wait. `waitMs` is undefined if it depends on a response. */
+  readonly onWait: (waitMs: number | undefined) => void;
+  /**
+   * The error for a call that gets no permit in time. `limit` is set if its deadline ran out while the limits were unknown.
+   * Otherwise the quota is used up for longer than the call may wait: for `retryAfterMs`, if that is known.
+   */
+  readonly giveUp: (limit: 'deadline' | undefined, retryAfterMs: number | undefined) => Error;
+}
 
 /** The right to send one request. It is given back when the request ends; later reports are ignored. */
 export interface Permit {
@@ -39,65 +57,74 @@ export interface Permit {
   settle(report: QuotaReport): void;
 }
 
-/** A permit that is not taken within this time belongs to a cancelled request. In Node it is taken at once. */
+/** A call that was woken and does not run within this time belongs to a cancelled request. In Node it runs at once. */
 const EXPIRY_MS = 100;
-/** How often each queued call looks: the next in the queue, which has the timer of the opening, may be cancelled. */
+/** How often each queued call looks: the first of the queue, which has the timer of the opening, may be cancelled. */
 const LOOK_MS = 800;
+/** A pause of a minute that begins a moment after the call still fits into a `maxWaitMs` of a minute: both are common. */
+const GRACE = { share: 0.05, longestMs: 1_000 };
 
 export class RateLimiter {
   readonly #throttle = new Throttle();
-  readonly #queue = new WaitingQueue();
-  /** Permits that were handed over and not taken yet, oldest first. */
-  readonly #offers = new Map<Waiter, CallInFlight>();
+  /** Calls that got a 429, and behind them the others. */
+  readonly #rejected = new WaitingLine();
+  readonly #others = new WaitingLine();
 
-  /** Nothing is queued or in flight, and no pause holds. */
+  /** Nothing is queued or in flight, and no pause holds: a new limiter would do as well. */
   get isIdle(): boolean {
-    return this.#queue.first === undefined && this.#throttle.isIdle(monotonicMs());
+    return this.#first === undefined && this.#throttle.isIdle(monotonicMs());
+  }
+
+  get #first(): Waiter | undefined {
+    return this.#rejected.first ?? this.#others.first;
   }
 
   /** Sends the call as soon as it may be sent. Rejects with what `giveUp` returns, the signal's reason, or what `send` throws. */
   async run<T>(call: LimitedCall, send: (permit: Permit) => Promise<T>): Promise<T> {
     if (call.signal?.aborted) throw call.signal.reason;
     const now = monotonicMs();
-    const isOpen = this.#queue.first === undefined && this.#throttle.opensAt(now) <= now;
+    const isOpen = this.#first === undefined && this.#throttle.opensAt(now) <= now;
     const sent = isOpen ? this.#throttle.markSent(now, call.timeoutMs) : await this.#wait(call, now);
     try {
       return await send({
         settle: (report) => {
-          const at = monotonicMs();
-          this.#throttle.settle(sent, report, at);
-          if (report.status === 429) this.#wakeThrottled(at);
-          this.#handOver(at);
+          this.#throttle.settle(sent, report, monotonicMs());
+          if (report.status === 429) this.#wakeThrottled();
+          this.#wakeFirst();
         },
       });
     } finally {
       // Changes nothing after a response.
       this.#throttle.cancel(sent);
-      this.#handOver(monotonicMs());
+      this.#wakeFirst();
     }
   }
 
   /** Queues a call until it may be sent. */
   async #wait(call: LimitedCall, since: number): Promise<CallInFlight> {
-    const { signal } = call;
-    const waiter = new Waiter(call, since);
+    const { signal, maxWaitMs, deadlineAt } = call;
+    const graceMs = Math.min(GRACE.longestMs, GRACE.share * maxWaitMs);
+    const waiter: Waiter = {
+      sendAt: Math.min(deadlineAt, since + maxWaitMs),
+      giveUpAt: Math.min(deadlineAt, since + maxWaitMs + graceMs),
+      wake: () => {},
+      wokenAt: undefined,
+      line: undefined,
+    };
+    const line = call.wasRejected ? this.#rejected : this.#others;
     const wake = () => waiter.wake();
     let isReported = false;
     signal?.addEventListener('abort', wake);
     try {
       for (;;) {
         const now = monotonicMs();
-        waiter.wakesAt = now;
+        waiter.wokenAt = undefined;
         if (signal?.aborted) throw signal.reason;
-        // A new call, or one whose permit expired before its code ran.
-        if (!this.#offers.has(waiter)) this.#queue.add(waiter);
-        this.#handOver(now);
-        const sent = this.#offers.get(waiter);
-        if (sent !== undefined) {
-          this.#offers.delete(waiter);
-          return sent;
+        // A new call, or one that was passed over and runs after all.
+        line.add(waiter);
+        if (this.#isNext(waiter, now) || this.#mustSend(waiter, call, now)) {
+          return this.#throttle.markSent(now, call.timeoutMs);
         }
-        if (this.#mustSend(waiter, call, now)) return this.#throttle.markSent(now, call.timeoutMs);
         if (!isReported) {
           isReported = true;
           const closedUntil = this.#throttle.closedUntil(now) ?? Number.POSITIVE_INFINITY;
@@ -109,10 +136,43 @@ export class RateLimiter {
       }
     } finally {
       signal?.removeEventListener('abort', wake);
-      this.#queue.remove(waiter);
-      this.#withdraw(waiter);
-      this.#handOver(monotonicMs());
+      line.remove(waiter);
+      // The one behind it has no timer for the opening yet.
+      this.#wakeFirst();
     }
+  }
+
+  /** Whether a call may be sent now, because it is the first that runs if it is woken. */
+  #isNext(waiter: Waiter, now: number): boolean {
+    if (this.#throttle.opensAt(now) > now) return false;
+    if (this.#firstAlive(now) === waiter) return true;
+    this.#wakeFirst();
+    return false;
+  }
+
+  #firstAlive(now: number): Waiter | undefined {
+    for (;;) {
+      const first = this.#first;
+      if (first === undefined || now < (first.wokenAt ?? now) + EXPIRY_MS) return first;
+      first.line?.remove(first);
+    }
+  }
+
+  /** Wakes the first call: it is sent if it may be, or sets its timer to the opening. */
+  #wakeFirst(): void {
+    const now = monotonicMs();
+    const first = this.#firstAlive(now);
+    if (first === undefined) return;
+    if (this.#throttle.opensAt(now) <= now) first.wokenAt ??= now;
+    first.wake();
+  }
+
+  /** A pause has begun: calls that cannot outlast it end now. */
+  #wakeThrottled(): void {
+    const now = monotonicMs();
+    const closedUntil = this.#throttle.closedUntil(now) ?? now;
+    for (const line of [this.#rejected, this.#others])
+      for (const waiter of line) if (waiter.giveUpAt < closedUntil) waiter.wake();
   }
 
   /** Whether a call that has waited long enough is sent. It is, unless the service would reject it. */
@@ -127,64 +187,19 @@ export class RateLimiter {
     throw giveUp(undefined, isKnown ? Math.max(0, closedUntil - now) : undefined);
   }
 
-  /** Sleeps until it is woken, or until its own timer: every waiter has one, or Workers would cancel its request. */
+  /** Sleeps until it is woken, or until its own timer: every call has one, or Workers would cancel its request. */
   async #sleep(waiter: Waiter, now: number): Promise<void> {
     const ownAt = now < waiter.sendAt ? waiter.sendAt : waiter.giveUpAt;
-    const watches = waiter === this.#queue.first || this.#offers.size > 0;
-    waiter.wakesAt = Math.min(ownAt, watches ? this.#dueAt(now) : now + LOOK_MS);
-    const delayMs = Math.min(Math.max(0, Math.ceil(waiter.wakesAt - now)), MAX_TIMER_MS);
+    const first = this.#first;
+    const lookAt = now + (first?.wokenAt === undefined ? LOOK_MS : EXPIRY_MS);
+    const openingAt = Math.min(this.#throttle.opensAt(now), this.#throttle.expiresAt);
+    const wakesAt = Math.min(ownAt, waiter === first ? openingAt : lookAt);
     let timer: ReturnType<typeof setTimeout> | undefined;
     await new Promise<void>((resolve) => {
       waiter.wake = resolve;
       // Looked up at each use: fake timers may be installed later.
-      timer = globalThis.setTimeout(resolve, delayMs);
+      timer = globalThis.setTimeout(resolve, Math.min(Math.max(0, Math.ceil(wakesAt - now)), MAX_TIMER_MS));
     });
     globalThis.clearTimeout(timer);
-  }
-
-  /** When permits can be handed over next: at the next opening, or when a call or a permit stops counting. */
-  #dueAt(now: number): number {
-    const [offer] = this.#offers.values();
-    const expiresAt = offer === undefined ? Number.POSITIVE_INFINITY : offer.sentAt + EXPIRY_MS;
-    return Math.min(this.#throttle.opensAt(now), this.#throttle.expiresAt, expiresAt);
-  }
-
-  /** Hands a permit to each of the first calls that may be sent, and sees that the one after them wakes in time. */
-  #handOver(now: number): void {
-    for (const [waiter, { sentAt }] of this.#offers) {
-      if (now < sentAt + EXPIRY_MS) break;
-      this.#withdraw(waiter);
-    }
-    for (;;) {
-      const { first } = this.#queue;
-      if (first === undefined) return;
-      if (this.#throttle.opensAt(now) > now) {
-        if (first.wakesAt > this.#dueAt(now)) this.#wake(first, now);
-        return;
-      }
-      this.#queue.remove(first);
-      this.#offers.set(first, this.#throttle.markSent(now, first.timeoutMs));
-      this.#wake(first, now);
-    }
-  }
-
-  /** Ends a permit that was not taken. */
-  #withdraw(waiter: Waiter): void {
-    const sent = this.#offers.get(waiter);
-    if (sent === undefined) return;
-
-    this.#offers.delete(waiter);
-    this.#throttle.cancel(sent);
-  }
-
-  #wake(waiter: Waiter, now: number): void {
-    waiter.wakesAt = now;
-    waiter.wake();
-  }
-
-  /** A pause has begun: calls that cannot outlast it end now. */
-  #wakeThrottled(now: number): void {
-    const closedUntil = this.#throttle.closedUntil(now) ?? now;
-    for (const waiter of this.#queue) if (waiter.giveUpAt < closedUntil) this.#wake(waiter, now);
   }
 }

@@ -1,12 +1,11 @@
 import { inspect } from 'node:util';
 import { type ClientOptions, createClient, type FetchFunction, RateLimitedError } from 'accounting-data-sdk';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { jsonResponse, newOrigin, problemResponse, withRequestedIds } from '../../support/scripted-fetch.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 const SLOT = Symbol.for('accounting-data-sdk.rate-limiters');
-const MINUTE_MS = 60_000;
 
 useVirtualClock();
 
@@ -73,13 +72,46 @@ test('two installed copies of the package share the limiter of a key', async () 
   expect(sent).toEqual(['1']);
 });
 
-test('the rate limiter does not forget a key that is paused', async () => {
-  await pause(30 * 60);
-  await advance(11 * MINUTE_MS);
-  await get(createClient(withResponse(ok, { apiKey: 'key-two' })), 'other');
-  const error = await get(createClient(withResponse(ok)), '2');
-  expect(error).toMatchObject({ code: 'rate_limited', outcome: 'not_sent' });
-  expect(sent).toEqual(['1', 'other']);
+describe('of many keys, a client', () => {
+  /** Sends one call with each of so many other keys. */
+  const useOthers = async (count: number) => {
+    let index = 0;
+    const client = createClient(withResponse(ok, { apiKey: () => `other-${index++}` }));
+    const calls = Array.from({ length: count }, () => client.accounts.get('other'));
+    await advance(20);
+    await Promise.all(calls);
+    sent = [];
+  };
+  test.each([
+    [900, ['1', '2']],
+    [2_100, ['1']],
+  ])('forgets the one that was not used for longest: after %d others', async (others, atOnce) => {
+    const { accounts } = createClient(withResponse(ok));
+    await get(createClient(withResponse(ok)), '0');
+    await useOthers(others);
+    const calls = ['1', '2'].map((id) => accounts.get(id));
+    await advance(5);
+    // The first call of an unknown key goes alone.
+    expect(sent).toEqual(atOnce);
+    await advance(50);
+    await Promise.all(calls);
+  });
+
+  test('forgets none that is paused or in use', async () => {
+    const held = Promise.withResolvers<void>();
+    const fetch = () => held.promise.then(ok);
+    const call = createClient({ ...withResponse(ok), apiKey: 'key-two', fetch }).accounts.get('1');
+    await pause(30 * 60);
+    await useOthers(2_100);
+    const queued = createClient(withResponse(ok, { apiKey: 'key-two' })).accounts.get('2');
+    const paused = caught(createClient(withResponse(ok)).accounts.get('3'));
+    await advance(5);
+    expect(sent).toEqual([]);
+    expect(await paused).toMatchObject({ code: 'rate_limited', outcome: 'not_sent' });
+    held.resolve();
+    await advance(50);
+    await Promise.all([call, queued]);
+  });
 });
 
 test('no inspection of a client or of what copies of the package share shows a key', async () => {
