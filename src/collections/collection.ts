@@ -51,6 +51,7 @@ export function createCollection(
       Object.entries(schemas ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
     ),
     pagination: runPagination(context),
+    timeoutMs: settings.timeoutMs,
     parameters: client.lists.parameters ?? {},
     list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'run'),
     lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'run'),

@@ -29,8 +29,8 @@ export class SyncError extends AccountingError {
   /** Every failure, by collection; `cause` is the first. */
   readonly errors: readonly CollectionFailure[];
   /**
-   * What stopped every collection: the service rejected the API key, or was down for longer than `maxOutageMs`. Undefined
-   * if collections failed one by one.
+   * What stopped every collection: the service rejected the API key, or was down, for longer than `maxOutageMs` or when the
+   * limit of `stopAfter` was reached. Undefined if collections failed one by one.
    */
   readonly stopped: 'key_rejected' | 'outage' | undefined;
   /** The code that all failures have, such as `unauthenticated`; undefined if they differ, or if one has none. */
@@ -131,16 +131,17 @@ function countOf({ collections }: SyncReport, errors: readonly CollectionFailure
 const STOPS = {
   key_rejected: 'the service rejected the API key',
   outage: 'the service was down for longer than maxOutageMs',
+  paused: 'the service was down when the limit of stopAfter was reached',
 } as const;
 
-function stopOf({ collections }: SyncReport, reason: keyof typeof STOPS): string {
+function stopOf({ collections, paused }: SyncReport, reason: 'key_rejected' | 'outage'): string {
   const all = collections.length;
   const done = collections.filter(({ status }) => status === 'done').length;
   const stopped =
     done === 0
       ? `all ${all === 1 ? '' : `${all} `}collections stopped`
       : `all other collections stopped (${done} of ${all} ${done === 1 ? 'was' : 'were'} done)`;
-  return `: ${STOPS[reason]}, so ${stopped}`;
+  return `: ${STOPS[paused && reason === 'outage' ? 'paused' : reason]}, so ${stopped}`;
 }
 
 const SHOWN_NAMES = 3;

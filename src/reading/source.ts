@@ -73,6 +73,8 @@ export interface RunSource<T extends { id: string }> {
   readonly schemaFields: Readonly<Record<string, FieldKind | undefined>>;
   /** How a run lists it: as the client says, or by keyset. */
   readonly pagination: PaginationChoice;
+  /** The client's: the longest that one attempt may take. */
+  readonly timeoutMs: number;
   /** The `parameters` of its lists. */
   readonly parameters: ListParameters;
   /** The pages of a list. */

@@ -43,10 +43,12 @@ export interface CollectionReport extends CopyFigures {
   /** Whether it resumed a run that was interrupted. */
   readonly resumed: boolean;
   /**
-   * Whether requests were sent after the limit of `stopAfter`: this collection is read by page, which cannot be resumed,
-   * or the limit is smaller than the first batch of a run needs.
+   * The limit of `stopAfter` after which requests were sent: this collection is read by page, which cannot be resumed, or
+   * the limit is smaller than the first batch of a run needs. Undefined if none were.
    */
-  readonly exceededLimit: boolean;
+  readonly exceededLimit: 'ms' | 'requests' | undefined;
+  /** Why the last request of a collection failed that is `paused`; undefined if it did not. */
+  readonly lastFailure: Error | undefined;
   /** Records delivered and committed. */
   readonly records: number;
   /**
@@ -103,6 +105,10 @@ export interface SyncReport {
   readonly endedAt: Date;
   /** Whether the limit of `stopAfter` was reached before every collection was read. The next run resumes. */
   readonly paused: boolean;
+  /** Which limit it was; undefined if it was not reached. */
+  readonly exceededLimit: 'ms' | 'requests' | undefined;
+  /** The `lastFailure` of a collection that is `paused`. If nothing else can be read, the sync fails with it. */
+  readonly lastFailure: Error | undefined;
   /**
    * How long to wait before the next run, in ms: how much longer the longest wait takes that did not fit into `stopAfter`,
    * such as that for a Retry-After. Otherwise 0.

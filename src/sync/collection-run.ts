@@ -70,6 +70,8 @@ export class CollectionRun<T extends { id: string }> {
   readonly pause: Pause;
   /** The outage clock of the tenant, if there is one. */
   outage: OutageView | undefined;
+  /** Why the last request failed before the run was paused. */
+  lastFailure: Error | undefined;
   state: RunState;
   #listing: Listing | undefined;
   /** The state in the last batch. */
@@ -81,7 +83,13 @@ export class CollectionRun<T extends { id: string }> {
     this.collection = nameOf(given, context.name);
     this.#source = runSource(given);
     this.#context = context;
-    this.pause = new Pause(limit, signal, () => isResumable(this.state, this.#source.pagination));
+    this.pause = new Pause(limit, signal, {
+      canPause: () => isResumable(this.state),
+      outage: () => ({
+        isFailing: this.outage?.failure !== undefined,
+        isDown: this.outage?.hasFailed === true,
+      }),
+    });
     const { collection } = this;
     const source = this.#source;
     this.#checkpoints = new Checkpoints(() => copy().store, { collection, source, options, id, signal });
@@ -148,6 +156,7 @@ export class CollectionRun<T extends { id: string }> {
   /** The run ends before its last batch. */
   end(status: Exclude<CollectionReport['status'], 'done' | 'stopped'>): void {
     const { deletions = { ...NO_DELETIONS, skipped: 'paused' } } = this.state;
+    if (status === 'paused') this.lastFailure = this.outage?.failure;
     const isSkipped = status === 'paused' && this.#listing !== undefined;
     this.state = { ...this.state, status, deletions: isSkipped ? deletions : this.state.deletions };
   }
@@ -168,8 +177,9 @@ export class CollectionRun<T extends { id: string }> {
   }
 
   report(): CollectionReport {
+    const { collection, lastFailure } = this;
     const { exceededLimit } = this.pause;
-    return { collection: this.collection, ...reportOf(this.state, this.#context.others?.()), exceededLimit };
+    return { collection, ...reportOf(this.state, this.#context.others?.()), exceededLimit, lastFailure };
   }
 
   /** The pages of a run. If the service rejects the offset of the bound, the bound is sent once more in UTC. */

@@ -46,7 +46,7 @@ function withFigures(state: RunState, more: CopyFigures): RunState {
 export function reportOf(
   state: RunState,
   others: readonly Evidence[] = [],
-): Omit<CollectionReport, 'collection' | 'exceededLimit'> {
+): Omit<CollectionReport, 'collection' | 'exceededLimit' | 'lastFailure'> {
   const { status, run, page, counts, deletions, stored, clockWentBack } = state;
   return {
     status,

@@ -228,9 +228,9 @@ export function couldRead({ isKnown, page }: RunState): boolean {
   return isKnown || page !== undefined;
 }
 
-/** Whether the next run can resume this one. `pagination`: how the collection is listed, unless a page shows it. */
-export function isResumable({ run, page }: RunState, pagination: PaginationChoice): boolean {
-  return run?.looked !== undefined || (page?.pagination ?? pagination) === 'keyset';
+/** Whether the next run can resume this one, or loses nothing because this one has not read a page. */
+export function isResumable({ run, page }: RunState): boolean {
+  return run?.looked !== undefined || page === undefined || page.pagination === 'keyset';
 }
 
 /** The list is over, and the records that it lacks have been looked up as far as this id. */

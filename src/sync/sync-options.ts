@@ -61,10 +61,14 @@ const ownOptions = {
    * `paused: true`, and every batch that was delivered is committed. The next sync with `stopAfter` resumes: it reads what
    * is left. Repeat it until `paused` is `false`, each time after `resumeAfterMs` of the report.
    *
-   * Each sync delivers at least one batch, which usually needs up to 5 requests, so set `requests` to 10 or more. A
-   * collection that is read by page cannot be resumed, so it is not paused while it is listed: see `exceededLimit` of the
-   * report. A target finds deletions over any number of syncs; `localIds` only if the full read of a collection and its
-   * lookups fit within one limit. Default: no limit.
+   * A service that is down is no pause: if the limit is reached while requests fail, the sync rejects with a SyncError, and
+   * so it does if nothing is left but collections that always fail.
+   *
+   * Each sync delivers at least one batch, which usually needs up to 5 requests, so set `requests` to 10 or more. For that
+   * batch one collection is read beyond the limit of time, for at most one `timeoutMs`. A collection that is read by page
+   * cannot be resumed, so it is not paused while it is listed: see `exceededLimit` of the report. A target finds deletions
+   * over any number of syncs; `localIds` only if the full read of a collection and its lookups fit within one limit.
+   * Default: no limit.
    */
   stopAfter,
 };

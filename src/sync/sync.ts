@@ -115,7 +115,11 @@ function syncInto(
       const reason = failed?.cause ?? error;
       const ends = collections.map((report): CollectionEnd => {
         const own = failed?.errors.find(({ collection }) => collection === report.collection);
-        return { report, endedAt, error: own?.error ?? (report.status === 'stopped' ? reason : undefined) };
+        return {
+          report,
+          endedAt,
+          error: own?.error ?? report.lastFailure ?? (report.status === 'stopped' ? reason : undefined),
+        };
       });
       await copy.onEnd?.(ends);
     };

@@ -3,7 +3,7 @@ import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { MAX_TIMER_MS } from '../internal/sleep.ts';
-import type { AnySource } from '../reading/source.ts';
+import { type AnySource, runSource } from '../reading/source.ts';
 import { type Evidence, verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
@@ -11,12 +11,16 @@ import { isOutageError } from '../transport/outage.ts';
 import { OutageClock } from '../transport/outage-clock.ts';
 import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
+import { endOfPause } from './limit/pause-end.ts';
 import { planRound } from './limit/round.ts';
-import { RunLimit } from './limit/run-limit.ts';
+import { exceededLimit, RunLimit } from './limit/run-limit.ts';
 import { couldRead, evidenceAfter } from './run-state.ts';
 import type { ResolvedSync } from './sync-options.ts';
 import type { OpenTarget } from './target.ts';
 import { Turns } from './turns.ts';
+
+/** The same for attempts that may take any time. */
+const LONGEST_GRACE_MS = 30_000;
 
 /**
  * The collections of one tenant, level by level: parents before children. The collections of a level run at the same
@@ -33,13 +37,15 @@ export class TenantRun {
   readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<AnyCollectionRun, unknown>();
+  /** Those of which a batch was committed. */
+  readonly #committed = new Set<AnyCollectionRun>();
   #stopped: SyncFailure['stop'];
   #remember = async () => {};
 
   constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
     this.#options = options;
     this.#outage = new OutageClock(options.settings.maxOutageMs);
-    this.#limit = options.stopAfter && new RunLimit(options.stopAfter);
+    this.#limit = options.stopAfter && new RunLimit(options.stopAfter, graceOf(sources, names, options));
     const { signal } = this.#stop;
     const copy = () => this.#copy as OpenTarget;
     const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
@@ -66,18 +72,19 @@ export class TenantRun {
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
-    const timer = this.#pauseInTime();
+    const timers = this.#pauseInTime();
     try {
       if (this.#limit === undefined) await this.#runLevels(this.#levels);
       else await this.#runRound();
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
     const isFinished = this.#runs.every(
       ({ state: { status } }) => status === 'done' || status === 'forbidden',
     );
     if (signal?.aborted && !isFinished) throw signal.reason;
+    this.#failPaused();
     const failure = this.#failure();
     if (failure !== undefined) throw new SyncError(this.report(), failure);
     return this.report();
@@ -92,11 +99,15 @@ export class TenantRun {
   /** How far the collections are. */
   report(): SyncReport {
     const collections = this.#runs.map((run) => run.report());
+    const paused = collections.some(({ status }) => status === 'paused' || status === 'not_begun');
     return {
       tenant: this.#options.tenant,
       startedAt: this.#startedAt,
       endedAt: new Date(),
-      paused: collections.some(({ status }) => status === 'paused' || status === 'not_begun'),
+      paused,
+      // It may end before a wait that would end after the limit of time.
+      exceededLimit: paused && this.#limit ? (exceededLimit(this.#limit.state) ?? 'ms') : undefined,
+      lastFailure: collections.findLast(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
       resumeAfterMs: Math.max(
         0,
         ...this.#runs.map(({ state, pause }) => (state.status === 'paused' ? pause.resumeAfterMs : 0)),
@@ -113,6 +124,23 @@ export class TenantRun {
     return this.#runs
       .filter(({ collection }) => collection !== name)
       .map(({ state }) => evidenceAfter(state));
+  }
+
+  /** Fails collections that the limit has ended while their requests failed, unless the next run may read more. */
+  #failPaused(): void {
+    const ended = this.#runs.flatMap((run) => {
+      const { status, lastFailure } = run.report();
+      const hasCommitted = this.#committed.has(run);
+      return status === 'paused' || status === 'not_begun' ? [{ run, lastFailure, hasCommitted }] : [];
+    });
+    const hasCommitted = this.#committed.size > 0;
+    const end = endOfPause(ended, { isDown: this.#outage.isRunning, hasCommitted });
+    if (end === 'pause') return;
+    const failing = ended.filter(({ lastFailure }) => lastFailure !== undefined);
+    const [first] = failing;
+    for (const { run, lastFailure } of end === 'outage' ? failing.slice(0, 1) : failing)
+      this.#errors.set(run, lastFailure);
+    if (end === 'outage') this.#stopped = { reason: 'outage', error: first?.lastFailure };
   }
 
   /** Why the sync fails; undefined if it succeeds. */
@@ -169,18 +197,18 @@ export class TenantRun {
     else for (const run of done.flat()) await run.skip();
   }
 
-  #pauseInTime(): ReturnType<typeof setTimeout> | undefined {
-    const { leftMs = Number.POSITIVE_INFINITY } = this.#limit ?? {};
-    if (leftMs > MAX_TIMER_MS) return undefined;
-    return setTimeout(() => {
+  #pauseInTime(): readonly ReturnType<typeof setTimeout>[] {
+    const stops = this.#limit?.stops ?? [];
+    const stop = () => {
       for (const run of this.#runs) run.pause.inTime();
-      // A timer may fire a little early.
-    }, leftMs + 1);
+    };
+    // A timer may fire a little early.
+    return stops.filter((ms) => ms <= MAX_TIMER_MS).map((ms) => setTimeout(stop, ms + 1));
   }
 
   async #runOne(run: AnyCollectionRun): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    if (this.#limit?.isReached) return run.end('not_begun');
+    if (this.#limit?.mayBegin(this.#outage.hasFailed) === false) return run.end('not_begun');
     // A consumer may use this package too, and throw an error of another service.
     let isOfConsumer = false;
     try {
@@ -202,6 +230,7 @@ export class TenantRun {
       const write = this.#remember().then(() => (this.#copy as OpenTarget).onBatch(batch));
       const written = await settled(write, this.#stop.signal);
       await run.commit(batch, written);
+      this.#committed.add(run);
     });
   }
 
@@ -229,8 +258,19 @@ export class TenantRun {
 }
 
 /** Whether a run was paused before a batch, because its requests failed. */
-function isStuck({ state, pause }: AnyCollectionRun): boolean {
-  return state.status === 'paused' && pause.endedRetries && state.counts.pages === 0;
+function isStuck({ state, lastFailure }: AnyCollectionRun): boolean {
+  return state.status === 'paused' && lastFailure !== undefined && state.counts.pages === 0;
+}
+
+/** How long the first batch of a run is waited for beyond its limit of time: one attempt. */
+function graceOf(
+  sources: Readonly<Record<string, AnySource>>,
+  [name = '']: readonly string[],
+  { settings }: ResolvedSync,
+): number {
+  const source = sources[name];
+  const timeoutMs = settings.timeoutMs ?? (source && runSource(source).timeoutMs) ?? 0;
+  return Number.isFinite(timeoutMs) ? timeoutMs : LONGEST_GRACE_MS;
 }
 
 /**

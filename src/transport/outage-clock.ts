@@ -6,8 +6,11 @@ import { withTimeout } from '../internal/with-timeout.ts';
 
 /** A clock cannot tell what happens in the same millisecond, so events are in order by their number: `at` in all of this. */
 export interface OutageState {
-  /** The first failure since a request has shown that the service works; undefined while it works. */
-  readonly since: { readonly at: number; readonly ms: number } | undefined;
+  /**
+   * The first failure since a request has shown that the service works, and whether a call has failed twice in a row since;
+   * undefined while it works.
+   */
+  readonly since: { readonly at: number; readonly ms: number; readonly isRepeated: boolean } | undefined;
   /** When the last request was sent whose response showed that the service works. */
   readonly upAt: number;
 }
@@ -15,9 +18,13 @@ export interface OutageState {
 /** Nothing has failed yet. */
 export const UP: OutageState = { since: undefined, upAt: 0 };
 
-/** The state after an attempt that failed as in an outage. */
-export function afterFailed(state: OutageState, at: number, ms: number): OutageState {
-  return state.since === undefined ? { ...state, since: { at, ms } } : state;
+/** The state after an attempt that failed as in an outage: at `ms`, and for this call as the `nth` in a row. */
+export function afterFailed(
+  { since, upAt }: OutageState,
+  { at, ms, nth }: { readonly at: number; readonly ms: number; readonly nth: number },
+): OutageState {
+  const isRepeated = nth > 1 || since?.isRepeated === true;
+  return { since: since === undefined ? { at, ms, isRepeated } : { ...since, isRepeated }, upAt };
 }
 
 /** The state after a response below 500 to a request that was sent at `sentAt`. */
@@ -111,12 +118,14 @@ export interface OutageView {
   readonly isDeclared: boolean;
   /** Whether the service was down for too long. */
   readonly isOver: boolean;
+  /** Whether a request has failed since one has shown that the service works. */
+  readonly hasFailed: boolean;
   /** The last failure of these calls; undefined if one has got a response since. */
   readonly failure: Error | undefined;
   /** The number of an event that happens now. */
   tick(): number;
-  /** An attempt has failed as in an outage. */
-  failed(error: Error, at: number): void;
+  /** An attempt has failed as in an outage: for its call as the `nth` in a row. */
+  failed(error: Error, at: number, nth: number): void;
   /** A response below 500 has arrived to a request that was sent at `sentAt`. */
   responded(sentAt: number): void;
   /** Sends the attempts of a call, and again for as long as the outage lasts. */
@@ -148,8 +157,13 @@ export class OutageClock {
   }
 
   /** Whether a request has failed since one has shown that the service works. */
-  get isRunning(): boolean {
+  get hasFailed(): boolean {
     return this.#state.since !== undefined;
+  }
+
+  /** Whether a call has failed twice in a row, and none has shown since that the service works. */
+  get isRunning(): boolean {
+    return this.#state.since?.isRepeated === true;
   }
 
   /** Whether the service was down for too long. */
@@ -178,13 +192,16 @@ export class OutageClock {
       get isOver() {
         return clock.#isOver;
       },
+      get hasFailed() {
+        return clock.hasFailed;
+      },
       get failure() {
         return failure;
       },
       tick: () => ++clock.#events,
-      failed(error, at) {
+      failed(error, at, nth) {
         failure = error;
-        clock.#state = afterFailed(clock.#state, at, monotonicMs());
+        clock.#state = afterFailed(clock.#state, { at, ms: monotonicMs(), nth });
       },
       responded(sentAt) {
         failure = undefined;

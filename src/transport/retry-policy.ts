@@ -46,8 +46,10 @@ export interface Course {
   readonly rejection: Failure | undefined;
   /** Attempts that ended because `timeoutMs` ran out. */
   readonly timeouts: number;
-  /** The first and the last of the failures in a row that may mean an outage, by the clock of the run. */
-  readonly outage: { readonly since: number; readonly failedAt: number } | undefined;
+  /** The failures in a row that may mean an outage: the first and the last, by the clock of the run, and how many. */
+  readonly outage:
+    | { readonly since: number; readonly failedAt: number; readonly failures: number }
+    | undefined;
 }
 
 /** Before the first attempt, which counts. */
@@ -144,8 +146,12 @@ export function afterFailure(course: Course, failure: Failure, rules: CallRules,
     // It was not sent, so the 429 still decides.
     rejection: isRejected ? failure : fault === 'throttled' ? course.rejection : undefined,
     timeouts: course.timeouts + Number(isTimeout),
-    outage: isOutage(failure) ? { since: course.outage?.since ?? at, failedAt: at } : undefined,
+    outage: isOutage(failure) ? afterSign(course.outage, at) : undefined,
   };
+}
+
+function afterSign(before: Course['outage'], at: number): Course['outage'] {
+  return { since: before?.since ?? at, failedAt: at, failures: (before?.failures ?? 0) + 1 };
 }
 
 /** What follows a failure, by the tables above. */

@@ -1,46 +1,103 @@
 import { monotonicMs } from '../../internal/monotonic-clock.ts';
 import type { StopAfter } from './stop-after.ts';
 
-/**
- * The limit of one sync, shared by its collections. It applies from the first batch on: a sync that is paused before it
- * would make no progress, however often it runs.
- */
+/** How much of the limit of a run is left. */
+export interface LimitState {
+  /** Until the limit of time; below 0 after it. */
+  readonly leftMs: number;
+  /** Requests. */
+  readonly left: number;
+  /** Whether the run has delivered a batch: one that never does makes no progress, however often it runs. */
+  readonly hasBatch: boolean;
+  /** How long the first batch is waited for beyond the limit of time. */
+  readonly graceMs: number;
+}
+
+/** A collection that is about to send a request, or is in a wait. */
+export interface LimitedRun {
+  /** Whether the next run could resume it. */
+  readonly canPause: boolean;
+  /** Whether its last request failed as in an outage, which is no reason to go on beyond the limit. */
+  readonly isFailing: boolean;
+  /** Whether a request of the run has failed so since one has shown that the service works. */
+  readonly isDown: boolean;
+  /** How much longer its wait takes, in ms: 0 if it does not wait, Infinity if that is not known. */
+  readonly waitMs: number;
+}
+
+/** Which limit is reached. */
+export function exceededLimit({
+  leftMs,
+  left,
+}: Pick<LimitState, 'leftMs' | 'left'>): keyof StopAfter | undefined {
+  if (leftMs <= 0) return 'ms';
+  return left <= 0 ? 'requests' : undefined;
+}
+
+/** Whether the limit ends the run of a collection, now or because its wait ends beyond it. */
+export function mustPause(limit: LimitState, { canPause, isFailing, isDown, waitMs }: LimitedRun): boolean {
+  const leftMs = limit.leftMs - (Number.isFinite(waitMs) ? waitMs : 0);
+  const exceeded = exceededLimit({ ...limit, leftMs });
+  if (exceeded === undefined || (exceeded === 'requests' && !limit.hasBatch)) return false;
+  if (isFailing) return true;
+  if (!canPause) return false;
+  return limit.hasBatch || isDown || waitMs > 0 || leftMs < -limit.graceMs;
+}
+
+/** The limit of one sync, shared by its collections. */
 export class RunLimit {
-  /** How many requests are left. */
-  left: number;
-  hasBatch = false;
-  /** No collection can be read before the limit: not even a first batch is waited for. */
+  readonly #endsAt: number;
+  readonly #graceMs: number;
+  #left: number;
+  #hasBatch = false;
+  /** No other collection is read: one was paused at the limit, or the quota of the key comes back after it. */
   isGivenUp = false;
   readonly #first = Promise.withResolvers<void>();
   readonly firstBatch = this.#first.promise;
-  readonly #endsAt: number;
 
-  constructor({ ms = Number.POSITIVE_INFINITY, requests = Number.POSITIVE_INFINITY }: StopAfter) {
+  /** `graceMs`: how long the first batch is waited for beyond the limit of time. */
+  constructor(
+    { ms = Number.POSITIVE_INFINITY, requests = Number.POSITIVE_INFINITY }: StopAfter,
+    graceMs: number,
+  ) {
     this.#endsAt = monotonicMs() + ms;
-    this.left = requests;
+    this.#graceMs = graceMs;
+    this.#left = requests;
   }
 
-  /** Whether no further request may be sent. */
-  get isReached(): boolean {
-    return this.isGivenUp || (this.hasBatch && this.isOver);
+  get state(): LimitState {
+    return {
+      leftMs: this.#endsAt - monotonicMs(),
+      left: this.#left,
+      hasBatch: this.#hasBatch,
+      graceMs: this.#graceMs,
+    };
   }
 
-  /** Whether a further request passes the limit. */
-  get isOver(): boolean {
-    return this.left <= 0 || this.leftMs <= 0;
+  /** When something may have to stop because time is over, in ms from now. */
+  get stops(): readonly number[] {
+    const { leftMs, graceMs } = this.state;
+    return [leftMs, leftMs + graceMs];
+  }
+
+  /** Whether another collection may be read: before the first batch one alone is read beyond the limit. */
+  mayBegin(isDown: boolean): boolean {
+    const { state } = this;
+    return !this.isGivenUp && !mustPause(state, { canPause: true, isFailing: false, isDown, waitMs: 0 });
   }
 
   /** How many requests to plan for. What is retried before the first batch is not paused, so half is kept for that. */
   get forPart(): number {
-    return this.hasBatch ? this.left : Math.ceil(this.left / 2);
+    return this.#hasBatch ? this.#left : Math.ceil(this.#left / 2);
   }
 
-  get leftMs(): number {
-    return this.#endsAt - monotonicMs();
+  /** A request is sent. */
+  request(): void {
+    this.#left -= 1;
   }
 
   batch(): void {
-    this.hasBatch = true;
+    this.#hasBatch = true;
     this.#first.resolve();
   }
 }

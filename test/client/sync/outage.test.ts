@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import {
   type ClientOptions,
   type CollectionName,
@@ -6,10 +7,12 @@ import {
   createClient,
   type FetchFunction,
   memoryStore,
+  type SyncError,
   type SyncOptions,
   type SyncProgress,
   sync,
 } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -135,11 +138,11 @@ describe('a sync of a service that is down', () => {
     },
   );
 
-  test.each([429, 503])('pauses in time if every response is a %i without Retry-After', async (status) => {
-    const client = clientWith(async () => new Response('', { status }), { rateLimiter: 'client' });
+  test('pauses in time if every response is a 429 without Retry-After', async () => {
+    const client = clientWith(async () => new Response('', { status: 429 }), { rateLimiter: 'client' });
     const startedAt = Date.now();
     const report = await run(client, { ...accounts, stopAfter: { ms: 5 * SECOND } });
-    expect(report).toMatchObject({ paused: true, records: 0 });
+    expect(report).toMatchObject({ paused: true, records: 0, exceededLimit: 'ms', lastFailure: undefined });
     expect(Date.now() - startedAt).toBeLessThanOrEqual(5_100);
     expect(report.resumeAfterMs).toBeLessThan(30_000);
   });
@@ -248,6 +251,143 @@ describe('a sync of a service that is down', () => {
     const report = await run(other.client, { ...accounts, ...full });
     expect(report).toMatchObject({ collections: [{ deletions: { deleted: 1 } }] });
     expect(other.failures()).toBeGreaterThan(0);
+  });
+});
+
+describe('an outage is no pause', () => {
+  useVirtualClock();
+
+  const down: Readonly<Record<string, FetchFunction>> = {
+    'a 503': async () => new Response('', { status: 503 }),
+    'a 500': async () => new Response('', { status: 500 }),
+    'no connection': async () => Promise.reject(networkError('ECONNREFUSED')),
+    'no response': (_, { signal }) => noResponse(signal),
+    'a 503 that asks to wait': asksToWait(2),
+  };
+
+  /** A service that is down from a request on, and the times of all requests since a run began. */
+  function downAfter(requests: number, fetch: FetchFunction = async () => new Response('', { status: 503 })) {
+    const sandbox = createSandbox({ records: 40, pageSize: 10, rateLimit: false });
+    const times: number[] = [];
+    let startedAt = 0;
+    const counted: FetchFunction = async (url, init) => {
+      times.push(Date.now() - startedAt);
+      return await (times.length > requests ? fetch(url, init) : sandbox.fetch(url, init));
+    };
+    const client = createClient({ ...sandbox.clientOptions, fetch: counted, timeoutMs: 2 * SECOND });
+    const runs = async (options: Partial<SyncOptions<Client>>) => {
+      times.length = 0;
+      startedAt = Date.now();
+      const end = await run(client, options).catch((error: unknown) => error);
+      return { end, seconds: (Date.now() - startedAt) / SECOND };
+    };
+    return { sandbox, client, times, runs };
+  }
+
+  test.each(Object.entries(down))(
+    'for a service that is down before the first batch: %s',
+    async (_, fetch) => {
+      for (const pagination of ['keyset', 'page'] as const) {
+        const { client, times } = downAfter(0, fetch);
+        const store = memoryStore();
+        for (let n = 0; n < 3; n++) {
+          const options = { store, stopAfter: { ms: 4 * SECOND }, maxOutageMs: 3 * SECOND };
+          const { error, seconds } = await failure(client.withOptions({ pagination }), options);
+          expect(error).toMatchObject({ code: 'sync_failed', retryable: true, stopped: 'outage' });
+          expect(error.cause).toMatchObject({ retryable: true });
+          expect(error.errors).toHaveLength(1);
+          expect(error.report).toMatchObject({ records: 0 });
+          expect(seconds).toBeLessThan(6.1);
+        }
+        // Nothing but the attempts of one call, and one of each collection.
+        expect(times.length).toBeLessThan(3 * (5 + collectionNames.length));
+      }
+    },
+  );
+
+  test.each(Object.entries(down))('for a service that goes down after some batches: %s', async (_, fetch) => {
+    const { runs, times } = downAfter(12, fetch);
+    const { end, seconds } = await runs({ stopAfter: { ms: 8 * SECOND } });
+    expect(end).toMatchObject({ code: 'sync_failed', retryable: true, report: { paused: true } });
+    expect(end).toMatchObject({ report: { exceededLimit: 'ms', records: expect.any(Number) } });
+    expect((end as SyncError).report.records).toBeGreaterThan(0);
+    expect((end as SyncError).message).toMatch(/when the limit of stopAfter was reached|of 14 collections/);
+    expect(seconds).toBeLessThanOrEqual(8.1);
+    expect(Math.max(...times)).toBeLessThanOrEqual(8 * SECOND);
+  });
+
+  test('and resumeAfterMs says how much longer the service wants the next run to wait', async () => {
+    const { runs } = downAfter(12, asksToWait(60));
+    const { end } = await runs({ stopAfter: { ms: 20 * SECOND } });
+    const { report, cause } = end as SyncError;
+    expect(cause).toMatchObject({ retryAfterMs: 60 * SECOND });
+    expect(report.paused).toBe(true);
+    expect(report.resumeAfterMs).toBeGreaterThan(39 * SECOND);
+    expect(report.resumeAfterMs).toBeLessThanOrEqual(60 * SECOND);
+  });
+
+  test.each([
+    ['no response, until its timeout', 1, down['no response'] as FetchFunction, 2],
+    ['a 503, at once', 1, down['a 503'] as FetchFunction, 1],
+    ['no response, in time', 3, down['no response'] as FetchFunction, 3],
+  ])('and no request begins after the limit: %s', async (_, limit, fetch, most) => {
+    for (const pagination of ['keyset', 'page'] as const) {
+      const { client, times } = downAfter(0, fetch);
+      const beganAt = Date.now();
+      const { error, seconds } = await failure(client.withOptions({ pagination }), {
+        stopAfter: { ms: limit * SECOND },
+      });
+      expect(error).toMatchObject({ stopped: 'outage', report: { paused: true, exceededLimit: 'ms' } });
+      expect(seconds).toBeLessThanOrEqual(most + 0.1);
+      expect(Math.max(...times) - beganAt).toBeLessThanOrEqual(limit * SECOND);
+    }
+  });
+
+  test('even if one collection alone always fails, in each run until it works', async () => {
+    for (const name of ['accounts', 'budgetLines', 'products'] as const) {
+      const sandbox = createSandbox({ records: 20, rateLimit: false });
+      sandbox.faults.add({ kind: 'status', status: 500 }, { collection: name, times: 1_000 });
+      const client = createClient(sandbox.clientOptions);
+      const store = memoryStore();
+      for (let n = 0; n < 4; n++) {
+        const { error } = await failure(client, { store, stopAfter: { ms: 4 * SECOND } });
+        expect(error).toMatchObject({
+          stopped: undefined,
+          errors: [{ collection: name, error: { status: 500 } }],
+        });
+        const done = statuses(error.report).filter((status) => status === 'done');
+        expect(done).toHaveLength(collectionNames.length - 1);
+      }
+      sandbox.faults.clear();
+      const report = await run(client, { store, stopAfter: { ms: 4 * SECOND } });
+      expect(report).toMatchObject({ paused: false, lastFailure: undefined, exceededLimit: undefined });
+    }
+  });
+
+  test('but a request that has failed once is', async () => {
+    const sandbox = createSandbox({ records: { accounts: 400 }, pageSize: 10, rateLimit: false });
+    let requests = 0;
+    const client = createClient({
+      ...sandbox.clientOptions,
+      fetch: async (...request) =>
+        ++requests === 20 ? new Response('', { status: 503 }) : await sandbox.fetch(...request),
+    });
+    const store = memoryStore();
+    const limited = { ...accounts, store, stopAfter: { requests: 20 } };
+    const report = await run(client.withOptions({ retry: { maxAttempts: 2 } }), limited);
+    const lastFailure = { status: 503, retryable: true };
+    expect(report).toMatchObject({ paused: true, exceededLimit: 'requests', lastFailure });
+    expect(report.collections).toMatchObject([{ status: 'paused', lastFailure, exceededLimit: undefined }]);
+  });
+
+  test('and the status of a copy has the error', async () => {
+    const database = new DatabaseSync(':memory:');
+    const { client } = downAfter(0);
+    const options = { tenant: 'acme', target: sqliteTarget(database), stopAfter: { ms: 2 * SECOND } };
+    await failureOf(runToEnd(sync(client, options)));
+    const rows = database.prepare("SELECT last_error FROM sync_status WHERE last_error <> ''").all();
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row).toEqual({ last_error: expect.stringContaining('503') });
   });
 });
 

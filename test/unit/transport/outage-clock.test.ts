@@ -11,11 +11,14 @@ import {
 } from '../../../src/transport/outage-clock.ts';
 
 describe('the outage clock', () => {
-  const failed = afterFailed(UP, 5, 1_000);
+  const failed = afterFailed(UP, { at: 5, ms: 1_000, nth: 1 });
 
-  test('begins with the first failure', () => {
-    expect(failed.since).toEqual({ at: 5, ms: 1_000 });
-    expect(afterFailed(failed, 6, 2_000)).toEqual(failed);
+  test('begins with the first failure, and knows whether a call has failed twice in a row', () => {
+    expect(failed.since).toEqual({ at: 5, ms: 1_000, isRepeated: false });
+    expect(afterFailed(failed, { at: 6, ms: 2_000, nth: 1 })).toEqual(failed);
+    const twice = afterFailed(failed, { at: 6, ms: 2_000, nth: 2 });
+    expect(twice.since).toEqual({ at: 5, ms: 1_000, isRepeated: true });
+    expect(afterFailed(twice, { at: 7, ms: 3_000, nth: 1 })).toEqual(twice);
   });
 
   test('is reset by a response to a request that was sent later', () => {
@@ -29,7 +32,7 @@ describe('the outage clock', () => {
 
 // A call fails at event 10 for the first time and at 14 for the last; the outage began at 1,000 ms with event 10.
 const call: FailedCall = { since: 10, failedAt: 14, notBeforeMs: 0, wasRepeated: false, hasWorked: true };
-const down: OutageState = { since: { at: 10, ms: 1_000 }, upAt: 8 };
+const down: OutageState = { since: { at: 10, ms: 1_000, isRepeated: true }, upAt: 8 };
 const up = (upAt: number): OutageState => ({ since: undefined, upAt });
 const [DURING, AFTER] = [5_000, 61_000];
 

@@ -1,0 +1,27 @@
+/** A collection that the limit has ended, or not let begin. */
+export interface EndedByLimit {
+  /** Why its last request failed. */
+  readonly lastFailure: Error | undefined;
+  /** Whether a batch of it was committed in this run. */
+  readonly hasCommitted: boolean;
+}
+
+/**
+ * How a run ends whose limit is reached. An outage is no pause: repeated for ever, it would look like progress.
+ * - `pause`: the next run goes on.
+ * - `outage`: the service is down.
+ * - `failures`: collections fail that cannot be read, and nothing else is left, or nothing was read.
+ */
+export function endOfPause(
+  ended: readonly EndedByLimit[],
+  { isDown, hasCommitted }: { readonly isDown: boolean; readonly hasCommitted: boolean },
+): 'pause' | 'outage' | 'failures' {
+  const failing = ended.filter(({ lastFailure }) => lastFailure !== undefined);
+  if (failing.length === 0) return 'pause';
+  if (isDown || !hasCommitted) {
+    const isAnyWell = ended.some((one) => one.lastFailure === undefined && one.hasCommitted);
+    return isAnyWell ? 'failures' : 'outage';
+  }
+  // One that has committed a batch will go on, and so will one that has not begun.
+  return ended.every((one) => one.lastFailure !== undefined && !one.hasCommitted) ? 'failures' : 'pause';
+}

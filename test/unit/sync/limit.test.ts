@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { type EndedByLimit, endOfPause } from '../../../src/sync/limit/pause-end.ts';
+import { type LimitedRun, type LimitState, mustPause } from '../../../src/sync/limit/run-limit.ts';
+
+const left: LimitState = { leftMs: 5_000, left: 10, hasBatch: true, graceMs: 2_000 };
+const reading: LimitedRun = { canPause: true, isFailing: false, isDown: false, waitMs: 0 };
+const UNKNOWN = Number.POSITIVE_INFINITY;
+
+test.each<[string, boolean, Partial<LimitState>, Partial<LimitedRun>]>([
+  ['while something is left', false, {}, {}],
+  ['when the time is over', true, { leftMs: 0 }, {}],
+  ['when no request is left', true, { left: 0 }, {}],
+  ['in a wait that ends in time', false, {}, { waitMs: 4_000 }],
+  ['in a wait that ends too late', true, {}, { waitMs: 6_000 }],
+  ['in a wait of unknown length, in time', false, {}, { waitMs: UNKNOWN }],
+  ['in a wait of unknown length, when the time is over', true, { leftMs: -1 }, { waitMs: UNKNOWN }],
+  ['if it cannot be resumed', false, { leftMs: -9_000 }, { canPause: false }],
+  ['if it cannot be resumed and fails', true, { leftMs: 0 }, { canPause: false, isFailing: true }],
+  ['if it fails, in time', false, {}, { isFailing: true }],
+  ['before the first batch', false, { leftMs: -1_000, hasBatch: false }, {}],
+  ['before the first batch, after the time of an attempt', true, { leftMs: -2_001, hasBatch: false }, {}],
+  ['before the first batch, in a wait that ends too late', true, { hasBatch: false }, { waitMs: 6_000 }],
+  ['before the first batch, if it fails', true, { leftMs: 0, hasBatch: false }, { isFailing: true }],
+  ['before the first batch, if another one fails', true, { leftMs: 0, hasBatch: false }, { isDown: true }],
+  ['before the first batch, without requests', false, { left: 0, hasBatch: false }, { isFailing: true }],
+])('a collection is paused %s: %s', (_, isPaused, limit, run) => {
+  expect(mustPause({ ...left, ...limit }, { ...reading, ...run })).toBe(isPaused);
+});
+
+const well: EndedByLimit = { lastFailure: undefined, hasCommitted: true };
+const failing: EndedByLimit = { ...well, lastFailure: new Error('503') };
+const stuck: EndedByLimit = { ...failing, hasCommitted: false };
+const notBegun: EndedByLimit = { ...well, hasCommitted: false };
+const UP = { isDown: false, hasCommitted: true };
+const DOWN = { isDown: true, hasCommitted: true };
+const NOTHING = { isDown: false, hasCommitted: false };
+
+test.each<[string, string, EndedByLimit[], { isDown: boolean; hasCommitted: boolean }]>([
+  ['nothing failed', 'pause', [well, notBegun], UP],
+  ['nothing failed, and nothing was read', 'pause', [notBegun], NOTHING],
+  ['one failed, and others go on', 'pause', [stuck, well], UP],
+  ['one failed, and others have not begun', 'pause', [stuck, notBegun], UP],
+  ['one failed that has read something', 'pause', [failing], UP],
+  ['one that is left always fails', 'failures', [stuck], UP],
+  ['all that are left always fail', 'failures', [stuck, stuck], UP],
+  ['the service is down', 'outage', [failing, notBegun], DOWN],
+  ['the service is down, but for one', 'failures', [failing, well], DOWN],
+  ['nothing was read', 'outage', [stuck, notBegun], NOTHING],
+])('at the limit %s: %s', (_, end, ended, rest) => {
+  expect(endOfPause(ended, rest)).toBe(end);
+});
