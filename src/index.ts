@@ -43,6 +43,7 @@ export type { ListQuery } from './collections/list-query.ts';
 export type { CustomCursor } from './pagination/by-cursor.ts';
 export type { ListOptions, PaginationOptions } from './pagination/list-options.ts';
 export type {
+  CursorPage,
   IdBounds,
   Page,
   PageQuery,

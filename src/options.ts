@@ -79,7 +79,9 @@ const ownDefaults = {
    * - `page`: `_page=1, 2, …` until an empty page, if the order of the service or the fewest requests matter. A record that
    *   is deleted during the read can hide another one, and so can an order in which many records are equal.
    * - `none`: one request is the whole list, for a service without pagination. It has nothing to resume.
-   * - a cursor of your own, for a service that documents one.
+   * - `link`: each response names the next page by a link in its header `Link` or in its body, such as `view.next` or
+   *   `_links.next`. Only the query of the link is sent.
+   * - a cursor of your own, for a service that documents one in another form.
    *
    * Default: `keyset`. A list is read by `page` instead if its query has `page` or both operators of one side of `id`, if
    * ids are not integers, and, unless you name `keyset`, if the service ignores or rejects its bounds before a record was

@@ -105,7 +105,7 @@ export interface Connection {
   /** Options of a sync or a push that fit the service, as the file of `--service` has them. */
   readonly reading: ServiceProfile['sync'];
   /** How the client lists a collection, if that file says so. */
-  readonly paginationOf: (name: CollectionName) => 'keyset' | 'page' | 'none' | undefined;
+  readonly paginationOf: (name: CollectionName) => 'keyset' | 'page' | 'none' | 'link' | undefined;
 }
 
 async function askForKey(io: CommandIo, given: Settings): Promise<string> {

@@ -2,12 +2,12 @@ import { given } from '../input/checks.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { choosePagination, type Filters, paginationOf, readPages } from '../pagination/choose.ts';
 import { checkParameters, type ListOptions, listOptions } from '../pagination/list-options.ts';
-import type { FetchPage, ResponseTime, ResumePosition } from '../pagination/page.ts';
+import type { FetchWhole, ResponseTime, ResumePosition } from '../pagination/page.ts';
 import type { PaginatorSource } from '../pagination/paginator.ts';
 import { decodeResumeToken, encodeResumeToken } from '../pagination/resume-token.ts';
 import { checkedSince } from '../pagination/since-check.ts';
 import { collectionName } from '../reading/state.ts';
-import { NO_STATEMENT, statementOf, withLinks } from '../schemas/list-statement.ts';
+import { statementOf, withLinks } from '../schemas/list-statement.ts';
 import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
 import { callSettings } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
@@ -55,24 +55,27 @@ export function listSource(
     start(wanted, signal) {
       let first: ResponseTime | undefined;
       // The caller's filters and parameters, and what the pagination adds.
-      const fetchPage: FetchPage<{ id: string }> = async (added, signal) => {
-        const filters = parameters(query, added, pageParameter);
+      const fetchWhole: FetchWhole<{ id: string }> = async (added, signal) => {
+        const replaced = added.parameters ?? {};
+        const filters = parameters(query, added, pageParameter).filter(
+          ([name]) => !Object.hasOwn(replaced, name),
+        );
         const shown = filters.filter(([name]) => name !== 'updatedSince');
         // Of a list that nothing was seen of, a page of a proxy says nothing.
         const emptyIf404 = afterLastPage === 'empty' ? undefined : first === undefined ? 'json' : 'any';
-        let stated = NO_STATEMENT;
+        let body: unknown;
         const { value, rateLimit, ...sent } = await context.transport.send<ReadList>({
           ...request,
           expected: {
             kind: 'json',
-            read: (body) => {
-              stated = statementOf(body);
-              return context.records.list(body, readFor);
+            read: (json) => {
+              body = json;
+              return context.records.list(json, readFor);
             },
             cleared: withoutSecrets,
             emptyIf404,
           },
-          query: [...filters, ...Object.entries({ ...own, ...added.parameters })],
+          query: [...filters, ...Object.entries({ ...own, ...replaced })],
           shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
           options: { ...options, signal },
         });
@@ -80,20 +83,15 @@ export function listSource(
         const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
         first ??= time;
         const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
-        return {
-          ...value,
-          invalid,
-          stated: withLinks(stated, sent.header('link')),
-          rateLimit,
-          ...time,
-          first,
-        };
+        const stated = withLinks(statementOf(body), sent.header('link'));
+        const page = { ...value, invalid, stated, rateLimit, ...time, first };
+        return { page, headers: sent.headers, body };
       };
       const { updatedSince } = query;
       const facts = { method: 'GET', path: `/${segment}`, attempts: 1, outcome: 'applied' } as const;
       const warn = (text: string) => context.listeners.collectionWarning?.(segment, text);
       const tokenOf = (position: ResumePosition) => encodeResumeToken(scope, position);
-      const pages = readPages(fetchPage, chosen, {
+      const pages = readPages(fetchWhole, chosen, {
         ...wanted,
         query,
         signal,

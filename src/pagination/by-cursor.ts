@@ -4,16 +4,17 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { given } from '../input/checks.ts';
 import { type Check, group, is, optional } from '../internal/options.ts';
 import { isPromise } from '../internal/realm.ts';
-import { evidenceOf, verdictOf } from '../reports/evidence.ts';
+import { type EvidenceFact, evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
 import {
   awaitedLater,
-  type FetchPage,
+  type CursorPage,
+  type FetchWhole,
   idBounds,
   MAX_FRUITLESS,
   type PageQuery,
-  type PageResponse,
   type Pages,
+  type PaginationKind,
   type ReaderOptions,
 } from './page.ts';
 import { RepeatGuard } from './repeat-guard.ts';
@@ -27,6 +28,8 @@ import { RepeatGuard } from './repeat-guard.ts';
  *   next: (page) => (page.ids.length === 0 ? undefined : { id: { gt: page.ids.at(-1) } }),
  * };
  * ```
+ * A service may name the next page in a header (`page.headers`) or beside the records (`page.body`).
+ *
  * Under `validation: 'report'`, `ids` leaves out the rows of `page.invalid`: if a whole page can be invalid, look there
  * too, or the cursor above ends at it.
  */
@@ -34,27 +37,32 @@ export interface CustomCursor<T> {
   /** The first request. */
   readonly first: PageQuery;
   /** The request after a response; `undefined` ends the list. */
-  next(page: PageResponse<T>): PageQuery | undefined;
+  next(page: CursorPage<T>): PageQuery | undefined;
 }
 
 /** How a list is paginated, as a caller says it. */
-export type PaginationChoice = 'keyset' | 'page' | 'none' | CustomCursor<unknown>;
+export type PaginationChoice = (typeof KINDS)[number] | CustomCursor<unknown>;
 
 export const paginationKind: Check<PaginationChoice> = {
   ...is.check(
-    "'keyset', 'page', 'none' or a cursor { first, next }",
+    "'keyset', 'page', 'none', 'link' or a cursor { first, next }",
     (value) =>
-      KINDS.includes(value) || typeof (value as Partial<CustomCursor<never>> | null)?.next === 'function',
+      (KINDS as readonly unknown[]).includes(value) ||
+      typeof (value as Partial<CustomCursor<never>> | null)?.next === 'function',
   ),
   verify(value: PaginationChoice, name: string) {
     if (typeof value === 'object') checkPageQuery(value.first, `${name}.first`);
   },
 };
 
-const KINDS: readonly unknown[] = ['keyset', 'page', 'none'];
+const KINDS = ['keyset', 'page', 'none', 'link'] as const;
 
 const anything = optional(is.check<unknown>('anything', () => true));
-const pageQuery = { page: anything, id: optional(group(idBounds)), parameters: anything };
+const strings = is.check<Readonly<Record<string, string>>>(
+  'an object of strings',
+  (value) => is.object.allows(value) && Object.values(value).every(is.string.allows),
+);
+const pageQuery = { page: anything, id: optional(group(idBounds)), parameters: optional(strings) };
 
 /** Checks a request of a cursor: what is not sent would be requested without it, perhaps for ever. */
 function checkPageQuery(query: unknown, name: string): PageQuery {
@@ -66,65 +74,100 @@ function checkPageQuery(query: unknown, name: string): PageQuery {
   return query as PageQuery;
 }
 
+/** What follows a response. */
+export interface Following {
+  /** The next request; undefined at the end of the list. */
+  readonly query: PageQuery | undefined;
+  /** What is known of the end of the list. */
+  readonly facts: EndFacts;
+}
+
+type EndFacts = { readonly [Name in EvidenceFact]?: boolean };
+
+/** Derives each request of a list from the response before it. */
+export interface Follower<T> {
+  readonly pagination: PaginationKind;
+  readonly first: PageQuery;
+  /** Called once for each response, in their order. May throw. */
+  after(page: CursorPage<T>): Following;
+  /** What is known of the end of a list that is not read on. */
+  readonly open: EndFacts;
+  /** What to do if the requests lead nowhere. */
+  readonly advice: string;
+}
+
+/** Follows a cursor of the caller's own, which decides what is requested and when the list ends. */
+export function customFollower<T>(cursor: CustomCursor<T>): Follower<T> {
+  return {
+    pagination: 'custom',
+    first: cursor.first,
+    after(page) {
+      const query = cursor.next(page);
+      if (query === undefined) return { query, facts: { cursor_ended: true } };
+      return { query: checkPageQuery(query, 'pagination.next'), facts: CURSOR_OPEN };
+    },
+    open: CURSOR_OPEN,
+    advice: 'Check your own cursor: its next must return undefined at the end.',
+  };
+}
+
+const CURSOR_OPEN = { cursor_open: true };
+
 /**
- * Follows the caller's own cursor, which decides what is requested and when the list ends. A page with the rows of
- * earlier ones is a FilterIgnoredError, so that a cursor that the service ignores does not loop for ever, and so is a
- * cursor that continues after so many empty pages.
- * `prefetch` of 1 or more requests the next page while the consumer works; the cursor allows no more.
+ * Reads a list in which each response leads to the next one. A page with the rows of earlier ones is a FilterIgnoredError, so
+ * that a cursor that the service ignores does not loop for ever, and so is one that continues after so many empty pages.
+ * `prefetch` of 1 or more requests the next page while the consumer works; more is not possible.
  */
 export async function* byCursor<T>(
-  fetchPage: FetchPage<T>,
-  cursor: CustomCursor<T>,
+  fetchWhole: FetchWhole<T>,
+  follower: Follower<T>,
   options: ReaderOptions,
 ): Pages<T> {
   const { signal, prefetch, limit = Number.POSITIVE_INFINITY } = options;
-  const repeats = new RepeatGuard(options.facts, 'Check your own cursor.');
+  const { pagination, first, open, advice } = follower;
+  const repeats = new RepeatGuard(options.facts, advice);
   const checkBounds = boundsGuard(options.bounds, options.facts);
-  // An error of the cursor comes after the page that it was given.
-  const after = (
-    response: PageResponse<T>,
-  ): { readonly query?: PageQuery | undefined; readonly error?: unknown } => {
-    try {
-      const query = cursor.next(response);
-      return { query: query === undefined ? undefined : checkPageQuery(query, 'pagination.next') };
-    } catch (error) {
-      return { error };
-    }
-  };
 
   let wanted = limit;
   let [withoutRows, longest] = [0, 0];
-  let response = wanted > 0 ? await fetchPage(cursor.first, signal) : undefined;
-  while (response !== undefined) {
+  let whole = wanted > 0 ? await fetchWhole(first, signal) : undefined;
+  while (whole !== undefined) {
+    const { page: response, body, headers } = whole;
     signal.throwIfAborted();
     checkBounds(response);
     withoutRows = response.rows.length === 0 ? withoutRows + 1 : 0;
-    if (withoutRows >= MAX_FRUITLESS) throw endlessCursor(options.facts);
+    if (withoutRows >= MAX_FRUITLESS) throw endlessCursor(options.facts, advice);
     const fresh = withoutRows > 0 ? response : repeats.withoutRepeats(response);
     wanted -= fresh.records.length;
     longest = Math.max(longest, response.rows.length);
-    const following = wanted > 0 ? after(response) : undefined;
-    const isEnded = following !== undefined && !('error' in following) && following.query === undefined;
-    const fetchNext = () => following?.query && fetchPage(following.query, signal);
+    let following: Following | undefined;
+    let failed: { readonly error: unknown } | undefined;
+    try {
+      if (wanted > 0) following = follower.after({ ...response, headers: headers(), body });
+    } catch (error) {
+      // Thrown after the page that the cursor was given.
+      failed = { error };
+    }
+    const fetchNext = () => following?.query && fetchWhole(following.query, signal);
     const ahead = prefetch > 0 ? fetchNext() : undefined;
     if (ahead) awaitedLater(ahead);
-    const facts = { cursor_ended: isEnded, cursor_open: !isEnded, repeated_rows: repeats.dropped > 0 };
+    const facts = { ...(following?.facts ?? open), repeated_rows: repeats.dropped > 0 };
     yield {
       ...fresh,
-      pagination: 'custom',
+      pagination,
       ...verdictOf(evidenceOf(facts, longest)),
       repeated: repeats.dropped,
       restarted: false,
       resumeToken: undefined,
     };
-    if (following !== undefined && 'error' in following) throw following.error;
-    response = await (ahead ?? fetchNext());
+    if (failed !== undefined) throw failed.error;
+    whole = await (ahead ?? fetchNext());
   }
 }
 
-function endlessCursor(facts: CallFacts): FilterIgnoredError {
+function endlessCursor(facts: CallFacts, advice: string): FilterIgnoredError {
   return new FilterIgnoredError(
     `${facts.method} ${facts.path} returned ${MAX_FRUITLESS} pages without rows, one after another, and the cursor requested another one.`,
-    { ...facts, hint: 'Check your own cursor: its next must return undefined at the end.' },
+    { ...facts, hint: advice },
   );
 }

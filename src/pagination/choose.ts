@@ -1,7 +1,8 @@
 import type { CallFacts } from '../errors/accounting-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { withDefaults } from '../internal/options.ts';
-import { byCursor, type CustomCursor, type PaginationChoice } from './by-cursor.ts';
+import { byCursor, type CustomCursor, customFollower, type PaginationChoice } from './by-cursor.ts';
+import { linkFollower } from './by-link.ts';
 import { byPage } from './by-page.ts';
 import { inOneResponse } from './in-one-response.ts';
 import { byKeyset } from './keyset/keyset.ts';
@@ -12,7 +13,7 @@ import {
   type PaginationSettings,
   paginationOptions,
 } from './list-options.ts';
-import type { FetchPage, IdBounds, Pages, ResumePosition } from './page.ts';
+import type { FetchPage, FetchWhole, IdBounds, Pages, ResumePosition } from './page.ts';
 import type { Wanted } from './paginator.ts';
 
 const ROWS_CAME_AGAIN =
@@ -97,13 +98,14 @@ interface Read extends Wanted {
 
 /** The pages of a list, read as chosen. */
 export function readPages<T>(
-  fetchPage: FetchPage<T>,
+  fetchWhole: FetchWhole<T>,
   { pagination, mayReadByPage, prefetch, listOrder }: ChosenPagination,
   { query, isFirst, warn, resumeFrom, tokenOf, ...read }: Read,
 ): Pages<T> {
   const onlyChanges = query.updatedSince !== undefined;
   // Changes are usually few.
   const reading = { ...read, bounds: query.id, prefetch: onlyChanges ? Math.min(prefetch, 1) : prefetch };
+  const fetchPage: FetchPage<T> = async (added, signal) => (await fetchWhole(added, signal)).page;
   if (pagination === 'none') return inOneResponse(fetchPage, reading);
 
   const byNumber = { ...reading, onRepeat: () => warn(ROWS_CAME_AGAIN) };
@@ -112,7 +114,9 @@ export function readPages<T>(
   if (pagination === 'page' || isInOrderOfService) {
     return byPage(fetchPage, { ...byNumber, start: query.page ?? 1 });
   }
-  if (pagination !== 'keyset') return byCursor(fetchPage, pagination as CustomCursor<T>, reading);
+  if (pagination === 'link') return byCursor(fetchWhole, linkFollower<T>(read.facts), reading);
+  if (pagination !== 'keyset')
+    return byCursor(fetchWhole, customFollower(pagination as CustomCursor<T>), reading);
 
   return byKeyset(fetchPage, {
     ...byNumber,

@@ -1,11 +1,12 @@
-import type { CallFacts } from '../errors/accounting-error.ts';
-import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
-import { type FetchPage, keepRecords, type PageResponse, type Pages, type ReaderOptions } from './page.ts';
+import { incompleteList } from './incomplete-list.ts';
+import { type FetchPage, keepRecords, type Pages, type ReaderOptions } from './page.ts';
 
 /** Lengths that a first page often has. A list that is as long may be one. */
 const USUAL_LENGTHS = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000];
+
+const HINT = "Use another pagination for this collection, such as 'keyset', 'page' or 'link'.";
 
 /** Requests a list once: for a service without pagination, whose response is the whole list and one state of the data. */
 export async function* inOneResponse<T>(
@@ -17,7 +18,8 @@ export async function* inOneResponse<T>(
   boundsGuard(bounds, facts)(response);
   const { length } = response.rows;
   const { total, hasNext } = response.stated;
-  if (hasNext === true || (total ?? 0) > length) throw partOfList(response, facts);
+  if (hasNext === true || (total ?? 0) > length)
+    throw incompleteList(response, facts, { but: "although pagination is 'none'", hint: HINT });
   const isStated = hasNext === false || total !== undefined;
   const evidence = evidenceOf(
     {
@@ -37,19 +39,4 @@ export async function* inOneResponse<T>(
     restarted: false,
     resumeToken: undefined,
   };
-}
-
-function partOfList(
-  { rows, stated: { total } }: PageResponse<unknown>,
-  facts: CallFacts,
-): UnexpectedResponseError {
-  const what =
-    total === undefined
-      ? `${rows.length} records, and says that another page follows`
-      : `${rows.length} of ${total} records`;
-  return new UnexpectedResponseError(
-    `${facts.method} ${facts.path} returned ${what}, although pagination is 'none'.`,
-    { ...facts, hint: "Use another pagination for this collection, such as 'keyset' or 'page'." },
-    { status: 200, reason: 'incomplete_list' },
-  );
 }

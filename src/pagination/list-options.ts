@@ -14,7 +14,7 @@ import { type PaginationChoice, paginationKind } from './by-cursor.ts';
 
 export const paginationOptions = {
   /**
-   * How the list is read: `keyset`, `page`, `none` or a cursor of your own; see the same option of the client. Default: the
+   * How the list is read: `keyset`, `page`, `none`, `link` or a cursor of your own; see the same option of the client. Default: the
    * client's.
    */
   pagination: optional(paginationKind),

@@ -55,7 +55,7 @@ export interface PageQuery {
   readonly page?: number | undefined;
   /** Bounds beside those of the caller. */
   readonly id?: IdBounds | undefined;
-  /** Further query parameters, for a cursor of the caller's own. */
+  /** Further query parameters, for a cursor of the caller's own. They replace those of the list by the same name. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -95,8 +95,27 @@ export interface PageResponse<T> extends ResponseTime {
 /** Sends one list request. Pagination knows this function, not HTTP. Rejects with an AccountingError or the signal's reason. */
 export type FetchPage<T> = (query: PageQuery, signal: AbortSignal) => Promise<PageResponse<T>>;
 
+/** One response as a cursor sees it: it may name the next page beside the records. */
+export interface CursorPage<T> extends PageResponse<T> {
+  /** Every header of the response, by its name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body of the response, parsed. Its records are those of `rows`. */
+  readonly body: unknown;
+}
+
+/** A response with what only cursors look at. */
+export interface WholeResponse<T> {
+  readonly page: PageResponse<T>;
+  /** Reads the headers, which takes as long as some records. */
+  readonly headers: () => CursorPage<T>['headers'];
+  readonly body: unknown;
+}
+
+/** Sends one list request, for a cursor. */
+export type FetchWhole<T> = (query: PageQuery, signal: AbortSignal) => Promise<WholeResponse<T>>;
+
 /** How a list is paginated: see `pagination` of the list options. */
-export type PaginationKind = 'keyset' | 'page' | 'none' | 'custom';
+export type PaginationKind = 'keyset' | 'page' | 'none' | 'link' | 'custom';
 
 /** One page of a list: the response, without the records that were delivered before, and what the pagination adds. */
 export interface Page<T> extends PageResponse<T> {

@@ -13,7 +13,7 @@ interface Fact {
   /** What it makes of `complete`, if no other fact is weaker. */
   readonly complete: Completeness;
   /** The pagination in which it is met; undefined: any. */
-  readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
+  readonly pagination: 'keyset' | 'page' | 'none' | 'link' | 'custom' | undefined;
   /** When a read has it. */
   readonly when: string;
 }
@@ -40,6 +40,12 @@ export const evidenceFacts = {
     pagination: 'custom',
     when: '`next` of the cursor returned `undefined`',
   },
+  /** The service said where the list ends. */
+  link_ended: {
+    complete: 'certain',
+    pagination: 'link',
+    when: 'the last response has no link to a next page: those before it had one, or it says that there is none',
+  },
   /** One page was read, of a list that can have more. */
   first_page: { complete: undefined, pagination: 'page', when: 'the list has had one page so far' },
   /** More than one page was read by their numbers. */
@@ -56,6 +62,20 @@ export const evidenceFacts = {
   },
   /** The cursor has not said yet where the list ends. */
   cursor_open: { complete: 'likely', pagination: 'custom', when: 'the cursor has not ended' },
+  /** The service has named another page. */
+  link_open: { complete: 'likely', pagination: 'link', when: 'the response has a link to a next page' },
+  /** The links have whole numbers, such as that of a page. */
+  counting_links: {
+    complete: 'likely',
+    pagination: 'link',
+    when: 'the links have whole numbers, which may count pages or rows: a record that is deleted during the read can hide another one',
+  },
+  /** The service says nothing of other pages. */
+  no_link: {
+    complete: 'likely',
+    pagination: 'link',
+    when: 'the only response has no link to another page, and does not say that there is none',
+  },
   /** The service lists in another order than that of ids. */
   other_order: {
     complete: 'likely',

@@ -31,7 +31,7 @@ export interface CollectionReport extends CopyFigures {
   /** Whether the run read everything or what had changed; undefined if it never began. */
   readonly mode: 'incremental' | 'full' | undefined;
   /** How it was read: `page` instead of `keyset` if an id is not an integer. Undefined if nothing was read. */
-  readonly pagination: 'keyset' | 'page' | 'none' | 'custom' | undefined;
+  readonly pagination: 'keyset' | 'page' | 'none' | 'link' | 'custom' | undefined;
   /**
    * Whether the last full read, and the runs since then, can have missed a record: `certain` if not. `likely` is a warning;
    * `evidence` says why. The watermark was advanced anyway; run once in mode `full`, or compare with `verify`. Undefined if

@@ -23,25 +23,58 @@ const OTHER_PAGE = /^(?:hydra:)?(?:first|last|prev|previous)(?:_?(?:page|link|ur
 
 /** What the body of a list says. */
 export function statementOf(body: unknown): ListStatement {
-  if (!isObject(body)) return NO_STATEMENT;
-  const parts = PARTS.map((name) => body[name]).filter(isObject);
-  const inner = parts.flatMap((part) => [part, ...PARTS.map((name) => part[name]).filter(isObject)]);
-  return together([statedIn(body, TOTAL), ...inner.map((part) => statedIn(part, TOTAL_IN_PART))]);
+  const [whole, ...parts] = partsOf(body);
+  if (whole === undefined) return NO_STATEMENT;
+  return together([statedIn(whole, TOTAL), ...parts.map((part) => statedIn(part, TOTAL_IN_PART))]);
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** A body that is an object, and the members in it that hold links or counts. */
+function partsOf(body: unknown): readonly Part[] {
+  if (!isObject(body)) return [];
+  const within = (part: Part) => PARTS.map((name) => part[name]).filter(isObject);
+  return [body, ...within(body).flatMap((part) => [part, ...within(part)])];
 }
 
 /** The statement of a body, and that of the header `Link` beside it. */
-export function withLinks(stated: ListStatement, link: string | undefined): ListStatement {
-  if (link === undefined) return stated;
-  // The relations of all links; the addresses in angle brackets may hold anything.
-  const relations = [...link.replaceAll(/<[^>]*>/g, '').matchAll(/;\s*rel\s*=\s*"?([^";,]+)/gi)].flatMap(
-    ([, names = '']) => names.trim().toLowerCase().split(/\s+/),
-  );
+export function withLinks(stated: ListStatement, header: string | undefined): ListStatement {
+  if (header === undefined) return stated;
+  const relations = linksIn(header).flatMap((link) => link.relations);
   const isPage = relations.some((name) => OTHER_PAGE.test(name));
   const hasNext = relations.includes('next') || (isPage ? false : undefined);
   return together([stated, { total: undefined, hasNext }]);
 }
 
-function statedIn(part: Readonly<Record<string, unknown>>, total: RegExp): ListStatement {
+/** The links of a header: `</a?page=2>; rel="next", </a>; rel=first`. An address may hold anything but brackets. */
+function linksIn(
+  header: string,
+): readonly { readonly address: string; readonly relations: readonly string[] }[] {
+  return [...header.matchAll(/<([^>]*)>([^<]*)/g)].map(([, address = '', parameters = '']) => {
+    const [, names = ''] = /;\s*rel\s*=\s*"?([^";,]+)/i.exec(parameters) ?? [];
+    return { address, relations: names.trim().toLowerCase().split(/\s+/) };
+  });
+}
+
+/**
+ * The address of the next page that the header `Link` or a body names; undefined if there is none. A token is no address,
+ * which has a query here: only the API documentation says how it is sent.
+ */
+export function nextLink(body: unknown, header: string | undefined): string | undefined {
+  const next = linksIn(header ?? '').find(({ relations }) => relations.includes('next'));
+  if (next !== undefined) return next.address;
+  const links = partsOf(body).flatMap((part) =>
+    Object.entries(part).flatMap(([name, value]) => (NEXT.test(name) ? (addressOf(value) ?? []) : [])),
+  );
+  return links.find((address) => /^(?:https?:\/\/|[/.])?[^?]*\?/i.test(address));
+}
+
+function addressOf(link: unknown): string | undefined {
+  if (isObject(link)) return addressOf(link.href ?? link['@id'] ?? link.url);
+  return typeof link === 'string' ? link : undefined;
+}
+
+function statedIn(part: Part, total: RegExp): ListStatement {
   const values = (name: RegExp) =>
     Object.entries(part).flatMap(([key, value]) => (name.test(key) ? [value] : []));
   const totals = values(total)

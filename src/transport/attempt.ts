@@ -71,7 +71,8 @@ export async function attempt<T>(
     const value = await readResponse(arrived, request.expected);
     const { rateLimit } = arrived;
     const header = (name: string) => response.headers.get(name) ?? undefined;
-    return { value, rateLimit, serverTime: () => arrived.serverTime, header, requestedAt, durationMs };
+    const shown = { serverTime: () => arrived.serverTime, header, headers: () => arrived.headers };
+    return { value, rateLimit, ...shown, requestedAt, durationMs };
   };
   return withTimeout(exchange, {
     signal: call.signal,

@@ -54,6 +54,8 @@ export interface ApiResponse<T> {
   readonly serverTime: () => Date | undefined;
   /** A response header; undefined if there is none. */
   readonly header: (name: string) => string | undefined;
+  /** Every header by its name in lower case, without the key. */
+  readonly headers: () => Readonly<Record<string, string>>;
   /** The local clock just before the request of this response was sent, in ms since the epoch. */
   readonly requestedAt: number;
   /** From then until its status and headers arrived, in ms of a clock that is never set. */

@@ -292,7 +292,7 @@ export class HttpTransport implements Transport {
     const empty = isDone ? await emptyValue(expected) : undefined;
     if (empty === undefined) return undefined;
     const rateLimit = call.received?.rateLimit;
-    const shown = { serverTime: () => undefined, header: () => undefined };
+    const shown = { serverTime: () => undefined, header: () => undefined, headers: () => ({}) };
     return { ...empty, rateLimit, ...shown, requestedAt: Date.now(), durationMs: 0 };
   }
 }

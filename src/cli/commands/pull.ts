@@ -22,6 +22,7 @@ export function addPull(program: Command, io: CommandIo): void {
           'keyset',
           'page',
           'none',
+          'link',
         ]),
       )
       .addOption(

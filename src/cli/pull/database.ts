@@ -46,7 +46,7 @@ export interface DatabaseFlags extends ConnectFlags {
   readonly json?: true;
   /** A file of `discover --out`. */
   readonly schemas?: string;
-  readonly pagination?: 'keyset' | 'page' | 'none';
+  readonly pagination?: 'keyset' | 'page' | 'none' | 'link';
   readonly maxOutage: number;
 }
 

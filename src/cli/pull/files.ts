@@ -27,7 +27,7 @@ export interface FileFlags extends ConnectFlags {
   readonly out?: string;
   /** By the ending of `out` if it is undefined. */
   readonly format?: Format;
-  readonly pagination?: 'keyset' | 'page' | 'none';
+  readonly pagination?: 'keyset' | 'page' | 'none' | 'link';
   readonly maxOutage: number;
 }
 

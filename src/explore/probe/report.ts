@@ -144,7 +144,7 @@ export interface ProfileLine {
   readonly reason: string;
 }
 
-type PaginationName = 'page' | 'keyset' | 'none';
+type PaginationName = 'page' | 'keyset' | 'none' | 'link';
 
 /** Options that fit a service. What is unknown is left out. */
 export interface ServiceProfile {

@@ -193,6 +193,13 @@ export const readingCases: readonly Case[] = [
     nights: [QUIET, changing(changeSome)],
   },
   {
+    name: 'pages by a cursor',
+    why: 'A service that continues a list by a cursor ignores page numbers: each of them is the first page again.',
+    advice: 'Follow the link to the next page in the header Link, or read by bounds on the id.',
+    service: { cursor: 'header' },
+    nights: [QUIET, changing(changeSome)],
+  },
+  {
     name: 'ids beyond 2^53',
     why: 'Snowflake ids and bigint sequences exceed what a JavaScript number can hold.',
     advice: 'Keep ids as strings, and compare them as BigInt.',

@@ -1,4 +1,4 @@
-import type { PageResponse } from 'accounting-data-sdk';
+import type { CursorPage } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { problemResponse } from '../../support/scripted-fetch.ts';
@@ -42,7 +42,7 @@ test.each(['page', 'a cursor'])(
     let page = 1;
     const cursor = {
       first: { page: 1 },
-      next: ({ rows: { length } }: PageResponse<{ id: string }>) =>
+      next: ({ rows: { length } }: CursorPage<{ id: string }>) =>
         length === 0 ? undefined : { page: ++page },
     };
     // Of each page, one row is invalid and one was on the page before.

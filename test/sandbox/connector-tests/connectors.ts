@@ -106,7 +106,8 @@ export function byPage({
     const all: Rec[] = [];
     for (let page = 1; ; page += 1) {
       const rows = await read(await getList(service, name, { _page: String(page), ...filter }), service);
-      if (rows.length === 0) return all;
+      // A page that comes again would come for ever.
+      if (rows.length === 0 || rows.at(-1)?.id === all.at(-1)?.id) return all;
       all.push(...rows);
     }
   };

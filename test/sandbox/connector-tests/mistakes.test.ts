@@ -114,6 +114,10 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
     { 'takes a short page for the last one': { list: byId({ isLast: (rows) => rows.length < 5 }) } },
   ],
   UUIDs: [/^18 of 23 accounts are missing/, { 'trusts that a bound on the id is applied': { list: byId() } }],
+  'pages by a cursor': [
+    /^18 of 23 accounts are missing/,
+    { 'takes a page that comes again for the last one': { list: byPage() } },
+  ],
   'ids beyond 2^53': [
     /^\d+ of 13 accounts (is|are) missing/,
     { 'compares ids as numbers': { list: byId({ next: (rows) => String(Number(rows.at(-1)?.id)) }) } },

@@ -47,6 +47,7 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
       value,
       rateLimit: undefined,
       header: () => undefined,
+      headers: () => ({}),
       serverTime: () => serverTime,
       requestedAt,
       durationMs,
