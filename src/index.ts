@@ -91,10 +91,16 @@ export {
 
 // Push.
 
-export type { PushOptions, PushTarget } from './push/options.ts';
+export type { PushOptions, PushTarget, SentProduct } from './push/options.ts';
 export { push } from './push/push.ts';
 export type { PushProgress, PushResult, PushResultMembers } from './push/results.ts';
-export type { PushAction, PushDifference, PushNotStored, PushReport } from './reports/push-report.ts';
+export type {
+  PushAction,
+  PushChange,
+  PushDifference,
+  PushNotStored,
+  PushReport,
+} from './reports/push-report.ts';
 
 // Records.
 

@@ -15,6 +15,9 @@ const Decimal = DecimalJs.clone({ defaults: true, precision: 60, toExpNeg: -60, 
  */
 export type Decimal = DecimalJs;
 
+/** The least whole number with 19 digits. */
+const MAX_WHOLE = 10n ** 18n;
+
 /** Ways to round, by the names that accountants use. */
 export type Rounding = 'half_up' | 'half_even' | 'half_down' | 'up' | 'down' | 'ceiling' | 'floor';
 
@@ -61,24 +64,31 @@ export function toDecimal<E extends null | undefined>(value: Money | E): Decimal
 }
 
 /**
- * An amount in the form of the service: `"129.0000"`. A number is read by its shortest digits, so `0.1 + 0.2` is
- * `0.30000000000000004`: name a rounding.
+ * An amount in the form of the service, `"129.0000"`, of a Decimal, a bigint, a decimal string or a number. A number is read
+ * by its shortest digits, so `0.1 + 0.2` is `0.30000000000000004`: name a rounding.
  *
  * ```ts
  * toMoney(129.9 * 3, { digits: 2, rounding: 'half_up' }); // '389.70'
  * ```
  * @throws InvalidInputError if a digit would be lost and no `rounding` is named, for NaN and infinities, for numbers that
- * have lost digits already (2^53 and more), and for more than 18 digits before the point.
+ * have lost digits already (2^53 and more), for a string that is no decimal with a point, and for more than 18 digits
+ * before the point.
  */
-export function toMoney(value: Decimal | number, options: MoneyOptions = {}): Money {
+export function toMoney(value: Decimal | bigint | number | Money, options: MoneyOptions = {}): Money {
   const { digits, rounding } = resolved(moneyOptions, options, { of: 'toMoney' });
-  const isExact = typeof value === 'number' && Math.abs(value) < 2 ** 53;
+  if (typeof value === 'string' && !isMoney(value))
+    throw new InvalidInputError('amount', moneyProblem(value));
+  const isExact =
+    typeof value === 'string' ||
+    (typeof value === 'number' && Math.abs(value) < 2 ** 53) ||
+    // Its digits are looked at before they are written out.
+    (typeof value === 'bigint' && value < MAX_WHOLE && value > -MAX_WHOLE);
   const amount = isExact ? new Decimal(value) : value;
   // The exponent is looked at before any digit is written: 1e400000000 would be written out in full.
   if (!DecimalJs.isDecimal(amount) || !amount.isFinite() || amount.e > 18) {
     throw new InvalidInputError(
       'amount',
-      'must be a Decimal with at most 18 digits before the point, or a number below 2^53',
+      'must be a Decimal, a bigint or a decimal string with at most 18 digits before the point, or a number below 2^53',
     );
   }
   if (rounding === undefined && amount.decimalPlaces() > digits) {

@@ -189,7 +189,7 @@ function adviceOn(error: AnyAccountingError): string | undefined {
   if (error.code === 'connection_failed' && error.proxyStatus !== undefined) return error.hint;
   if (error.code === 'unknown_problem' && error.retryable) return LATER;
   if (error.code === 'deletions_aborted' && hasCounted(error.reason)) {
-    return 'Check the API key and, for a push, the rows and --key. If so many are really gone, pass --max-candidates all.';
+    return 'Check the API key. If so many are really gone, pass --max-candidates all.';
   }
   return isElsewhere(error) ? WRONG_URL : undefined;
 }

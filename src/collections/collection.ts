@@ -23,9 +23,9 @@ import { checkedQuery } from './list-query.ts';
 import { chosenPagination, listSource } from './list-source.ts';
 import { type ReadOnlyCollection, reader } from './reader.ts';
 import { sendOne } from './send-one.ts';
-import { warnOfUnknownFields } from './unknown-fields.ts';
+import { rejectUnknownFields, warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
-import { sendCreate, sendDelete, sendUpdate, writer } from './writer.ts';
+import { sendCreate, sendUpdate, writer } from './writer.ts';
 
 /** The client of one collection. Write methods exist only if the service has them. */
 export function createCollection(
@@ -62,9 +62,10 @@ export function createCollection(
     writes: writable
       ? {
           settings,
-          body(given, argument, warned) {
-            const body = writeBody({ ...rules, clears: true }, given, argument);
-            warnOfUnknownFields(context, given, warned);
+          body(draft, unknownFields, warned) {
+            const body = writeBody({ ...rules, clears: true }, draft, 'draft');
+            if (unknownFields === 'reject') rejectUnknownFields(context, draft);
+            else warnOfUnknownFields(context, draft, warned);
             return body;
           },
           lenient: lenient(context),
@@ -130,7 +131,6 @@ function lenient(context: CollectionContext): WriteSource<{ id: string }>['lenie
     },
     create: (draft, options) => sendCreate(context, draft, { ...options, expected }),
     update: (id, patch, options) => sendUpdate(context, { id, patch }, { ...options, expected }),
-    delete: (id, options) => sendDelete(context, id, options),
   };
 }
 

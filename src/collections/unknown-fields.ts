@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { stderrLogger } from '../internal/logger.ts';
 import { nearest } from '../internal/suggestion.ts';
 import type { CollectionContext } from './context.ts';
@@ -9,21 +10,40 @@ const MOST_NAMES = 100;
  * Warns once of each field that neither the API documentation nor a schema of the caller has, because it may be misspelt:
  * to the logger of the client, or to stderr. It is sent anyway: the service decides, and may know more fields.
  */
-export function warnOfUnknownFields(
-  { definition, namesField, listeners }: CollectionContext,
-  body: object,
-  warned: Set<string>,
-): void {
-  const { fields, segment } = definition;
-  const { collectionWarning = warnOnStderr } = listeners;
-  for (const [name, value] of Object.entries(body)) {
-    if (value === undefined || Object.hasOwn(fields, name) || namesField(name) || warned.has(name)) continue;
+export function warnOfUnknownFields(context: CollectionContext, body: object, warned: Set<string>): void {
+  const { segment } = context.definition;
+  const { collectionWarning = warnOnStderr } = context.listeners;
+  for (const name of unknownFields(context, body)) {
+    if (warned.has(name)) continue;
     if (warned.size >= MOST_NAMES) return;
     warned.add(name);
-    const meant = nearest(name, Object.keys(fields));
-    const advice = meant === undefined ? 'It may be a typo.' : `Did you mean ${meant}?`;
+    const advice = adviceOn(context, name);
     collectionWarning(segment, `${segment} has no documented field ${name}. It is sent anyway. ${advice}`);
   }
+}
+
+/** Throws for the first of these fields. */
+export function rejectUnknownFields(context: CollectionContext, body: object): void {
+  for (const name of unknownFields(context, body)) {
+    const { segment } = context.definition;
+    throw new InvalidInputError(
+      `draft.${name}`,
+      `is no documented field of ${segment}. ${adviceOn(context, name)}`,
+    );
+  }
+}
+
+function* unknownFields(
+  { definition, namesField }: CollectionContext,
+  body: object,
+): Generator<string, void> {
+  for (const [name, value] of Object.entries(body))
+    if (value !== undefined && !Object.hasOwn(definition.fields, name) && !namesField(name)) yield name;
+}
+
+function adviceOn({ definition }: CollectionContext, name: string): string {
+  const meant = nearest(name, Object.keys(definition.fields));
+  return meant === undefined ? 'It may be a typo.' : `Did you mean ${meant}?`;
 }
 
 function warnOnStderr(segment: string, reason: string): void {

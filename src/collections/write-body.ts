@@ -18,11 +18,7 @@ interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled
  *
  * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and a value that JSON cannot represent.
  */
-export function writeBody(
-  definition: WriteRules,
-  body: unknown,
-  argument: 'draft' | 'patch' | 'missing',
-): string {
+export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || hasHiddenContent(body)) {
     throw new InvalidInputError(argument, 'must be an object of fields; await it if it is a promise');
   }
@@ -33,16 +29,29 @@ export function writeBody(
   return jsonOf({ ...body }, argument);
 }
 
-/** The JSON text of a value of the caller. */
+/** The JSON text of a value of the caller. An error names the member of an object that JSON cannot represent. */
 export function jsonOf(value: unknown, argument: string): string {
   try {
     return exactJson(value);
   } catch {
     throw new InvalidInputError(
-      argument,
+      `${argument}${memberAt(value)}`,
       'is or contains a value that JSON cannot represent, such as NaN, a function, a BigInt or a cycle',
     );
   }
+}
+
+/** The name of the member without JSON, after a point; empty if it is not known. */
+function memberAt(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
+  for (const [name, member] of Object.entries(value)) {
+    try {
+      if (member !== undefined) exactJson(member);
+    } catch {
+      return `.${name}`;
+    }
+  }
+  return '';
 }
 
 function checkField(

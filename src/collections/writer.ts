@@ -75,19 +75,11 @@ export function writer(
     },
     async delete(id, given = {}) {
       const options = checkedOptions(given, 'delete');
-      await sendDelete(context, id, options);
+      await probeId(context, checkId(id), options);
+      const expected = { kind: 'nothing', value: undefined } as const;
+      await sendOne(context, { method: 'DELETE', id, expected }, options);
     },
   };
-}
-
-export async function sendDelete(
-  context: CollectionContext,
-  id: string,
-  options: RequestOptions,
-): Promise<void> {
-  await probeId(context, checkId(id), options);
-  const expected = { kind: 'nothing', value: undefined } as const;
-  await sendOne(context, { method: 'DELETE', id, expected }, options);
 }
 
 interface Sending<R> extends RequestOptions {

@@ -5,9 +5,13 @@ const HINTS = {
   running: 'Run one of each tenant at a time.',
   both_wrote: "Run once in mode: 'full', and one of each tenant at a time.",
   wrote_often: 'Run it again.',
+  slow_store: 'Use a store whose calls take less than 0.8 s.',
 } as const;
 
-/** Another run of the tenant is at work, or wrote the same state. Best effort: two runs are not always noticed. */
+/**
+ * Another run of the tenant is at work, or wrote the same state; or a store is too slow to show that none is. Best effort:
+ * two runs are not always noticed.
+ */
 export class ConcurrentRunError extends AccountingError {
   static override readonly brand: string = 'ConcurrentRunError';
   override readonly code = 'concurrent_run';

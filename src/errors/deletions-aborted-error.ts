@@ -1,7 +1,7 @@
 import { AccountingError } from './accounting-error.ts';
 
 /**
- * Why a full sync, or a refresh, deleted nothing; or a push with `missing` wrote nothing.
+ * Why a full sync, or a refresh, deleted nothing.
  * - `empty_read`: the service listed no record at all, and there are local ones.
  * - `few_local_ids_seen`: the service listed less than half of the local records, and less than half of what it listed
  *   is local, as with the API key of another company.
@@ -18,13 +18,13 @@ export type DeletionsAbortReason =
 /** What was counted before the deletions were aborted. */
 export interface DeletionCounts {
   readonly collection: string;
-  /** Local ids; in a push, rows. */
+  /** Local ids. */
   readonly local: number;
   /** Records that the service listed. */
   readonly seen: number;
   /** Listed records that are not among the local ids. */
   readonly missing: number;
-  /** Local ids that the service did not list; in a push, products without a row. */
+  /** Local ids that the service did not list. */
   readonly candidates: number;
 }
 

@@ -4,7 +4,8 @@ import { AccountingError, reasonOf } from './accounting-error.ts';
 /**
  * A push stopped before its end: the key was rejected, the service was down for longer than `maxOutageMs`, or the rows,
  * the store or the list of products could not be read. `cause` says why. What was written stays written, and the next
- * run continues. Not thrown for rows that failed: `report.counts.failed` counts those.
+ * run continues. `outcome` and `attempts` are those of all that the push sent. Not thrown for rows that failed:
+ * `report.counts.failed` counts those.
  */
 export class PushError extends AccountingError {
   static override readonly brand: string = 'PushError';
@@ -16,22 +17,23 @@ export class PushError extends AccountingError {
     const retryable = cause instanceof AccountingError && cause.retryable;
     const advice = cause instanceof AccountingError ? cause.hint : undefined;
     const hint = [advice, resumeAdvice(report, cause)].filter(Boolean).join(' ');
-    super(messageOf(report, cause), { retryable, hint }, { cause });
+    const { attempts, outcome } = report;
+    super(messageOf(report, cause), { retryable, hint, attempts, outcome }, { cause });
     this.report = report;
   }
 }
 
 function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string {
-  const { created, updated, deleted } = counts;
-  const done = `${created} created, ${updated} updated${deleted > 0 ? `, ${deleted} deleted` : ''}`;
-  return `The push of ${tenant} stopped (${rows} ${rows === 1 ? 'row' : 'rows'} read; ${done}): ${reasonOf(cause)}`;
+  const { created, updated } = counts;
+  const read = `${rows} ${rows === 1 ? 'row' : 'rows'} read`;
+  return `The push of ${tenant} stopped (${read}; ${created} created, ${updated} updated): ${reasonOf(cause)}`;
 }
 
 /** The same run fails again until the key or the state is another. */
 const NEEDS_A_CHANGE = ['unauthenticated', 'forbidden', 'scope_required', 'checkpoint'];
 
-function resumeAdvice({ counts: { created, updated, deleted } }: PushReport, cause: unknown) {
-  if (created + updated + deleted === 0) return undefined;
+function resumeAdvice({ counts: { created, updated } }: PushReport, cause: unknown) {
+  if (created + updated === 0) return undefined;
   if (cause instanceof AccountingError && NEEDS_A_CHANGE.includes(cause.code)) return undefined;
   return 'What was written stays written; run it again to continue.';
 }

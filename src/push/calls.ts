@@ -1,9 +1,13 @@
-// The calls of one push: the wait for a service that is down, and which writes are not sent because of earlier ones.
+// The calls of one push: what it lists, looks up and writes, the wait for a service that is down, and which writes are
+// not sent because of earlier ones.
 
+import type { CallOutcome } from '../errors/accounting-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../errors/guards.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
+import type { Page } from '../pagination/page.ts';
 import type { LookUp, RecordRow } from '../reading/source.ts';
+import { joinedEvidence } from '../reports/evidence.ts';
 import type { RunCallOptions } from '../transport/call-options.ts';
 import { isOutageError } from '../transport/outage.ts';
 import {
@@ -17,11 +21,14 @@ import {
 } from './kinds.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { Results } from './results.ts';
+import type { Hold } from './runs.ts';
 
 export class Calls {
   readonly #shown = new Map<Kind, Shown>();
   readonly #options: ResolvedPushOptions;
   readonly #results: Results;
+  /** What lets this run write; undefined in a dry run. */
+  readonly #hold: Hold | undefined;
   /** Settles when the service responds again, with whether it was down. */
   #outage: Promise<boolean> | undefined;
   /** The errors that may mean an outage, but after which the service was up. */
@@ -31,9 +38,10 @@ export class Calls {
   /** When the last call ended, by a monotonic clock. */
   #endedAt = monotonicMs();
 
-  constructor(options: ResolvedPushOptions, results: Results) {
+  constructor(options: ResolvedPushOptions, results: Results, hold: Hold | undefined) {
     this.#options = options;
     this.#results = results;
+    this.#hold = hold;
   }
 
   /** `isOnce`: sends it a single time, whatever the response. */
@@ -45,7 +53,7 @@ export class Calls {
   }
 
   /** The product as the response shows it. */
-  update(id: string, patch: object, isOnce = false): Promise<RecordRow<AnyProduct>> {
+  update(id: string, patch: object, isOnce: boolean): Promise<RecordRow<AnyProduct>> {
     const retry = this.#retry(isOnce);
     return this.#write('update', (options) => this.#options.writes.update(id, patch, { ...options, retry }));
   }
@@ -60,29 +68,47 @@ export class Calls {
     return this.#shownBy(kind).hasSucceeded;
   }
 
-  delete(id: string): Promise<void> {
-    return this.#write('delete', (options) => this.#options.writes.delete(id, options));
-  }
-
-  /** A read is sent again in an outage. */
-  async lookUp(id: string): Promise<LookUp<AnyProduct>> {
+  /** Requests one product. A read is sent again in an outage. An error of this product alone is returned. */
+  async lookUp(id: string): Promise<LookUp<AnyProduct> | AnyAccountingError> {
     const { list, writes } = this.#options;
-    return await this.#run((options) => writes.lookUp(id, { ...options, outage: list.outage }));
-  }
-
-  /** The same, but an error of this product alone is returned. */
-  async lookUpAlone(id: string): Promise<LookUp<AnyProduct> | AnyAccountingError> {
     try {
-      return await this.lookUp(id);
+      return await this.#run((options) => writes.lookUp(id, { ...options, outage: list.outage }));
     } catch (error) {
       if (this.stopsPush(error)) throw error;
       return error as AnyAccountingError;
     }
   }
 
+  /**
+   * Every existing product; those that do not match a schema are in `invalid`. If the list may have missed one, it is read
+   * once more by page: what one read shows is there. `isIncomplete`: that read repeated products too.
+   */
+  async *pages(): AsyncGenerator<Page<AnyProduct> & { isIncomplete: boolean }, void, undefined> {
+    let isDoubtful = false;
+    for await (const page of this.#list({})) {
+      // By page each read is only likely to be complete, and a second one shows no more.
+      isDoubtful = page.repeated > 0 || (page.pagination === 'keyset' && page.complete === 'likely');
+      yield { ...page, isIncomplete: false };
+    }
+    if (!isDoubtful) return;
+    for await (const page of this.#list({ pagination: 'page' }))
+      yield { ...page, isIncomplete: page.repeated > 0 };
+  }
+
+  async *#list(other: { pagination?: 'page' }): AsyncGenerator<Page<AnyProduct>, void, undefined> {
+    const { list, signal, writes } = this.#options;
+    const options = { ...list, ...other, signal, onWait: this.#results.wait, beforeSend: this.#count };
+    const before = this.#results.evidence;
+    for await (const page of writes.list({}, options)) {
+      this.#results.evidence = joinedEvidence(before, page.evidence);
+      yield page;
+      this.#endedAt = monotonicMs();
+    }
+  }
+
   /** What every write of a kind has met, so that no further one is sent; undefined if one may succeed. */
-  rejection(kind: Kind, mostDenied: number): Rejection | undefined {
-    return rejectionOf(this.#shownBy(kind), mostDenied);
+  rejection(kind: Kind): Rejection | undefined {
+    return rejectionOf(this.#shownBy(kind));
   }
 
   /** Throws the error that stopped the writes of a kind. */
@@ -101,32 +127,51 @@ export class Calls {
     return isAccountingError(error) && this.#alone.has(error);
   }
 
-  /** Waits until every create that was sent is processed, and shown. */
+  /** Waits until every write that was sent is carried out, and shown. */
   async waitUntilVisible(): Promise<void> {
-    const waitMs = this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt);
-    if (waitMs > 0) await this.#wait(waitMs);
+    await this.wait(this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt));
+  }
+
+  async wait(waitMs: number): Promise<void> {
+    if (waitMs <= 0) return;
+    this.#results.wait(waitMs);
+    await sleep(waitMs, this.#options.signal);
   }
 
   #shownBy(kind: Kind): Shown {
     return this.#shown.get(kind) ?? NOTHING_SHOWN;
   }
 
+  readonly #count = () => {
+    this.#results.attempts += 1;
+  };
+
   async #write<V>(kind: Kind, work: (options: RunCallOptions) => Promise<V>): Promise<V> {
+    const beforeSend = async () => {
+      // After every wait, because another run may have taken over meanwhile.
+      await this.#hold?.mayWrite();
+      this.#count();
+    };
+    let outcome: CallOutcome = 'applied';
     try {
-      const value = await this.#run(work);
+      const value = await this.#run((options) => work({ ...options, beforeSend }));
       this.#shown.set(kind, afterWrite(this.#shownBy(kind)));
       return value;
     } catch (error) {
+      outcome = isAccountingError(error) ? error.outcome : 'unknown';
       if (isAccountingError(error)) this.#shown.set(kind, afterWrite(this.#shownBy(kind), error));
       throw error;
+    } finally {
+      this.#results.wrote(outcome);
     }
   }
 
   async #run<V>(work: (options: RunCallOptions) => Promise<V>): Promise<V> {
     await this.#outage;
     const { call, list } = this.#options;
+    const outage = list.outage.noting;
     try {
-      return await work({ ...call, outage: list.outage.noting, onWait: this.#results.wait });
+      return await work({ ...call, outage, onWait: this.#results.wait, beforeSend: this.#count });
     } catch (error) {
       if (isAccountingError(error) && isOutageError(error) && !(await this.#untilUp(error)))
         this.#alone.add(error);
@@ -137,8 +182,8 @@ export class Calls {
   }
 
   /**
-   * After a sign of an outage, all calls wait until the list responds. Resolves to whether the service was down. Rejects
-   * with the error after `maxOutageMs`.
+   * After a sign of an outage, all calls wait until the list of products responds. Resolves to whether the service was
+   * down. Rejects with the error after `maxOutageMs`.
    */
   async #untilUp(error: unknown): Promise<boolean> {
     this.#outage ??= this.#waitForService(error).finally(() => {
@@ -150,17 +195,18 @@ export class Calls {
   async #waitForService(error: unknown): Promise<boolean> {
     const { list, signal, writes } = this.#options;
     const retryAfterMs = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
-    if (retryAfterMs > Math.min(list.maxWaitMs ?? 0, list.outage.leftMs)) return this.#giveUp(error);
-    if (retryAfterMs > 0) await this.#wait(retryAfterMs);
+    const mostMs = Math.max(0, Math.min(list.maxWaitMs ?? 0, list.outage.leftMs));
+    if (retryAfterMs > mostMs) return this.#giveUp(error);
+    await this.wait(retryAfterMs);
     let hasWaited = retryAfterMs > 0;
-    const onWait = (waitMs: number | undefined) => {
-      hasWaited = true;
-      this.#results.wait(waitMs);
-    };
     const once = {
       ...list,
       signal,
-      onWait,
+      onWait: (waitMs: number | undefined) => {
+        hasWaited = true;
+        this.#results.wait(waitMs);
+      },
+      beforeSend: this.#count,
       retry: { maxAttempts: 1 },
       pagination: 'page',
       prefetch: 0,
@@ -177,10 +223,5 @@ export class Calls {
   #giveUp(error: unknown): never {
     this.#gaveUpAfter = error;
     throw error;
-  }
-
-  async #wait(waitMs: number): Promise<void> {
-    this.#results.wait(waitMs);
-    await sleep(waitMs, this.#options.signal);
   }
 }

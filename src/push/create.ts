@@ -1,5 +1,5 @@
-// The life of one create, as pure functions: what a round makes of a row by what it sees, and what a response makes of
-// it. The guide to pushing describes it under "How duplicates are avoided".
+// The create of one row, as pure functions: what a round makes of a row by what it sees (table A), what the end of an
+// update means (B) and that of a create (C). The guide describes it under "Why nothing is created twice".
 //
 //            sent, key and draft are stored           2xx, or a list shows it
 //   none ───────────────────────────────────▶ sent ───────────────────────────▶ made
@@ -7,35 +7,53 @@
 //    │  └── rejected, at its first sending ────┘ └── not shown: sent again,       │
 //    │                                               then under a new key         │
 //    └──────────────── two looks, in two rounds, did not show it ─────────────────┘
+//
+// What a round cannot settle is `open`: the next round, of this push or of the next, looks again.
 
 import { isAccountingError, isApiError } from '../errors/guards.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
-import { signOfError } from '../transport/outage.ts';
+import { isOutageError } from '../transport/outage.ts';
+
+/** What a product was known by when it was last shown. */
+export interface ProductFacts {
+  readonly id: string;
+  /** In whole seconds, or as it was sent if it names no moment; undefined if it was not sent. */
+  readonly createdAt: number | string | undefined;
+  /** Its folded key; empty without one. */
+  readonly key: string;
+}
 
 /** A create was or is about to be sent. Its outcome is not known. */
 export interface SentCreate {
   readonly is: 'sent';
   readonly idempotencyKey: string;
-  /** The draft as it was sent: a repeat sends the same. */
+  /** The draft as it was sent: a repeat under the same key sends the same. */
   readonly draft: string;
-  /** Whether an earlier run sent it. */
-  readonly isEarlier: boolean;
-  /** Rounds of this run that sent it. An earlier run may have stored it, and not sent it. */
+  /** How often it was sent under this key, by any run. It was stored before, so the last one may be missing. */
   readonly sendings: number;
-  /** The service failed at it in a round in which it applied others. */
-  readonly isOdd?: true | undefined;
+  /** Whether an earlier run left it, under this key or another. */
+  readonly isEarlier: boolean;
+  /** Whether this run sent it. */
+  readonly isOwn: boolean;
+  /** Keys that this run has sent it under. */
+  readonly keys: number;
+  /** Calls of this run at which the service failed, although it was up. */
+  readonly failures: number;
 }
 
 /** A create returned this id, or a list showed it. */
-export interface MadeProduct {
+export interface MadeProduct extends ProductFacts {
   readonly is: 'made';
-  readonly id: string;
   /** Whether this run sent the create. */
   readonly isOwn: boolean;
+  /** Whether a list of this run showed it. */
+  readonly wasListed: boolean;
   /** Looks, each in a round of its own, that did not show the product. */
   readonly misses: number;
-  /** The service failed at an update of it in a round in which it applied others. */
-  readonly isOdd?: true | undefined;
+  /** Calls of this run at which the service failed, although it was up. */
+  readonly failures: number;
+  /** The fields that updates of this run have sent, unless the service rejected them. */
+  readonly fieldsSent: readonly string[];
 }
 
 /** What is known of the create of one row. */
@@ -44,192 +62,265 @@ export type CreateState = typeof NONE | SentCreate | MadeProduct;
 /** Nothing is under way. */
 export const NONE = { is: 'none' } as const;
 
-/** Rounds of a run that send a create under one key. */
+/** How often a create is sent under one key. */
 const MAX_SENDINGS = 2;
 
+/** A create that an earlier run left in the store. */
+export function earlier(stored: Pick<SentCreate, 'idempotencyKey' | 'draft' | 'sendings'>): SentCreate {
+  return { is: 'sent', ...stored, isEarlier: true, isOwn: false, keys: 0, failures: 0 };
+}
+
 /** A product that an earlier run, or a list, is known by. */
-export function known(id: string): MadeProduct {
-  return { is: 'made', id, isOwn: false, misses: 0 };
+export function known({ id, createdAt, key }: ProductFacts, isOwn = false): MadeProduct {
+  const course = { isOwn, wasListed: false, misses: 0, failures: 0, fieldsSent: [] };
+  return { is: 'made', id, createdAt, key, ...course };
+}
+
+/**
+ * Whose a product is that has the id of a row's product, but not the row's key: `ours`, because it still has the key that it
+ * last showed or was created at the same moment, so that it was renumbered; `other`, under an id that was used again; or
+ * `unclear`, because a moment is missing.
+ */
+export function whose(state: MadeProduct, shown: ProductFacts, rowKey: string): 'ours' | 'other' | 'unclear' {
+  if (shown.key !== '' && (shown.key === rowKey || shown.key === state.key)) return 'ours';
+  const [then, now] = [state.createdAt, shown.createdAt];
+  // A moment and a text without an offset cannot be compared.
+  if (then === undefined || typeof then !== typeof now) return 'unclear';
+  return then === now ? 'ours' : 'other';
+}
+
+/** A product that a list or a get shows. */
+export interface SeenProduct extends ProductFacts {
+  readonly isListed: boolean;
 }
 
 /** What a round sees of a row. */
 export type Sight =
   /** One product has its key. */
-  | { readonly products: 'one'; readonly id: string }
-  /** Several products could be meant. */
+  | { readonly products: 'one'; readonly product: SeenProduct }
+  /** Several products could be meant, or one only looks alike. */
   | { readonly products: 'several' }
   /** None has its key. */
   | {
       readonly products: 'none';
-      /** Whether the list can have missed it: it repeated products, or has one whose key cannot be read. */
+      /** Whether the list can have missed it. */
       readonly mayLack: boolean;
-      /**
-       * What became of the id of a `made` row: the list or a get shows it; as the product of another row, or without a
-       * key; a get says that it does not exist; the get failed.
-       */
-      readonly made?: 'shown' | 'of_another' | 'missing' | 'failed' | undefined;
+      /** Of a `made` row: what the list or a get says of its id. */
+      readonly made?: MadeSight | undefined;
     };
 
-/** What a round does about a row next. `lacking`: it fails, because the list can lack its product. */
-type RowStep = 'compare' | 'conflict' | 'failed' | 'open' | 'lacking' | 'send';
+export type MadeSight =
+  /** It shows a product that may be that of the row; `isTaken`: with the key of another row, or without one. */
+  | { readonly is: 'shown'; readonly product: SeenProduct; readonly isTaken: boolean }
+  /** A get says that it does not exist. */
+  | { readonly is: 'missing' }
+  /** The get failed otherwise. */
+  | { readonly is: 'failed' };
 
-/** What a round makes of a row by what it sees. */
-export function afterLook(state: CreateState, sight: Sight): { state: CreateState; step: RowStep } {
+/**
+ * What a round does about a row. `unreachable`: it fails, because a list of this run showed its product, but a request for it
+ * says that it does not exist. `lacking`: it fails, because the list can lack its product.
+ */
+export type RowStep = 'compare' | 'conflict' | 'failed' | 'unreachable' | 'open' | 'lacking' | 'send';
+
+/** Table A: what a round makes of a row by what it sees. */
+export function afterLook(
+  state: CreateState,
+  sight: Sight,
+  rowKey: string,
+): { readonly state: CreateState; readonly step: RowStep } {
   if (sight.products === 'several') return { state, step: 'conflict' };
-  if (sight.products === 'one') return { state: found(state, sight.id), step: 'compare' };
-  if (state.is === 'made') {
-    if (sight.made === 'shown') return { state: { ...state, misses: 0 }, step: 'compare' };
-    if (sight.made === 'of_another') return { state, step: 'conflict' };
-    if (sight.made !== 'missing') return { state, step: 'failed' };
-    const missed = { ...state, misses: state.misses + 1 };
-    // One look may come from a copy of the data that lags behind.
-    if (missed.misses < 2) return { state: missed, step: 'open' };
-    return { state: NONE, step: sight.mayLack ? 'lacking' : 'send' };
+  if (sight.products === 'one') return { state: found(state, sight.product), step: 'compare' };
+  const unseen = { state, step: sight.mayLack ? 'lacking' : 'send' } as const;
+  if (state.is !== 'made') return unseen;
+
+  const { made } = sight;
+  if (made === undefined || made.is === 'failed') return { state, step: 'failed' };
+  if (made.is === 'missing' && state.wasListed) return { state, step: 'unreachable' };
+  if (made.is === 'shown') {
+    const owner = whose(state, made.product, rowKey);
+    if (owner === 'unclear' || (owner === 'ours' && made.isTaken)) return { state, step: 'conflict' };
+    if (owner === 'ours') return { state: found(state, made.product), step: 'compare' };
   }
-  return { state, step: sight.mayLack ? 'lacking' : 'send' };
+  const missed = { ...state, misses: state.misses + 1 };
+  // One look may come from a copy of the data that lags behind.
+  return missed.misses < 2 ? { state: missed, step: 'open' } : { ...unseen, state: NONE };
 }
 
 /** A product that a list shows under the key of a row is that of its create. */
-function found(state: CreateState, id: string): MadeProduct {
-  if (state.is === 'made' && state.id === id) return { ...state, misses: 0 };
-  return { is: 'made', id, isOwn: state.is === 'sent' && !state.isEarlier, misses: 0 };
+function found(state: CreateState, product: SeenProduct): MadeProduct {
+  const { id, createdAt, key, isListed } = product;
+  const isSame = state.is === 'made' && state.id === id;
+  const before = isSame ? state : known(product, state.is === 'sent' && state.isOwn);
+  return { ...before, createdAt, key, misses: 0, wasListed: before.wasListed || isListed };
 }
 
 /**
- * What is stored before a create is sent. One whose outcome is unknown is repeated once under its key, because the
- * service may be slower than the client waits; after that, it gets a new key and the draft of its row. `mayRepeat` is
- * false for a service that ignores the key.
+ * What is stored before a create is sent. One whose outcome is unknown is repeated once under its key, with its draft,
+ * because the service may be slower than the client waits; after that, it gets a new key and the draft of its row.
+ * `mayRepeat` is false for a service that ignores the key.
  */
 export function toSend(
   state: CreateState,
   { draft, mayRepeat }: { readonly draft: string; readonly mayRepeat: boolean },
 ): SentCreate {
+  const before =
+    state.is === 'sent' ? state : ({ is: 'sent', isEarlier: false, keys: 0, failures: 0 } as const);
   if (state.is === 'sent' && state.sendings < MAX_SENDINGS && mayRepeat)
-    return { ...state, sendings: state.sendings + 1 };
+    return { ...state, sendings: state.sendings + 1, isOwn: true, keys: Math.max(1, state.keys) };
   const idempotencyKey = newIdempotencyKey();
-  const isOdd = state.is === 'sent' ? state.isOdd : undefined;
-  return { is: 'sent', idempotencyKey, draft, isEarlier: false, sendings: 1, isOdd };
+  return { ...before, idempotencyKey, draft, sendings: 1, isOwn: true, keys: before.keys + 1 };
 }
 
-/**
- * What a 5xx makes of a write if the service applied others of its kind, or if an earlier run met it too: it is about
- * the row, so one more attempt is enough.
- */
-export function afterBrokenRound(state: CreateState, hasOthers: boolean): CreateState {
-  if (state.is === 'none') return state;
-  return hasOthers || (state.is === 'sent' && state.isEarlier) ? { ...state, isOdd: true } : state;
+/** What is known of a create that was stored, but not sent after all. */
+export function unsent(state: SentCreate): CreateState {
+  return isFirstSending(state) ? NONE : { ...state, sendings: state.sendings - 1 };
 }
 
 /** Whether nothing but the sending that just ended, or did not begin, used the key of a create. */
-export function isFirstSending({ isEarlier, sendings }: SentCreate): boolean {
-  return !isEarlier && sendings <= 1;
+function isFirstSending({ sendings }: SentCreate): boolean {
+  return sendings <= 1;
 }
-
-/** What an update ended with that returned no product. */
-export type UpdateEnd =
-  /** The service says that there is no such product. */
-  | 'missing'
-  /** The service is down. */
-  | 'outage'
-  /** A 500, or another sign of an outage although the service is up: it failed, for this call or for all. */
-  | 'broken'
-  /** A 2xx without a body, after which the product could not be read. */
-  | 'empty'
-  /** A 2xx with a body that is not the product. */
-  | 'unread'
-  | 'failed';
-
-/** What the error of an update, or of a delete, says. `wasUp`: the service was up after it. */
-export function endOfUpdate(error: unknown, wasUp = false): UpdateEnd {
-  if (isAccountingError(error, 'not_found') && error.missing) return 'missing';
-  if (isAccountingError(error, 'unexpected_response')) return error.reason === 'empty' ? 'empty' : 'unread';
-  const sign = signOfError(error);
-  if (sign === undefined) return 'failed';
-  return sign === 'down' && !wasUp ? 'outage' : 'broken';
-}
-
-const STEPS = {
-  missing: 'open',
-  outage: 'open',
-  broken: 'open',
-  empty: 'updated',
-  unread: 'look',
-  failed: 'failed',
-} as const;
 
 /**
- * What such an end makes of a row. `look`: a request for the product shows whether it was updated. `odd`: it fails, because
- * the service fails at it alone.
+ * Whether the service fails at a row alone, so that it is sent a single time more: it applied others, or an earlier run met
+ * it too. `hasOthers`: it applied a write of this kind.
  */
+export function isOdd(state: SentCreate | MadeProduct, hasOthers: boolean): boolean {
+  return state.failures > 0 && (hasOthers || (state.is === 'sent' && state.isEarlier));
+}
+
+/** What an update ended with. */
+export type UpdateEnd =
+  | { readonly end: 'updated'; readonly product: ProductFacts }
+  /** The service says that there is no such product. */
+  | { readonly end: 'missing' }
+  /** The service is down. */
+  | { readonly end: 'outage' }
+  /** A 500, or another sign of an outage although the service is up: it failed, for this call or for all. */
+  | { readonly end: 'broken'; readonly isOdd: boolean }
+  /** A 2xx without a body, after which the product could not be read. */
+  | { readonly end: 'empty' }
+  /** A 2xx with a body that is not the product. */
+  | { readonly end: 'unread' }
+  | { readonly end: 'failed' };
+
+interface Circumstances {
+  /** Whether the service was up after the error. */
+  readonly wasUp?: boolean;
+  /** See {@link isOdd}, before this call. */
+  readonly isOdd?: boolean;
+}
+
+/** What the error of an update says. */
+export function endOfUpdate(
+  error: unknown,
+  { wasUp = false, isOdd: odd = false }: Circumstances = {},
+): UpdateEnd {
+  if (isAccountingError(error, 'not_found') && error.missing) return { end: 'missing' };
+  if (isAccountingError(error, 'unexpected_response'))
+    return { end: error.reason === 'empty' ? 'empty' : 'unread' };
+  if (!isOutageError(error)) return { end: 'failed' };
+  return wasUp ? { end: 'broken', isOdd: odd } : { end: 'outage' };
+}
+
+/** `look`: a request for the product shows whether it was updated. `odd`: it fails, because the service fails at it alone. */
+export type UpdateStep = 'updated' | 'conflict' | 'unreachable' | 'look' | 'open' | 'odd' | 'failed';
+
+/** Table B: what the end of an update makes of a row. `fields`: those that were sent. */
 export function afterUpdate(
   state: MadeProduct,
   end: UpdateEnd,
-): { state: MadeProduct; step: (typeof STEPS)[UpdateEnd] | 'odd' } {
-  if (end === 'broken' && state.isOdd) return { state, step: 'odd' };
-  const misses = state.misses + Number(end === 'missing');
-  return { state: { ...state, misses }, step: STEPS[end] };
+  { rowKey, fields }: { readonly rowKey: string; readonly fields: readonly string[] },
+): { readonly state: MadeProduct; readonly step: UpdateStep } {
+  const sent = { ...state, fieldsSent: [...new Set([...state.fieldsSent, ...fields])] };
+  switch (end.end) {
+    case 'updated': {
+      const { createdAt, key } = end.product;
+      // A response with the id alone says nothing about whose it is.
+      if (createdAt === undefined && key === '') return { state: sent, step: 'updated' };
+      if (whose(state, end.product, rowKey) !== 'ours') return { state, step: 'conflict' };
+      return { state: { ...sent, createdAt, key }, step: 'updated' };
+    }
+    case 'missing':
+      return state.wasListed
+        ? { state, step: 'unreachable' }
+        : { state: { ...state, misses: state.misses + 1 }, step: 'open' };
+    case 'outage':
+      return { state: sent, step: 'open' };
+    case 'broken':
+      return { state: { ...sent, failures: state.failures + 1 }, step: end.isOdd ? 'odd' : 'open' };
+    case 'empty':
+      return { state: sent, step: 'updated' };
+    case 'unread':
+      return { state: sent, step: 'look' };
+    default:
+      return { state, step: 'failed' };
+  }
 }
 
 /** What a create ended with, over all its attempts. */
 export type CreateEnd =
-  /** `isNew`: the product did not exist when this run began. */
-  | { readonly end: 'created'; readonly id: string; readonly isNew?: boolean | undefined }
-  /** The service did not carry it out. `isUnseen`: it did not look at the key, because of the rate limit for example. */
+  | { readonly end: 'created'; readonly product: ProductFacts }
+  /** The service did not carry it out. `isUnseen`: it did not look at the idempotency key, because of the rate limit for example. */
   | { readonly end: 'rejected'; readonly isOutage: boolean; readonly isUnseen: boolean }
   /** A 2xx that could not be read but for its id. */
   | { readonly end: 'applied'; readonly id: string }
-  /**
-   * A 500, another status of the service itself, a sign of an outage although the service is up, or a 2xx that is not the
-   * product. It can have been created before.
-   */
-  | { readonly end: 'broken' }
+  /** A 5xx, or a sign of an outage although the service is up, or a 2xx that is not the product. It can exist. */
+  | { readonly end: 'broken'; readonly isOdd: boolean }
   | { readonly end: 'unknown' };
 
-/**
- * What the error of a create says. One that is not of this package, such as that of a signal, says nothing. `wasUp`: the
- * service was up after it.
- */
-export function endOfCreate(error: unknown, wasUp = false): CreateEnd {
-  if (!isAccountingError(error)) return { end: 'unknown' };
-  const { outcome } = error;
-  if (outcome === 'rejected' || outcome === 'not_sent') {
-    const isUnseen = outcome === 'not_sent' || isAccountingError(error, 'rate_limited');
-    return { end: 'rejected', isOutage: signOfError(error) !== undefined, isUnseen };
-  }
-  const id = isAccountingError(error, 'unexpected_response') ? error.recordId : undefined;
-  if (outcome === 'applied' && id !== undefined) return { end: 'applied', id };
-  const isUnread = isAccountingError(error, 'unexpected_response');
-  const isOwnStatus = isApiError(error) && error.status >= 500 && signOfError(error) !== 'down';
-  const isBroken = isUnread || isOwnStatus || wasUp;
-  return { end: isBroken ? 'broken' : 'unknown' };
-}
+/** Errors of services that did not look at the idempotency key. */
+const BEFORE_THE_KEY: readonly string[] = ['rate_limited', 'unauthenticated', 'scope_required'];
 
 /**
- * What the end of a create makes of a row. `look`: an earlier run sent it, so the product can have been changed or
- * deleted since. `odd`: it fails, and stays in the store.
+ * What the error of a create says. One that is not of this package, such as that of a signal, says nothing, and neither do
+ * those that stop an attempt before it is sent: an earlier one may have been.
  */
+export function endOfCreate(
+  error: unknown,
+  { wasUp = false, isOdd: odd = false }: Circumstances = {},
+): CreateEnd {
+  if (!isAccountingError(error) || error.code === 'checkpoint' || error.code === 'concurrent_run')
+    return { end: 'unknown' };
+  const { outcome } = error;
+  if (outcome === 'rejected' || outcome === 'not_sent') {
+    const isUnseen = outcome === 'not_sent' || BEFORE_THE_KEY.includes(error.code);
+    return { end: 'rejected', isOutage: isOutageError(error), isUnseen };
+  }
+  const isUnread = isAccountingError(error, 'unexpected_response');
+  if (outcome === 'applied' && isUnread && error.recordId !== undefined)
+    return { end: 'applied', id: error.recordId };
+  const isOfService = isApiError(error) && error.status >= 500;
+  const isBroken = isUnread || (isOutageError(error) ? wasUp : isOfService);
+  return isBroken ? { end: 'broken', isOdd: odd } : { end: 'unknown' };
+}
+
+/** `look`: the product can be another than the row's, because its create was repeated. `odd`: see {@link UpdateStep}. */
+export type CreateStep = 'created' | 'conflict' | 'look' | 'open' | 'odd' | 'failed';
+
+/** Table C: what the end of a create makes of a row. */
 export function afterCreate(
   state: SentCreate,
   end: CreateEnd,
-): { state: CreateState; step: 'created' | 'look' | 'open' | 'odd' | 'failed' } {
-  const { isEarlier, sendings, isOdd } = state;
+  rowKey: string,
+): { readonly state: CreateState; readonly step: CreateStep } {
+  const { isOwn } = state;
   switch (end.end) {
     case 'created': {
-      const isOwn = !isEarlier || end.isNew === true;
-      return {
-        state: { is: 'made', id: end.id, isOwn, misses: 0 },
-        step: isEarlier ? 'look' : 'created',
-      };
+      const made = known(end.product, isOwn);
+      if (!isFirstSending(state)) return { state: made, step: 'look' };
+      return { state: made, step: made.key === rowKey ? 'created' : 'conflict' };
     }
     case 'applied':
-      return { state: { is: 'made', id: end.id, isOwn: !isEarlier, misses: 0 }, step: 'open' };
+      return { state: known({ id: end.id, createdAt: undefined, key: '' }, isOwn), step: 'open' };
     case 'broken':
-      return { state, step: isOdd ? 'odd' : 'open' };
+      return { state: { ...state, failures: state.failures + 1 }, step: end.isOdd ? 'odd' : 'open' };
     case 'unknown':
       return { state, step: 'open' };
     default:
       if (isFirstSending(state)) return { state: NONE, step: end.isOutage ? 'open' : 'failed' };
       // Of a repeat, a rejection says nothing about the first sending. A service can store it for the key.
-      return { state: { ...state, sendings: end.isUnseen ? sendings - 1 : MAX_SENDINGS }, step: 'open' };
+      return { state: end.isUnseen ? unsent(state) : state, step: 'open' };
   }
 }

@@ -3,9 +3,17 @@
 import type { PushDifference } from '../reports/push-report.ts';
 import { canonicalValue, sameValue } from '../schemas/field-kinds.ts';
 import type { FieldTable } from '../schemas/record.ts';
+import { folded } from './natural-key.ts';
 
 /** Fields of a product or of a draft by name, as JSON values. */
 export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** What is compared: the kinds of the fields, and the folded key of the row with the field that holds it, if that is known. */
+export interface Comparison {
+  readonly kinds: FieldTable;
+  readonly rowKey: string;
+  readonly keyField: string | undefined;
+}
 
 /** A draft in the form in which it is compared, sent and stored: sorted fields, canonical money. `null` clears a field. */
 export function normalised(draft: JsonFields, kinds: FieldTable): JsonFields {
@@ -20,14 +28,32 @@ export function withoutNull(draft: JsonFields): JsonFields {
   return Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== null));
 }
 
-/** The fields of a normalised draft that a product does not have. `null` and a missing field are the same. */
-export function changedFields(product: JsonFields, draft: JsonFields, kinds: FieldTable): string[] {
-  return Object.keys(draft).filter((name) => !sameValue(kindOf(kinds, name), draft[name], product[name]));
+/**
+ * The fields of a normalised draft that a product does not have. `null` and a missing field are the same, and so are two
+ * keys of one folded form.
+ */
+export function changedFields(product: JsonFields, draft: JsonFields, how: Comparison): string[] {
+  return Object.keys(draft).filter(
+    (name) =>
+      !sameValue(kindOf(how.kinds, name), draft[name], product[name]) &&
+      !(hasKey(product[name], how) && isKeyField(name, draft, how)),
+  );
+}
+
+/** Whether a field of the draft holds the key. A function as `key` does not say: then it is the only field that can. */
+function isKeyField(name: string, draft: JsonFields, how: Comparison): boolean {
+  if (how.keyField !== undefined) return name === how.keyField && hasKey(draft[name], how);
+  const holders = Object.keys(draft).filter((each) => hasKey(draft[each], how));
+  return holders.length === 1 && holders[0] === name;
+}
+
+function hasKey(value: unknown, { rowKey }: Comparison): boolean {
+  return typeof value === 'string' && folded(value) === rowKey;
 }
 
 /** The fields that were sent, and that a product as the service returned it does not have. */
-export function notStored(product: JsonFields, sent: JsonFields, kinds: FieldTable): PushDifference[] {
-  return changedFields(product, sent, kinds).map((field) => ({
+export function notStored(product: JsonFields, sent: JsonFields, how: Comparison): PushDifference[] {
+  return changedFields(product, sent, how).map((field) => ({
     field,
     sent: sent[field],
     returned: product[field] ?? null,

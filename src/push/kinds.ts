@@ -2,7 +2,10 @@
 
 import { type AnyAccountingError, isApiError, isKeyRejected } from '../errors/guards.ts';
 
-export type Kind = 'create' | 'update' | 'delete';
+export type Kind = 'create' | 'update';
+
+/** So many 403s in a row without a success of their kind, and no more are sent. */
+export const SAMPLE = 20;
 
 /**
  * How far an error reaches:
@@ -60,9 +63,9 @@ export interface Rejection {
   readonly isStop: boolean;
 }
 
-/** What every write of a kind has met; undefined if one may succeed. `mostDenied`: in a row. */
-export function rejectionOf({ error, isStopped, denied }: Shown, mostDenied: number): Rejection | undefined {
-  if (error === undefined || (!isStopped && denied < mostDenied)) return undefined;
+/** What every write of a kind has met; undefined if one may succeed. */
+export function rejectionOf({ error, isStopped, denied }: Shown): Rejection | undefined {
+  if (error === undefined || (!isStopped && denied < SAMPLE)) return undefined;
   return { error, isStop: isStopped };
 }
 

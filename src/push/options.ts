@@ -30,7 +30,7 @@ import {
 import { keyPrefix, label, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import type { PushReport } from '../reports/push-report.ts';
-import type { FilledByService } from '../schemas/record.ts';
+import type { BodyOf, FilledByService } from '../schemas/record.ts';
 import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
@@ -80,14 +80,14 @@ const ownOptions = {
     ),
   ),
   /**
-   * Remembers creates with an unknown outcome, and the id of each key, so that the next push creates nothing twice and
-   * finds a product whose key was changed upstream. At most 17 entries for each tenant and key name; `fileStore`, a `Map`
-   * and every other store of a sync are accepted. A `Map` forgets everything with the process: after a crash, the next
-   * push can then create a product twice.
+   * Remembers creates with an unknown outcome, and the product of each key, so that the next push creates nothing twice and
+   * finds a product whose key was changed upstream. At most 17 entries for each tenant and key name, and two that mark
+   * the run; `fileStore`, a `Map` and every other store of a sync are accepted. A call should take less than 0.8 s. A
+   * `Map` forgets everything with the process: after a crash, the next push can then create a product twice.
    */
   store: required(is.withMethods<Store>('get', 'set')),
   /**
-   * How long the service takes to process a create and to show its product, in ms: the wait between the rounds of a
+   * How long the service takes to process a create or an update and to show it, in ms: the wait between the rounds of a
    * push, and before the first read if an earlier push left a create with an unknown outcome. If products can take longer,
    * raise it: a restart could create them twice. Default: `timeoutMs`, or 30,000 if that is unlimited.
    */
@@ -95,14 +95,9 @@ const ownOptions = {
   /** The first part of the keys in the store. Default: `accounting-data-sdk`. */
   prefix: option(keyPrefix, 'accounting-data-sdk'),
   /**
-   * The most products to delete or change because they are missing: with more, nothing is written and the push rejects
-   * with a DeletionsAbortedError, as it does if no product has a row. `Infinity` lifts both limits. Default: 50, or a
-   * tenth of the products that have a key if that is more.
-   */
-  maxCandidates: optional(is.numberFrom(0)),
-  /**
-   * Rows without a product, if the list repeats products even when it is read a second time: such a list also misses
-   * some. `'fail'` fails these rows, `'create'` creates their products. Default: `'fail'`.
+   * Rows without a product, if the list lacks products: it repeats some even when it is read a second time, so that it also
+   * misses some, or it does not show one that exists. `'fail'` fails these rows, `'create'` creates their products.
+   * Default: `'fail'`.
    */
   incompleteList: option(is.oneOf('fail', 'create'), 'fail'),
   /**
@@ -112,7 +107,12 @@ const ownOptions = {
    * same company. Default: false.
    */
   sameCompany: option(is.flag, false),
-  /** Reports what would be written, and writes nothing. Default: false. */
+  /**
+   * Fields of a row that are neither documented nor named by a schema of yours: `'send'` them, with one warning for each
+   * name, or `'reject'` the row, because the field may be misspelt. Default: `'send'`.
+   */
+  unknownFields: option(is.oneOf('send', 'reject'), 'send'),
+  /** Reports what would be written, with the values in `changes` of each result, and writes nothing. Default: false. */
   dryRun: option(is.flag, false),
   /**
    * Asks whether to write what was planned: `false` ends the push as `dryRun` does. If it takes more than 5 s, the
@@ -127,27 +127,47 @@ const ownOptions = {
   onProgress: optional(is.callback<(progress: PushProgress) => void>()),
 };
 
+declare const noField: unique symbol;
+
+/** No value has this type. Its name says why a row must leave a field out. */
+export interface NoFieldOfTheCollection {
+  readonly [noField]: true;
+}
+
+type NamesIn<Row> = Row extends unknown ? keyof Row : never;
+
+/** Rejects a row whose type has more members than the draft. */
+export type OnlyFieldsOf<Draft, Row> = {
+  readonly [Name in Exclude<NamesIn<Row>, keyof Draft>]?: NoFieldOfTheCollection;
+};
+
+type WithoutUndefined<Body> = { [Name in keyof Body]: Exclude<Body[Name], undefined> };
+
+/** A product as the service sent it, before a schema of yours changed it: the fields of a draft, and its id. */
+export type SentProduct<Draft> = WithoutUndefined<BodyOf<Draft, never>> & { readonly id: string };
+
 /** Options of {@link push}. */
-export interface PushOptions<T, Draft, Patch> extends ReadOptions, OptionInputs<typeof ownOptions> {
+export interface PushOptions<Draft extends object, Row extends Draft = Draft>
+  extends ReadOptions,
+    OptionInputs<typeof ownOptions> {
   /** The products as they should be. Read to the end before anything is written, and closed if the push stops. */
   // With an array of its own, the compiler names the wrong field of a row.
-  rows: Draft[] | Iterable<Draft> | AsyncIterable<Draft>;
+  rows:
+    | (Row & OnlyFieldsOf<Draft, Row>)[]
+    | Iterable<Row & OnlyFieldsOf<Draft, Row>>
+    | AsyncIterable<Row & OnlyFieldsOf<Draft, Row>>;
   /**
-   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row or of an existing
-   * product. A row without a key fails; a product without one is left alone.
+   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row as you gave it or of an
+   * existing product as the service sent it. The product with exactly the key of a row is its product; without one, the only
+   * product whose key differs in nothing but white space, invisible characters, Unicode form (NFC) or case. A row without a
+   * key fails; a product without one is left alone.
    */
-  key: TextFieldOf<Draft> | ((row: Draft | T) => string | null | undefined);
+  key: TextFieldOf<Draft> | ((record: Draft | SentProduct<Draft>) => string | null | undefined);
   /**
-   * What to do with a product whose key no row has: `'keep'` it, `'delete'` it, or update it with the patch that a
-   * function returns, such as `() => ({ isInactive: true })`; `undefined` keeps the product. Nothing counts as missing
-   * if a row has no key, or while it is unknown whether an earlier push created the product of one. Default: `'keep'`.
+   * Called once for each row. Results are not kept. What it throws is written to the logger of the client and does not
+   * stop the push.
    */
-  missing?: 'keep' | 'delete' | ((product: T) => Patch | undefined) | undefined;
-  /**
-   * Called once for each row, and for each missing product that was changed or deleted. Results are not kept. What it
-   * throws is written to the logger of the client and does not stop the push.
-   */
-  onResult?: ((result: PushResult<Draft>) => void) | undefined;
+  onResult?: ((result: PushResult<Row>) => void) | undefined;
 }
 
 export const pushOptions = {
@@ -165,21 +185,16 @@ export const pushOptions = {
       (key) => typeof key === 'function' || (is.string.allows(key) && key !== ''),
     ),
   ),
-  missing: option(
-    is.check<'keep' | 'delete' | ((product: AnyProduct) => object | undefined)>(
-      "'keep', 'delete' or a function that returns a patch",
-      (missing) => missing === 'keep' || missing === 'delete' || typeof missing === 'function',
-    ),
-    'keep',
-  ),
   onResult: optional(is.callback<(result: PushResult) => void>()),
-} satisfies TableOf<PushOptions<unknown, unknown, unknown>>;
+} satisfies TableOf<PushOptions<object>>;
 
 /** The options of a push with every default applied: `call` for one request, `list` for the read. */
 export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOptions>, 'key'> {
   readonly key: (row: object) => string | null | undefined;
   /** The natural key of an existing product. */
   readonly keyOf: (product: RecordRow<AnyProduct>) => string | null | undefined;
+  /** The field that is the key; undefined if a function returns it. */
+  readonly keyField: string | undefined;
   readonly keyName: string;
   readonly visibleAfterMs: number;
   /** The first part of every key in the store; together with the base URL it names the push. */
@@ -190,14 +205,14 @@ export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOpt
   readonly settings: CallSettings;
   readonly source: RunSource<AnyProduct>;
   readonly writes: WriteSource<AnyProduct>['lenient'];
-  /** The JSON text of a draft or patch. Warns once in a run of each field that is not documented. */
-  readonly bodyOf: (fields: object, argument: 'draft' | 'missing') => string;
+  /** The JSON text of a row. */
+  readonly bodyOf: (row: object) => string;
 }
 
 /** Checks the options of a push and applies every default. */
 export function resolvePushOptions(
   products: SyncSource<AnyProduct>,
-  options: PushOptions<AnyProduct, object, object>,
+  options: PushOptions<object>,
 ): ResolvedPushOptions {
   const source = isCollection(products) ? runSource(products as SyncSource<AnyProduct>) : undefined;
   const writes = source?.writes;
@@ -212,6 +227,7 @@ export function resolvePushOptions(
   return {
     ...own,
     ...keyFunctions(key, source.fields),
+    keyField: typeof key === 'string' ? key : undefined,
     keyName,
     visibleAfterMs,
     storeKey: stateKey({ prefix, tenant, collection: 'products-push' }),
@@ -220,7 +236,7 @@ export function resolvePushOptions(
     settings,
     source,
     writes: writes.lenient,
-    bodyOf: (fields, argument) => writes.body(fields, argument, warnedFields),
+    bodyOf: (row) => writes.body(row, own.unknownFields, warnedFields),
   };
 }
 

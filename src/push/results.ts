@@ -1,28 +1,37 @@
 // What a push reports: one result for each row, progress, and the counts.
 
+import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import { notify } from '../internal/notify.ts';
 import type { RunSource } from '../reading/source.ts';
 import { waitingUntil } from '../reading/waiting.ts';
 import { NO_EVIDENCE, verdictOf } from '../reports/evidence.ts';
-import type { PushAction, PushDifference, PushNotStored, PushReport } from '../reports/push-report.ts';
+import type {
+  PushAction,
+  PushChange,
+  PushDifference,
+  PushNotStored,
+  PushReport,
+} from '../reports/push-report.ts';
 
-/** The members of every {@link PushResult}. `index` and `row` are undefined for a product that no row has. */
+/** The members of every {@link PushResult}. */
 export interface PushResultMembers<Row> {
-  /** The natural key; undefined if the row has none. */
+  /** The natural key as the row has it; undefined if it has none. */
   readonly key: string | undefined;
   /** The position of the row in `rows`, from 0. */
-  readonly index: number | undefined;
+  readonly index: number;
   /** The row itself. */
-  readonly row: Row | undefined;
+  readonly row: Row;
   /** The id of the product, if it is known. */
   readonly id: string | undefined;
   /** For `conflict`: the products that the row could mean. */
   readonly ids: readonly string[];
-  /** For `duplicate`: the position of the first row with the key. */
+  /** For `duplicate`: the position of the row with the key that is pushed. */
   readonly firstIndex: number | undefined;
   /** The names of the fields that were sent in an update. */
   readonly fields: readonly string[];
+  /** With `dryRun`: what would be sent. Of a create each field, of an update each field that differs. */
+  readonly changes: readonly PushChange[];
   /** Fields that the service did not store as they were sent. */
   readonly notStored: readonly PushDifference[];
   /** Why the row is in conflict, a duplicate, was not sent, or is left for the next push. */
@@ -33,16 +42,15 @@ export interface PushResultMembers<Row> {
 
 /** The members that are never undefined in the result of an action. */
 interface KnownMembers {
-  created: 'key' | 'index' | 'row';
+  created: 'key';
   updated: 'key' | 'id';
-  unchanged: 'key' | 'index' | 'row' | 'id';
+  unchanged: 'key' | 'id';
   failed: 'error';
-  conflict: 'key' | 'index' | 'row' | 'reason';
-  duplicate: 'key' | 'index' | 'row' | 'firstIndex' | 'reason';
-  deleted: 'key' | 'id';
+  conflict: 'key' | 'reason';
+  duplicate: 'key' | 'firstIndex' | 'reason';
 }
 
-/** The result of one row, or of a product that no row has: see {@link PushAction}. */
+/** The result of one row: see {@link PushAction}. */
 export type PushResult<Row = object> = {
   readonly [Action in PushAction]: { readonly action: Action } & PushResultMembers<Row> & {
       readonly [Name in KnownMembers[Action]]: NonNullable<PushResultMembers<Row>[Name]>;
@@ -63,11 +71,11 @@ export interface PushProgress {
   readonly waitingUntil: Date | undefined;
 }
 
-/** A row, or a product that no row has. */
+/** A row, as far as its result has it. `row` is undefined if nobody gets the results. */
 export interface Subject {
   readonly key: string | undefined;
-  readonly index?: number | undefined;
-  readonly row?: object | undefined;
+  readonly index: number;
+  readonly row: object | undefined;
 }
 
 /** What was done, with the details that its result needs. */
@@ -78,6 +86,7 @@ const NO_DETAILS = {
   ids: [],
   firstIndex: undefined,
   fields: [],
+  changes: [],
   notStored: [],
   reason: undefined,
   error: undefined,
@@ -89,10 +98,18 @@ interface Callbacks {
   readonly onProgress: ((progress: PushProgress) => void) | undefined;
 }
 
+/** From what asks for the least attention to what asks for the most: an unknown write has to be looked for. */
+const OUTCOMES: readonly CallOutcome[] = ['not_sent', 'rejected', 'applied', 'unknown'];
+
 /** Counts results and calls the callbacks of the caller. */
 export class Results {
   /** Rows read so far. */
   rows = 0;
+  /** Requests sent so far. */
+  attempts = 0;
+  #outcome: CallOutcome = 'not_sent';
+  /** The last error of the calls of each row that has no result yet. */
+  readonly errors = new Map<Subject, AnyAccountingError>();
   /** Whether nothing is written. */
   isDryRun = false;
   /** What the reads of the products have met. */
@@ -104,7 +121,6 @@ export class Results {
     failed: 0,
     conflict: 0,
     duplicate: 0,
-    deleted: 0,
   };
   /** By field. */
   readonly #notStored = new Map<string, PushNotStored>();
@@ -120,7 +136,9 @@ export class Results {
     this.#callbackFailed = callbackFailed;
   }
 
-  add({ key, index, row }: Subject, outcome: Outcome): void {
+  add(subject: Subject, outcome: Outcome): void {
+    const { key, index, row } = subject;
+    this.errors.delete(subject);
     this.#counts[outcome.action] += 1;
     if (this.#phase === 'write') this.advance(1);
     // The outcome has the details of its action.
@@ -130,6 +148,11 @@ export class Results {
       this.#notStored.set(difference.field, { ...first, rows: first.rows + 1 });
     }
     notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed('onResult', thrown));
+  }
+
+  /** A write has ended. */
+  wrote(outcome: CallOutcome): void {
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.#outcome)) this.#outcome = outcome;
   }
 
   begin(phase: PushProgress['phase'], total?: number): void {
@@ -159,6 +182,8 @@ export class Results {
       dryRun: this.isDryRun,
       ...verdictOf(this.evidence),
       rows: this.rows,
+      attempts: this.attempts,
+      outcome: this.#outcome,
       counts: { ...this.#counts },
       notStored: [...this.#notStored.values()],
     };

@@ -10,7 +10,9 @@ import type { Results } from './results.ts';
 
 /** A row as it was read. What is known of its product is kept by the phase that needs it. */
 export interface PushRow {
+  /** As the caller gave it. */
   readonly key: string;
+  readonly folded: string;
   /** Its position in `rows`. */
   readonly index: number;
   /** The row itself, kept only if `onResult` gets it. */
@@ -19,54 +21,56 @@ export interface PushRow {
   readonly draft: string;
 }
 
-/** The rows by key. */
-export interface Rows {
-  readonly byKey: ReadonlyMap<string, PushRow>;
-  /** The rows with a key that a service may store as this one, in their order. */
-  similarTo(key: string): readonly PushRow[];
-  /** The keys of rows that cannot be written, with their positions: their products are not missing. */
-  readonly failed: ReadonlyMap<string, number>;
-  /** Whether every row has a key: if not, it is unknown which products are missing. */
-  readonly haveKeys: boolean;
-}
+/** The rows with one folded key, in their order. Their keys differ. Nearly always it is one row. */
+export type RowGroup = readonly [PushRow, ...PushRow[]];
 
-/** Reads the rows to their end. Reports those that can never be written: without a key, invalid, duplicate. */
+/** The rows by their folded key. */
+export type Rows = ReadonlyMap<string, RowGroup>;
+
+/** Reads the rows to their end. Reports those that can never be written: without a key, invalid, with the key of another. */
 export async function readRows(
   { rows, key, source, bodyOf, onResult, signal }: ResolvedPushOptions,
   results: Results,
 ): Promise<Rows> {
-  const byKey = new Map<string, PushRow>();
-  const byForm = new Map<string, PushRow[]>();
-  const failed = new Map<string, number>();
-  const similarTo = (key: string) => byForm.get(folded(key)) ?? [];
-  let haveKeys = true;
+  const groups = new Map<string, [PushRow, ...PushRow[]]>();
   for await (const row of each(rows, 'rows', signal)) {
     const index = results.rows++;
     if (results.rows % 1000 === 0) results.advance(1000);
     let name: string | undefined;
     try {
       name = rowKey(row, key, index);
-      const firstIndex = byKey.get(name)?.index ?? failed.get(name);
-      if (firstIndex !== undefined) {
-        const reason = `rows[${firstIndex}] has the same key, and the first row wins`;
-        results.add({ key: name, index, row }, { action: 'duplicate', firstIndex, reason });
+      const form = folded(name);
+      const group = groups.get(form);
+      const first = group?.find((each) => each.key === name);
+      if (first !== undefined) {
+        results.add(
+          { key: name, index, row },
+          duplicateOf(first, 'has the same key, and the first row wins'),
+        );
         continue;
       }
-      const draft = normalised(JSON.parse(bodyOf(row, 'draft')) as JsonFields, source.fields);
-      const added = { key: name, index, row: onResult && row, draft: JSON.stringify(draft) };
-      const similar = similarTo(name);
-      if (similar.length === 0) byForm.set(folded(name), [added]);
-      else (similar as PushRow[]).push(added);
-      byKey.set(name, added);
+      const draft = normalised(JSON.parse(bodyOf(row)) as JsonFields, source.fields);
+      const added = {
+        key: name,
+        folded: form,
+        index,
+        row: onResult && row,
+        draft: JSON.stringify(draft),
+      };
+      if (group === undefined) groups.set(form, [added]);
+      else group.push(added);
     } catch (thrown) {
       // Such as what a getter of the row throws.
       const error = isAccountingError(thrown) ? thrown : unreadable(index, thrown);
-      if (name === undefined) haveKeys = false;
-      else failed.set(name, index);
       results.add({ key: name, index, row }, { action: 'failed', error });
     }
   }
-  return { byKey, similarTo, failed, haveKeys };
+  return groups;
+}
+
+/** The result of a row whose key another row has; `why` that one is pushed and not this one. */
+export function duplicateOf({ index }: PushRow, why: string) {
+  return { action: 'duplicate', firstIndex: index, reason: `rows[${index}] ${why}` } as const;
 }
 
 function unreadable(index: number, cause: unknown): InvalidInputError {
@@ -74,12 +78,17 @@ function unreadable(index: number, cause: unknown): InvalidInputError {
 }
 
 function rowKey(row: object, key: ResolvedPushOptions['key'], index: number): string {
+  const name = `rows[${index}]`;
   let value: unknown;
   try {
     value = key(row);
   } catch (error) {
-    throw new InvalidInputError(`rows[${index}]`, 'has no key: the key function threw', {}, { cause: error });
+    throw new InvalidInputError(name, 'has no key: the key function threw', {}, { cause: error });
   }
   if (typeof value === 'string' && folded(value) !== '') return value;
-  throw new InvalidInputError(`rows[${index}]`, 'has no key: it must be a string with a visible character');
+  const isOther = value !== undefined && value !== null && typeof value !== 'string';
+  const problem = isOther
+    ? `has a key that is ${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}, not a string`
+    : 'has no key: it must be a string with a visible character';
+  throw new InvalidInputError(name, problem);
 }

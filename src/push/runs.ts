@@ -1,32 +1,48 @@
-// One push of a tenant at a time: a list of this process notices a second one in it, the store one in another process.
+// One push of a tenant at a time: a list of this process, a lock of the store if it has one, and always a mark in the store.
+//
+// The mark is two entries. `run` names the run that may write; a run writes it once, at its start, and none deletes it.
+// `alive:<run>` is a run's own: it counts up each second, and says at the end that the run has ended. Nobody writes that of
+// another, so no late write can undo anything. A run that finds another one's mark watches it: if it counts up, that one is
+// running; if not, it was killed or is stopped, and this one takes over.
 
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
 import { parseStored } from '../reading/state.ts';
-import { lockStore, readStore, writeStore } from '../reading/store.ts';
+import { deleteStored, lockStore, readStore, writeStore } from '../reading/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ResolvedPushOptions } from './options.ts';
 
 /** Where every copy of the package in the process looks. */
 const SLOT = Symbol.for('accounting-data-sdk.pushes');
 
-/** How often a run renews its mark, and after how long without that another may take over. */
+/** How often a run says that it is alive. */
 const RENEWED_AFTER_MS = 1_000;
-const GONE_AFTER_MS = 3_000;
+/** For how long a run may write after it has begun to read that the mark is its own. */
+const CONFIRMED_FOR_MS = 2_000;
+/** A run that began at the same moment has written its mark by then, or fails. */
+const SETTLES_AFTER_MS = 2_000;
+/** How often a run looks at the mark of another one. So many looks, so that a slow store waits for longer. */
 const ASKED_AFTER_MS = 200;
+const LOOKS_UNTIL_GONE = 25;
+/** A store that takes longer than `CONFIRMED_FOR_MS` for so many reads in a row confirms nothing. */
+const MAX_SLOW_READS = 10;
+
+const ENDED = 'ended';
 
 type HoldOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'tenant' | 'signal'> & {
   /** Called before a wait. */
   readonly onWait: (waitMs: number) => void;
 };
 
-/** What a push holds while it runs. */
+/** What a push holds while it may write. */
 export interface Hold {
-  /** Asks the store whether this is still the run that may write. */
-  check(): Promise<void>;
-  /** Throws if another run is known to have taken over. */
-  throwIfLost(): void;
+  /** Whether the run before did not end: what it sent may still be on its way, and its last write may be lost. */
+  readonly tookOver: boolean;
+  /** Resolves if no other run has taken over in the last seconds. Rejects with a ConcurrentRunError otherwise. */
+  mayWrite(): Promise<void>;
+  /** The same, by what the store says now. */
+  ask(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -41,81 +57,168 @@ export function beginRun(baseUrl: string, tenant: string): () => void {
   return () => void runs.delete(name);
 }
 
-/**
- * Keeps pushes of other processes out: by a lock of the store, which goes with its process, or else by a mark in the store
- * that this run renews.
- */
+/** Keeps pushes of other processes out. */
 export async function holdStore(options: HoldOptions): Promise<Hold> {
   const { store, storeKey, tenant, signal } = options;
-  const unlock = await lockStore(store, storeKey, signal);
-  if (unlock === false) return await markRun(options);
+  // No other process sees the entries of a Map.
+  const isOwn = Object.getPrototypeOf(store) === Map.prototype;
+  const unlock = isOwn ? () => undefined : await lockStore(store, storeKey, signal);
   if (unlock === undefined) throw anotherRun(tenant, 'is running');
-  return { check: async () => {}, throwIfLost: () => {}, end: async () => void (await unlock()) };
-}
-
-/**
- * Marks the run in a store that cannot lock. A mark that is not renewed is that of a killed process. Of two runs that find
- * none at the same moment, the one whose mark was written last goes on.
- */
-async function markRun({ store, storeKey, tenant, signal, onWait }: HoldOptions): Promise<Hold> {
-  const key = `${storeKey}:run`;
-  const by = newIdempotencyKey();
-  const ended = new AbortController();
-  let renewed = 0;
-  let isLost = false;
-  const read = async (until = signal) => {
-    const mark = parseStored(await readStore(store, key, until), key);
-    return { by: mark?.by, renewed: mark?.renewed };
-  };
-  const write = (mark: object, until = signal) =>
-    writeStore(store, { key, text: JSON.stringify({ v: 1, ...mark }) }, until);
-  const throwIfLost = () => {
-    if (isLost) throw anotherRun(tenant, 'has taken over, so this one has stopped');
-  };
-  const check = async () => {
-    isLost ||= (await read()).by !== by;
-    throwIfLost();
-  };
-  const renew = async () => {
-    const { signal: until } = ended;
-    while (!isLost) {
-      await sleep(RENEWED_AFTER_MS, until);
-      // A store that fails is reported when the push writes what it did.
-      const now = await read(until).catch(() => undefined);
-      if (now !== undefined && now.by !== by) isLost = true;
-      else if (now !== undefined) await write({ by, renewed: ++renewed }, until).catch(() => undefined);
-    }
-  };
-  let renewing: Promise<void> | undefined;
-  const end = async () => {
-    ended.abort();
-    await renewing?.catch(() => undefined);
-    if (isLost || (await read()).by !== by) return;
-    if (store.delete === undefined) await write({});
-    else await store.delete(key);
-  };
-
-  let startedAt = monotonicMs();
-  const found = await read();
-  for (let waitedMs = 0; found.by !== undefined && waitedMs < GONE_AFTER_MS; waitedMs += ASKED_AFTER_MS) {
-    onWait(GONE_AFTER_MS - waitedMs);
-    await sleep(ASKED_AFTER_MS, signal);
-    startedAt = monotonicMs();
-    const now = await read();
-    if (now.by !== found.by || now.renewed !== found.renewed) throw anotherRun(tenant, 'is running');
-  }
+  const mark = new Mark(options, unlock || undefined);
   try {
-    await write({ by, renewed });
-    // A run that began at the same moment has written its mark by then, because its store is as fast.
-    const settlesAfterMs = 2 * (monotonicMs() - startedAt);
-    if (settlesAfterMs >= 1) await sleep(settlesAfterMs, signal);
-    await check();
+    await mark.take();
   } catch (error) {
-    await end().catch(() => undefined);
+    await mark.end().catch(() => undefined);
     throw error;
   }
-  renewing = renew();
-  return { check, throwIfLost, end };
+  return mark;
+}
+
+class Mark implements Hold {
+  tookOver = false;
+  readonly #options: HoldOptions;
+  readonly #unlock: (() => unknown) | undefined;
+  readonly #by = newIdempotencyKey();
+  readonly #ended = new AbortController();
+  #isLost = false;
+  /** When the last read began that showed this run. */
+  #confirmedAt: Moment | undefined;
+  #asking: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: HoldOptions, unlock: (() => unknown) | undefined) {
+    this.#options = options;
+    this.#unlock = unlock;
+  }
+
+  async take(): Promise<void> {
+    const { signal, store } = this.#options;
+    const before = await this.#holder();
+    this.tookOver = before !== undefined && (await this.#isGone(before));
+    const startedAt = now();
+    if ((await this.#holder()) !== before) throw this.#lost('is running');
+    await this.#write('run', { by: this.#by });
+    this.#renewing = this.#renew();
+    if (elapsedSince(startedAt) > SETTLES_AFTER_MS) throw this.#tooSlow();
+    // Under a lock no other run begins, and one that ended writes nothing more.
+    if (this.#unlock === undefined || this.tookOver) await this.#wait(SETTLES_AFTER_MS, signal);
+    await this.ask();
+    // So that entries do not grow. A store that cannot delete keeps one for each push.
+    if (before !== undefined)
+      await deleteStored(store, this.#key(`alive:${before}`), signal).catch(() => undefined);
+  }
+
+  async mayWrite(): Promise<void> {
+    for (let reads = 0; ; reads++) {
+      if (this.#isLost) throw this.#lost(TAKEN);
+      if (this.#confirmedAt !== undefined && elapsedSince(this.#confirmedAt) <= CONFIRMED_FOR_MS) return;
+      if (reads === MAX_SLOW_READS) throw this.#tooSlow();
+      // One read for all that wait.
+      this.#asking ??= this.ask().finally(() => {
+        this.#asking = undefined;
+      });
+      await this.#asking;
+    }
+  }
+
+  async ask(): Promise<void> {
+    const startedAt = now();
+    if ((await this.#holder()) !== this.#by) this.#isLost = true;
+    if (this.#isLost) throw this.#lost(TAKEN);
+    this.#confirmedAt = startedAt;
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort();
+    try {
+      // A count that arrives after the end would look like a run that was killed.
+      await this.#renewing;
+      if (this.#renewing !== undefined) await this.#write(`alive:${this.#by}`, { alive: ENDED });
+    } finally {
+      await this.#unlock?.();
+    }
+  }
+
+  /** Watches a run that has not said that it ended. Returns false if it says so now; throws if it is running. */
+  async #isGone(run: string): Promise<boolean> {
+    const { signal } = this.#options;
+    let last = await this.#aliveOf(run);
+    for (let looks = 0; last !== ENDED && looks < LOOKS_UNTIL_GONE; looks++) {
+      await this.#wait(ASKED_AFTER_MS, signal);
+      if ((await this.#holder()) !== run) throw this.#lost('is running');
+      const alive = await this.#aliveOf(run);
+      if (alive !== last && alive !== ENDED) throw this.#lost('is running');
+      last = alive;
+    }
+    return last !== ENDED;
+  }
+
+  /** A store that fails meanwhile is reported when the push writes. */
+  async #renew(): Promise<void> {
+    const { signal } = this.#ended;
+    for (let count = 1; !signal.aborted && !this.#isLost; count++) {
+      await this.#write(`alive:${this.#by}`, { alive: count }).catch(() => undefined);
+      await this.ask().catch(() => undefined);
+      await sleep(RENEWED_AFTER_MS, signal).catch(() => undefined);
+    }
+  }
+
+  async #holder(): Promise<string | undefined> {
+    const by = (await this.#read('run'))?.by;
+    return typeof by === 'string' ? by : undefined;
+  }
+
+  async #aliveOf(run: string): Promise<unknown> {
+    return (await this.#read(`alive:${run}`))?.alive;
+  }
+
+  async #read(name: string): Promise<Record<string, unknown> | undefined> {
+    const { store, signal } = this.#options;
+    const key = this.#key(name);
+    return parseStored(await readStore(store, key, signal), key);
+  }
+
+  async #write(name: string, content: object): Promise<void> {
+    const { store, signal } = this.#options;
+    await writeStore(store, { key: this.#key(name), text: JSON.stringify({ v: 2, ...content }) }, signal);
+  }
+
+  #key(name: string): string {
+    return `${this.#options.storeKey}:${name}`;
+  }
+
+  async #wait(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    this.#options.onWait(waitMs);
+    await sleep(waitMs, signal);
+  }
+
+  #lost(what: string): ConcurrentRunError {
+    return anotherRun(this.#options.tenant, what);
+  }
+
+  #tooSlow(): ConcurrentRunError {
+    const { storeKey, tenant } = this.#options;
+    return new ConcurrentRunError(
+      `The push of ${tenant} stopped: the store needs longer than ${CONFIRMED_FOR_MS / 1_000} s to say under ${storeKey}:run that no other one is running.`,
+      'slow_store',
+    );
+  }
+}
+
+const TAKEN = 'has taken over, so this one has stopped';
+
+/** By two clocks: one may stop while the machine is suspended, the other may be set. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+function now(): Moment {
+  return { monotonicMs: monotonicMs(), wallMs: Date.now() };
+}
+
+function elapsedSince({ monotonicMs: monotonic, wallMs }: Moment): number {
+  return Math.max(monotonicMs() - monotonic, Date.now() - wallMs);
 }
 
 function anotherRun(tenant: string, what: string): ConcurrentRunError {

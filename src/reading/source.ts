@@ -101,10 +101,10 @@ export interface WriteSource<T extends { id: string }> {
   /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
   readonly settings: CallSettings;
   /**
-   * The JSON text of a body. Throws an InvalidInputError, which names the argument, for what a create or update would
-   * reject before sending. Warns of each field that is not documented, but for those that it has warned of.
+   * The JSON text of a draft. Throws an InvalidInputError for what a create or update would reject before sending, and for
+   * a field that is not documented if these are rejected; otherwise warns of it, unless it has warned of it before.
    */
-  body(fields: object, argument: 'draft' | 'missing', warned: Set<string>): string;
+  body(draft: object, unknownFields: 'send' | 'reject', warned: Set<string>): string;
   /**
    * Reads and writes whose results are returned as they were sent if they do not match a schema: only an id is required.
    * `list` returns the rows that do not match in `invalid`.
@@ -115,7 +115,6 @@ export interface WriteSource<T extends { id: string }> {
       options: RunCallOptions & { readonly idempotencyKey: string },
     ): Promise<RecordRow<T>>;
     update(id: string, patch: object, options: RunCallOptions): Promise<RecordRow<T>>;
-    delete(id: string, options: RunCallOptions): Promise<void>;
   };
 }
 

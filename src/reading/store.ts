@@ -18,12 +18,12 @@ export interface Store {
   get(key: string): MaybePromise<string | object | null | undefined>;
   /** Writes. Rejecting and resolving to `false` both mean that it failed. */
   set?: ((key: string, value: string) => unknown) | undefined;
-  /** A push deletes the mark of its run. Only the caller decides to delete a state. */
+  /** A push deletes the mark of the run before it. Only the caller decides to delete a state. */
   delete?: ((key: string) => unknown) | undefined;
   /**
-   * Keeps others out until the returned function is called or the process ends. Returns `undefined` while another run
-   * holds the lock, `false` if the runtime has no locks. A `push` calls it. Without it, a push marks its run in the store
-   * and renews the mark each second.
+   * Keeps others out: held until the returned function is called or the process ends. A lock that expires by itself is none,
+   * because a run may take longer, or be suspended. Returns `undefined` while another run holds the lock, `false` if the
+   * runtime has no locks. A `push` calls it, and marks its run in the store anyway.
    */
   lock?: ((key: string) => MaybePromise<(() => unknown) | undefined | false>) | undefined;
 }
@@ -82,6 +82,15 @@ export async function lockStore(
   return storeCall(async () => await store.lock?.(key), { key, done: 'locked', signal });
 }
 
+/** Deletes a key, if the store can. */
+export async function deleteStored(
+  store: Store,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await storeCall(async () => await store.delete?.(key), { key, done: 'deleted', signal });
+}
+
 const CHECK_STORE = 'Check the store, then run this again.';
 
 async function storeCall<V>(
@@ -90,7 +99,7 @@ async function storeCall<V>(
     key,
     done,
     signal,
-  }: { key: string; done: 'read' | 'written' | 'locked'; signal: AbortSignal | undefined },
+  }: { key: string; done: 'read' | 'written' | 'locked' | 'deleted'; signal: AbortSignal | undefined },
 ): Promise<V> {
   try {
     return await untilAborted(work(), signal);

@@ -55,6 +55,7 @@ export async function attempt<T>(
       contentType: body === undefined ? undefined : type,
       own: request.options.headers,
     });
+    await request.options.beforeSend?.();
     const requestedAt = Date.now();
     const startedAt = performance.now();
     const response = await send({ url, method, headers, body, signal: over.signal }, config);

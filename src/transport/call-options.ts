@@ -99,6 +99,11 @@ export interface RunCallOptions extends RequestOptions {
   readonly outage?: OutageView | undefined;
   /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */
   readonly beforeAttempt?: (() => void) | undefined;
+  /**
+   * Called directly before each request is sent, after every wait of the attempt. If it throws, the request is not sent, and
+   * the call ends with what it threw.
+   */
+  readonly beforeSend?: (() => void | Promise<void>) | undefined;
   /** Called before the call waits: for how long, in ms, if that is known, and why. */
   readonly onWait?: ((waitMs: number | undefined, reason: WaitReason) => void) | undefined;
 }

@@ -42,9 +42,3 @@ export function isOutageError(error: unknown): boolean {
   if (isApiError(error)) return isOfOutage(error.status);
   return error.code === 'connection_failed' || error.code === 'timeout';
 }
-
-/** For `push`: a 500 may be about one request alone. */
-export function signOfError(error: unknown): 'down' | 'unclear' | undefined {
-  if (!isOutageError(error)) return undefined;
-  return isApiError(error) && error.status === 500 ? 'unclear' : 'down';
-}

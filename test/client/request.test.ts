@@ -111,6 +111,10 @@ test.each<[string, () => unknown]>([
   ]) {
     expect(await caught(call)).toMatchObject({ code: 'invalid_input' });
   }
+  for (const draft of drafts) {
+    const argument = 'draft.fromTomorrow';
+    expect(await caught(client.products.create({ name: 'Desk', ...draft }))).toMatchObject({ argument });
+  }
   expect(fetch.requests).toHaveLength(0);
 });
 

@@ -1,6 +1,8 @@
-import { createClient, memoryStore, type ProductDraft, push } from 'accounting-data-sdk';
+import { createClient, memoryStore, type ProductDraft, type PushResult, push } from 'accounting-data-sdk';
+import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { loggerOfWarnings } from '../support/warnings.ts';
 
 /** What untyped code passes. */
@@ -34,7 +36,10 @@ test('a push warns of an unknown field once in each run, of a dry run too', asyn
   const sandbox = createSandbox({ unknownFields: 'store' });
   const client = createClient({ ...sandbox.clientOptions, logger });
   const store = memoryStore();
-  const rows = Array.from({ length: 9 }, (_, n) => ({ ...misspelt, productNumber: `${n}`, stock: n }));
+  const rows: ProductDraft[] = Array.from({ length: 9 }, (_, n) => {
+    const stock = { stock: n };
+    return { ...misspelt, productNumber: `${n}`, ...stock };
+  });
   for (const dryRun of [true, false]) {
     await push(client.products, { tenant: 'acme', rows, key: 'productNumber', store, dryRun });
     expect(warnings.splice(0)).toEqual([
@@ -42,4 +47,33 @@ test('a push warns of an unknown field once in each run, of a dry run too', asyn
       expect.stringContaining('products has no documented field stock'),
     ]);
   }
+});
+
+test("a push with unknownFields: 'reject' fails a row with a field that neither the documentation nor a schema has", async () => {
+  const { warnings, logger } = loggerOfWarnings();
+  const sandbox = createSandbox({ unknownFields: 'store' });
+  const schemas = { products: productSchema.extend({ colourCode: z.number().nullish() }) };
+  const client = createClient({ ...sandbox.clientOptions, logger, schemas });
+  const results: PushResult[] = [];
+  await push(client.products, {
+    tenant: 'acme',
+    rows: [
+      { ...misspelt, productNumber: 'A' },
+      { productNumber: 'B', colourCode: 7 },
+      { productNumber: 'C' },
+    ],
+    key: 'productNumber',
+    store: memoryStore(),
+    unknownFields: 'reject',
+    onResult: (result) => void results.push(result),
+  });
+  expect(results.map(({ key, action }) => `${key} ${action}`)).toEqual([
+    'A failed',
+    'B created',
+    'C created',
+  ]);
+  const message = expect.stringContaining('nmae: is no documented field of products. Did you mean name?');
+  expect(results[0]).toMatchObject({ error: { code: 'invalid_input', argument: 'draft.nmae', message } });
+  expect(warnings.filter((text) => text.includes('nmae'))).toEqual([]);
+  expect(sandbox.store.products.all()).toMatchObject([{ colourCode: 7 }, { productNumber: 'C' }]);
 });

@@ -4,7 +4,6 @@ import {
   createClient,
   type Product,
   type ProductDraft,
-  type ProductPatch,
   type PushOptions,
   type PushReport,
   type PushResult,
@@ -17,7 +16,7 @@ import { caught } from './caught.ts';
 import { type Quirks, quirky } from './quirks.ts';
 import { runUntilSettled } from './virtual-clock.ts';
 
-type Options = PushOptions<Product, ProductDraft, ProductPatch>;
+type Options = PushOptions<ProductDraft>;
 
 /** What a push did. */
 export interface Pushed {

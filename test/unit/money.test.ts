@@ -63,14 +63,20 @@ test.each([
   expect(rounded).toEqual(expected);
 });
 
-test.each<[number, MoneyOptions, string]>([
+test.each<[number | bigint | string, MoneyOptions, string]>([
   [129, {}, '129.0000'],
+  [129n, {}, '129.0000'],
+  [-(10n ** 18n - 1n), { digits: 0 }, '-999999999999999999'],
+  ['129.5', {}, '129.5000'],
+  ['-0.00', { digits: 2 }, '0.00'],
+  ['999999999999999999.99999999', { digits: 8 }, '999999999999999999.99999999'],
+  ['0.125', { digits: 2, rounding: 'half_even' }, '0.12'],
   [129.9 * 3, { digits: 2, rounding: 'half_up' }, '389.70'],
   [0.1 + 0.2, { rounding: 'half_even' }, '0.3000'],
   [1.005, { digits: 2, rounding: 'half_up' }, '1.01'],
   [1e-7, { rounding: 'up' }, '0.0001'],
   [2 ** 53 - 1, { digits: 0 }, '9007199254740991'],
-])('toMoney writes the number %d with %j as %s', (amount, options, expected) => {
+])('toMoney writes the amount %s with %j as %s', (amount, options, expected) => {
   expect(toMoney(amount, options)).toBe(expected);
 });
 
@@ -91,7 +97,12 @@ test.each<[string, () => unknown, string]>([
   ],
   ['an exponent that would hang', () => toMoney(new DecimalJs('1e400000000')), 'amount'],
   ['a small exponent that would hang', () => toMoney(new DecimalJs('1e-400000000')), 'amount'],
-  ['a string', () => toMoney('129.0000' as never), 'amount'],
+  ['a string with a comma', () => toMoney('129,00'), 'amount'],
+  ['an empty string', () => toMoney(''), 'amount'],
+  ['a string with an exponent', () => toMoney('1e3'), 'amount'],
+  ['a string with more digits, without a rounding', () => toMoney('0.00001'), 'amount'],
+  ['a bigint of 19 digits', () => toMoney(10n ** 18n), 'amount'],
+  ['true', () => toMoney(true as never), 'amount'],
   ['a number with more digits, without a rounding', () => toMoney(0.1 + 0.2), 'amount'],
   ['a number that has lost digits', () => toMoney(2 ** 53), 'amount'],
   ['the number NaN', () => toMoney(Number.NaN), 'amount'],

@@ -16,7 +16,7 @@ import { type Command, Option } from 'commander';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { suggestion } from '../../internal/suggestion.ts';
 import { oneLine } from '../../internal/text.ts';
-import { candidates, customField, delimiter, duration, wholeNumber } from '../arguments.ts';
+import { customField, delimiter, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
@@ -32,8 +32,6 @@ interface Flags extends ConnectFlags {
   readonly key: string;
   readonly tenant?: string;
   readonly sameCompany?: true;
-  readonly missing: 'keep' | 'delete' | 'deactivate';
-  readonly maxCandidates?: number;
   readonly map?: readonly string[];
   readonly ignoreColumn?: readonly string[];
   readonly customField?: CustomFields;
@@ -86,12 +84,6 @@ export function addPush(program: Command, io: CommandIo): void {
       .option('--tenant <label>', 'a label of the company (default: default)')
       .option('--same-company', 'accept the state of another key of the company')
       .optionsGroup('Writes:')
-      .addOption(
-        new Option('--missing <action>', 'products without a row')
-          .choices(['keep', 'delete', 'deactivate'])
-          .default('keep', 'keep'),
-      )
-      .option('--max-candidates <number>', 'most of them, or all (default: 50 or a tenth)', candidates)
       .option('--concurrency <number>', 'writes in flight', wholeNumber(1), 4)
       .option('--no-repeat-creates', 'look for a product before a repeat')
       .option('--visible-after <time>', 'until a new product shows: 2m (default: 30s)', duration)
@@ -125,7 +117,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const progress = new Progress(io);
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
-    if (!isAsked || planned.created + planned.updated + planned.deleted === 0) return true;
+    if (!isAsked || planned.created + planned.updated === 0) return true;
     return (await io.prompt?.confirm(`${summary(planned, WILL)}; continue?`, io.signal)) ?? false;
   };
   try {
@@ -135,8 +127,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       rows: file.rows(),
       key: flags.key as 'productNumber',
       store,
-      missing: flags.missing === 'deactivate' ? () => ({ isInactive: true }) : flags.missing,
-      maxCandidates: flags.maxCandidates,
+      unknownFields: 'reject',
       sameCompany: flags.sameCompany,
       dryRun: isDryRun,
       concurrency: flags.concurrency,
@@ -250,8 +241,6 @@ function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, resul
     const row = rowName(file.lineOf(index), key);
     io.log(oneLine(`Warning: ${field} was not stored as sent. ${row}: ${values}.`));
   }
-  if (flags.missing !== 'keep' && results.lacksKey)
-    io.log('Products that no row has were kept, because a row has no key.');
   const bad = counts.failed + counts.conflict + counts.duplicate;
   const isDeclined = dryRun && !flags.dryRun;
   if (bad === 0 && !isDeclined) return;
@@ -286,12 +275,7 @@ type Counts = PushReport['counts'];
 
 const ALWAYS: readonly PushAction[] = ['created', 'updated', 'unchanged'];
 const DONE: Partial<Record<PushAction, string>> = { conflict: 'in conflict' };
-const WILL: Partial<Record<PushAction, string>> = {
-  ...DONE,
-  created: 'to create',
-  updated: 'to update',
-  deleted: 'to delete',
-};
+const WILL: Partial<Record<PushAction, string>> = { ...DONE, created: 'to create', updated: 'to update' };
 
 /** `37 to create, 12 to update, 451 unchanged`. */
 function summary(counts: Counts, words: Partial<Record<PushAction, string>>): string {
@@ -322,6 +306,6 @@ function withCause(error: unknown): unknown {
   if (cause instanceof CommandFailure || failure === undefined) return cause;
   const { advice, exitCode } = failure;
   const stopped = new CommandFailure(messageOf(error), { advice, exitCode });
-  const { created, updated, deleted } = report.counts;
-  return created + updated + deleted > 0 ? stopped.withAdvice(RESUME) : stopped;
+  const { created, updated } = report.counts;
+  return created + updated > 0 ? stopped.withAdvice(RESUME) : stopped;
 }

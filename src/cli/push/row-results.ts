@@ -11,7 +11,6 @@ const MAX_KEY_LENGTH = 60;
 
 /** What the file says about a row. */
 interface FileRow {
-  /** Undefined for a missing product. */
   readonly line: number | undefined;
   /** The line of the first row with the key, for a duplicate. */
   readonly firstLine: number | undefined;
@@ -20,7 +19,7 @@ interface FileRow {
 
 /** Rows that were not written for one reason. */
 interface Problem {
-  /** The first rows by their lines, each with the reason; a missing product has no line. */
+  /** The first rows by their lines, each with the reason. */
   readonly rows: { readonly line: number; readonly text: string }[];
   count: number;
 }
@@ -31,8 +30,6 @@ export class RowResults {
   readonly #path: string | undefined;
   readonly #file: number | undefined;
   #error: Error | undefined;
-  /** Whether a row has no key: then no product counts as missing. */
-  lacksKey = false;
 
   /** Without a path, no file is written. */
   constructor(path: string | undefined) {
@@ -64,8 +61,7 @@ export class RowResults {
   }
 
   add(result: PushResult, { line, firstLine, badCells }: FileRow): void {
-    const { key, action, id, ids, fields, notStored, error } = result;
-    if (key === undefined) this.lacksKey = true;
+    const { key, action, id, ids, fields, changes, notStored, error } = result;
     const reason = result.reason?.replace(/^rows\[\d+\]/, `line ${firstLine}`);
     const isError = action === 'failed';
     if (isError || action === 'conflict' || action === 'duplicate') {
@@ -82,6 +78,7 @@ export class RowResults {
       id,
       ids: ids.length > 0 ? ids : undefined,
       fields,
+      changes: changes.length > 0 ? changes : undefined,
       notStored: notStored.length > 0 ? notStored : undefined,
       reason,
       error: error && { code: error.code, message: messageFor(error, badCells) ?? error.message, violations },
@@ -119,7 +116,7 @@ export class RowResults {
   }
 }
 
-/** A row as a person finds it: `line 3, DESK-160`. A missing product has no line. */
+/** A row as a person finds it: `line 3, DESK-160`. */
 export function rowName(line: number | undefined, key: string | undefined): string {
   return [line && `line ${line}`, key?.slice(0, MAX_KEY_LENGTH)].filter(Boolean).join(', ');
 }

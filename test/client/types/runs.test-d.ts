@@ -123,25 +123,59 @@ describe('push', () => {
     void push(client.products, { ...run, key: 'id' });
   });
 
-  test('types the product and the patch of `missing`, and each result', () => {
+  test('rejects a row whose type has more members than the draft, from a variable too', () => {
+    const more = [{ productNumber: 'A', colour: 'red' }];
+    // @ts-expect-error: a product has no colour
+    void push(client.products, { ...run, rows: more });
+    // @ts-expect-error: a product has no colour
+    void push(client.products, { ...run, rows: new Set(more) });
+    const some: { productNumber: string; colour?: string }[] = [];
+    // @ts-expect-error: a product has no colour
+    void push(client.products, { ...run, rows: some });
+    const mixed: ({ ean: string } | { ean: string; colour: string })[] = [];
+    // @ts-expect-error: a product has no colour
+    void push(client.products, { ...run, rows: mixed });
+    async function* read() {
+      yield* more;
+    }
+    // @ts-expect-error: a product has no colour
+    void push(client.products, { ...run, rows: read() });
+    // What the compiler cannot see is checked by unknownFields.
+    const unseen: readonly never[] | { [Symbol.iterator](): Iterator<never> } = [];
+    void push(client.products, { ...run, rows: unseen, unknownFields: 'reject' });
+  });
+
+  test('types the record of `key` as a row or a product as the service sent it', () => {
+    const renamed = productSchema.transform(({ productNumber: number, ...rest }) => ({ ...rest, number }));
+    const own = createClient({ schemas: { products: renamed } });
+    const rows = [{ productNumber: 'A' }];
+    const asked = { tenant: 'shop', rows, store };
+    void push(own.products, { ...asked, key: (record) => record.productNumber });
+    // @ts-expect-error: a schema named it so, but neither a row nor the service does
+    void push(own.products, { ...asked, key: (record) => record.number });
+    // @ts-expect-error: neither has a row
+    void push(own.products, { ...asked, key: 'number' });
+  });
+
+  test('types each result', () => {
     void push(client.products, {
       ...run,
-      missing: (product) => {
-        expectTypeOf(product).toEqualTypeOf<Product>();
-        return product.isInactive === true ? undefined : { isInactive: true };
-      },
       onResult: (result) => {
         expectTypeOf(result).toEqualTypeOf<PushResult<ProductDraft>>();
         if (result.action === 'failed') expectTypeOf(result.error).toEqualTypeOf<AnyAccountingError>();
         if (result.action === 'conflict') expectTypeOf(result.reason).toEqualTypeOf<string>();
-        if (result.action === 'created') expectTypeOf(result.row).toEqualTypeOf<ProductDraft>();
-        type Action = 'created' | 'updated' | 'unchanged' | 'failed' | 'conflict' | 'duplicate' | 'deleted';
+        expectTypeOf(result.row).toEqualTypeOf<ProductDraft>();
+        expectTypeOf(result.index).toEqualTypeOf<number>();
+        type Action = 'created' | 'updated' | 'unchanged' | 'failed' | 'conflict' | 'duplicate';
         expectTypeOf(result.action).toEqualTypeOf<Action>();
       },
     });
-    // @ts-expect-error: a boolean
-    void push(client.products, { ...run, missing: () => ({ isInactive: 'yes' }) });
-    // @ts-expect-error: 'keep' and 'delete' are all there is
-    void push(client.products, { ...run, missing: 'remove' });
+    void push(client.products, {
+      ...run,
+      rows: [{ productNumber: 'A', ean: '1' }],
+      onResult: ({ row }) => expectTypeOf(row).toEqualTypeOf<{ productNumber: string; ean: string }>(),
+    });
+    // @ts-expect-error: a push deletes nothing
+    void push(client.products, { ...run, missing: 'delete' });
   });
 });

@@ -93,6 +93,33 @@ test('push writes a result for each row, and fails if some were not written', as
   ]);
 });
 
+test('push --dry-run writes into its results what a create would send, and the old and new values of an update', async () => {
+  const { push, file } = withFile('productNumber,salePrice\nA,5\nB,7\nC,8\n', {
+    existing: [{ productNumber: 'B', salePrice: '6' }, ...numbered('C')],
+  });
+  const { code } = await push('--dry-run', '--results', file('results.ndjson'));
+  const changes = records(readFileSync(file('results.ndjson'), 'utf8')).map(({ key, action, changes }) => [
+    key,
+    action,
+    changes,
+  ]);
+  expect([code, changes]).toEqual([
+    0,
+    [
+      [
+        'A',
+        'created',
+        [
+          { field: 'productNumber', from: null, to: 'A' },
+          { field: 'salePrice', from: null, to: '5.0000' },
+        ],
+      ],
+      ['B', 'updated', [{ field: 'salePrice', from: '6.0000', to: '7.0000' }]],
+      ['C', 'updated', [{ field: 'salePrice', from: null, to: '8.0000' }]],
+    ],
+  ]);
+});
+
 test('push prints the first row of each reason why rows failed, with violations, and the lines of the others', async () => {
   // Of more than twenty rows, a random sample is sent first.
   const rows = Array.from({ length: 40 }, (_, n) => `P-${n},${n < 12 ? ['none', 'open'][n % 2] : 5},sold`);
@@ -170,32 +197,6 @@ test('push reads standard input, and names all invalid cells of a row', async ()
   const said = /line 3, B: invalid_input: salePrice: "5.x" is not .*isWebShop: "maybe" is not true or false/;
   await ends(run(env, ['push', '-', '--key', 'productNumber', '--yes'], { stdin: stdin() }), 9, said);
   expect(products(sandbox)).toMatchObject([{ productNumber: 'A', isWebShop: true }]);
-});
-
-const [A, B] = numbered('A', 'B');
-
-test.each([
-  ['keep', [], [A, B], 0],
-  ['deactivate', [], [A, { ...B, isInactive: true }], 0],
-  ['delete', ['--max-candidates', 'all'], [A], 0],
-  ['delete', ['--max-candidates', '0'], [A, B], 1],
-] as const)('push applies --missing %s with %j', async (missing, args, expected, code) => {
-  const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B') });
-  expect((await push('--yes', '--missing', missing, ...args)).code).toBe(code);
-  expect(products(sandbox)).toMatchObject(expected);
-  expect(products(sandbox)).toHaveLength(expected.length);
-});
-
-test('push --missing delete names a product that it cannot delete, and keeps all if a row has no key', async () => {
-  const { sandbox, push } = withFile('productNumber\nA\n', { existing: numbered('A', 'B', 'C\u001b', 'D') });
-  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { method: 'DELETE', times: 9 });
-  const denied = push('--yes', '--missing', 'delete', '--concurrency', '1');
-  await ends(denied, 9, /^B: forbidden: DELETE .*\. Also 2 more\.$/m);
-
-  const other = withFile('productNumber,name\nA,x\n,y\n', { existing: numbered('A', 'B') });
-  const { log } = await other.push('--yes', '--missing', 'delete', '--tenant', 'other');
-  expect(log).toContain('Products that no row has were kept, because a row has no key.');
-  expect(products(other.sandbox)).toHaveLength(2);
 });
 
 test('the state of push is in the folder .accounting-data-sdk, which git ignores, and a dry run creates none', async () => {

@@ -153,9 +153,8 @@ const MORE: Readonly<Record<string, string>> = {
   localIds: 'syncing.md#deletions',
   stopAfter: 'syncing.md#limits-of-time-and-requests',
   maxOutageMs: 'syncing.md#what-can-go-wrong',
-  key: 'pushing.md',
+  key: 'pushing.md#keys',
   visibleAfterMs: 'no-duplicates.md',
-  missing: 'pushing.md#missing-products',
   onResult: 'pushing.md#actions',
 };
 

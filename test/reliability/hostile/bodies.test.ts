@@ -53,7 +53,7 @@ test('a draft nested 100,000 deep is rejected before it is sent', async () => {
   for (let n = 0; n < DEPTH; n += 1) deep = [deep];
   const client = quickClient(server.url);
   for (const [argument, call] of [
-    ['draft', client.products.create({ tags: [deep] })],
+    ['draft.tags', client.products.create({ tags: [deep] })],
     ['body', client.request({ method: 'POST', path: '/x', body: deep })],
   ] as const)
     expect(await caught(call)).toMatchObject({ code: 'invalid_input', argument });

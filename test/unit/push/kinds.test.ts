@@ -49,7 +49,7 @@ test.each<[what: string, ends: readonly (AnyAccountingError | undefined)[], expe
   ['a success, then twenty 403s', [undefined, ...many(20, denied)], undefined],
 ])('what further writes of a kind meet after %s', (_, ends, expected) => {
   const shown = ends.reduce((before, end) => afterWrite(before, end), NOTHING_SHOWN);
-  const rejection = rejectionOf(shown, 20);
+  const rejection = rejectionOf(shown);
   if (expected === undefined) expect(rejection).toBeUndefined();
   else expect(rejection).toMatchObject(expected);
 });
