@@ -56,11 +56,11 @@ export abstract class AccountingError extends Error {
   readonly method: string | undefined;
   /** The path without base URL and query. */
   readonly path: string | undefined;
-  /** Attempts made, retries included; 0 if nothing was sent. */
+  /** Attempts made, retries included; of a sync or a push, by all of its calls. 0 if nothing was sent. */
   readonly attempts: number;
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey: string | undefined;
-  /** What the service may have done, over all attempts of the call. */
+  /** What the service may have done, over all attempts of the call; of a sync or a push, over all of its calls. */
   readonly outcome: CallOutcome;
   /** What to do about it: the end of the message. `undefined` if the message says no more than what happened. */
   readonly hint: string | undefined;

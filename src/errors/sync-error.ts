@@ -1,6 +1,6 @@
 import { isError } from '../internal/realm.ts';
 import type { CollectionReport, SyncReport } from '../reports/sync-report.ts';
-import { AccountingError, printedCause, reasonOf } from './accounting-error.ts';
+import { AccountingError, type CallFacts, printedCause, reasonOf } from './accounting-error.ts';
 
 /** A failure, and the collection that it belongs to. */
 export interface CollectionFailure {
@@ -36,12 +36,13 @@ export class SyncError extends AccountingError {
   /** The code that all failures have, such as `unauthenticated`; undefined if they differ, or if one has none. */
   readonly causeCode: string | undefined;
 
-  constructor(report: SyncReport, failure: SyncFailure) {
+  /** `sent`: what the run has sent, over all its calls. */
+  constructor(report: SyncReport, failure: SyncFailure, sent: Pick<CallFacts, 'attempts' | 'outcome'>) {
     const { errors, stop } = failure;
     const reason = stop === undefined ? errors[0]?.error : stop.error;
     const hint = reason instanceof AccountingError ? reason.hint : undefined;
     const retryable = errors.some(isRetryable);
-    super(messageOf(report, failure), { retryable, hint }, { cause: errors[0]?.error });
+    super(messageOf(report, failure), { ...sent, retryable, hint }, { cause: errors[0]?.error });
     this.report = report;
     this.errors = errors;
     this.stopped = stop?.reason;
@@ -53,7 +54,7 @@ export class SyncError extends AccountingError {
 
   /** One screen: each reason once with its collections and its cause, and the collections by their status. */
   override toJSON(): Record<string, unknown> {
-    const { name, message, code, causeCode, retryable, report } = this;
+    const { name, message, code, causeCode, retryable, outcome, attempts, report } = this;
     const errors = folded(this.errors).map(({ collections, error }) => {
       const printed = printedCause(error);
       return {
@@ -62,7 +63,8 @@ export class SyncError extends AccountingError {
       };
     });
     const collections = byStatus(report.collections);
-    return { name, message, code, causeCode, retryable, errors, report: { ...report, collections } };
+    const sent = { outcome, attempts };
+    return { name, message, code, causeCode, retryable, ...sent, errors, report: { ...report, collections } };
   }
 }
 

@@ -3,6 +3,7 @@ import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { type ListOptions, paginationOptions } from '../pagination/list-options.ts';
 import { callOptions, type RunCallOptions, requestOptions } from '../transport/call-options.ts';
 import { OutageClock, type OutageView } from '../transport/outage-clock.ts';
+import { Tally } from '../transport/tally.ts';
 
 /** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
 const MAX_OUTAGE_MS = 120_000;
@@ -42,6 +43,7 @@ export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {
   readonly maxOutageMs: number;
   /** The clock of the run. */
   readonly outage: OutageView;
+  readonly tally: Tally;
 }
 
 export interface KeepInvalid {
@@ -64,6 +66,7 @@ export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>
   return {
     ...own,
     outage: new OutageClock(own.maxOutageMs).view(),
+    tally: new Tally(),
     signal: options.signal,
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(headers) },

@@ -86,7 +86,8 @@ export class TenantRun {
     if (signal?.aborted && !isFinished) throw signal.reason;
     this.#failPaused();
     const failure = this.#failure();
-    if (failure !== undefined) throw new SyncError(this.report(), failure);
+    if (failure !== undefined)
+      throw new SyncError(this.report(), failure, this.#options.settings.tally.facts);
     return this.report();
   }
 

@@ -11,6 +11,7 @@ import {
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { OutageView } from './outage-clock.ts';
 import { checkHeaders } from './request-headers.ts';
+import type { Tally } from './tally.ts';
 
 export const retryOptions = {
   /** Attempts in all, the first included. A 429 and a refreshed key are not counted. Default: 5. */
@@ -95,6 +96,8 @@ export class CallStopped extends Error {}
 
 /** Options of the calls of a run, such as a sync. Users cannot set them: no method knows their names. */
 export interface RunCallOptions extends RequestOptions {
+  /** Counts what the run has sent. */
+  readonly tally?: Tally | undefined;
   /** Outlasts outages of the service. */
   readonly outage?: OutageView | undefined;
   /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */

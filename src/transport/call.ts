@@ -1,3 +1,4 @@
+import type { CallOutcome } from '../errors/accounting-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
@@ -17,6 +18,7 @@ import {
   mustLookFirst,
   type NextStep,
 } from './retry-policy.ts';
+import { worseOf } from './tally.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;
@@ -46,6 +48,8 @@ export class Call {
   attempts = 0;
   /** When the caller gives up, in ms of the monotonic clock. */
   deadlineAt: number;
+  /** What the service may have done in the last attempt, if that has not failed: `unknown` while it is in flight. */
+  #last: CallOutcome = 'not_sent';
   #waitedMs = 0;
   #waitingSince: number | undefined;
   /** The response of the last attempt; undefined if it got none. */
@@ -129,21 +133,33 @@ export class Call {
   /** An attempt begins. The response to an earlier one is not the response to this one. */
   begin(): void {
     this.#stopWaiting();
+    this.#last = 'unknown';
     if (this.step.next === 'retry') this.attempts += 1;
     this.received = undefined;
   }
 
   /** Takes a failed attempt into account and decides what follows. `at`: see `afterFailure`. */
   failed(failure: Failure, at: number): void {
+    this.#last = 'not_sent';
     const { method, settings } = this.request;
     const { allowed, required } = this.#mergePatch;
     const rules = { method, retry: settings.retry, canMergePatch: allowed && !required };
     this.#course = afterFailure(this.#course, failure, rules, at);
   }
 
+  /** An attempt has succeeded. */
+  succeeded(): void {
+    this.#last = 'applied';
+  }
+
   end(result: EndEvent['result']): void {
     this.#stopWaiting();
     this.#result = result;
+  }
+
+  /** What the service may have done, over all attempts. */
+  get outcome(): CallOutcome {
+    return worseOf(this.#course.outcome, this.#last);
   }
 
   event(): CallEvent {

@@ -42,7 +42,7 @@ export interface ApiRequest<T> {
   readonly settings: CallSettings;
   readonly options: Pick<
     RunCallOptions,
-    'signal' | 'headers' | 'onResponse' | 'onWait' | 'beforeAttempt' | 'beforeSend' | 'outage'
+    'signal' | 'headers' | 'onResponse' | 'onWait' | 'beforeAttempt' | 'beforeSend' | 'outage' | 'tally'
   >;
 }
 

@@ -6,6 +6,7 @@ import type { RetryPolicy } from './call-options.ts';
 import type { AttemptFault, Failure } from './failure.ts';
 import { isOutage } from './outage.ts';
 import type { Method } from './request.ts';
+import { worseOf } from './tally.ts';
 
 /** What follows a failed attempt. */
 export interface NextStep {
@@ -230,13 +231,6 @@ function effectOf({ fault, details }: Failure): CallOutcome {
   const isUnnamed = status < 400 && errorTypeOf(response) === undefined;
   const isUncertain = isUnnamed || status >= 500 || status === 408 || isStillRunning(response);
   return isUncertain ? 'unknown' : 'rejected';
-}
-
-const WEIGHT: Readonly<Record<CallOutcome, number>> = { not_sent: 0, rejected: 1, unknown: 2, applied: 3 };
-
-/** The outcome of a call is that of its most consequential attempt: never `rejected` after an unknown one. */
-function worseOf(a: CallOutcome, b: CallOutcome): CallOutcome {
-  return WEIGHT[a] >= WEIGHT[b] ? a : b;
 }
 
 /** A service that returned 429 returns it again if the next request follows at once. */

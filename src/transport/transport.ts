@@ -78,7 +78,8 @@ export class HttpTransport implements Transport {
     } catch (error) {
       return await this.#conclude(request, call, error);
     } finally {
-      const { onResponse } = request.options;
+      const { onResponse, tally } = request.options;
+      tally?.add(call);
       const meta = onResponse && call.meta;
       if (meta !== undefined) this.#notify('onResponse', onResponse, meta);
       this.#config.listeners.end?.(call.endEvent());
@@ -161,6 +162,7 @@ export class HttpTransport implements Transport {
       });
       this.#hasRead ||= call.received?.isJson === true;
       options.outage?.responded(sentAt);
+      call.succeeded();
       return response;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

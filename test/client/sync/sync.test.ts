@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { collectionNames, SyncError } from 'accounting-data-sdk';
+import { type Client, collectionNames, SyncError, type SyncOptions } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import {
   clientOf,
@@ -214,6 +214,59 @@ describe('a SyncError', () => {
       expect(errors.map(({ error }) => error)).toMatchObject([{ status: first }, { status: second }]);
       expect([retryable, causeCode]).toEqual([true, undefined]);
       expect(message).toMatch(/2 of 3 collections .accounts, budgets.*1 other reason/);
+    },
+  );
+
+  type Faults = Parameters<SyncSetUp['sandbox']['faults']['add']>;
+  test.each<[string, string, Faults, Partial<SyncOptions<Client>>?]>([
+    [
+      'applied',
+      'a page was read',
+      [
+        { kind: 'status', status: 500 },
+        { skip: 2, times: 99 },
+      ],
+    ],
+    [
+      'applied',
+      'a consumer threw',
+      [{ kind: 'status', status: 500 }, { skip: 999 }],
+      {
+        onBatch: () => {
+          throw new Error('no');
+        },
+      },
+    ],
+    ['unknown', 'every response was a 503', [{ kind: 'status', status: 503 }, { times: 99 }]],
+    [
+      'unknown',
+      'a response was lost, others were 403',
+      [{ kind: 'lost-response', committed: true }, { times: 1 }],
+      { onForbidden: 'fail' },
+    ],
+    ['rejected', 'every response was a 400', [{ kind: 'status', status: 400 }, { times: 99 }]],
+    [
+      'not_sent',
+      'the store could not be read',
+      [{ kind: 'status', status: 500 }, { skip: 999 }],
+      {
+        store: {
+          get: () => {
+            throw new Error('no');
+          },
+        },
+      },
+    ],
+  ])(
+    'has the outcome of all its calls, %s, and their attempts: %s',
+    async (outcome, _, fault, options = {}) => {
+      const books = setUpSync({ records: { accounts: 30 } });
+      books.sandbox.faults.add(...fault);
+      if (options.onForbidden) books.sandbox.faults.add({ kind: 'status', status: 403 }, { times: 99 });
+      const error = await failureOf(syncAll(books, { collections, ...options }));
+      expect(error).toMatchObject({ outcome, attempts: books.sandbox.count() });
+      expect(error.attempts > 0).toBe(outcome !== 'not_sent');
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ outcome, attempts: error.attempts });
     },
   );
 
