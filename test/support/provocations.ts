@@ -287,7 +287,7 @@ const others: Partial<Record<`${AccountingErrorCode} ${CallOutcome}`, Rows>> = {
       ),
     ],
   },
-  'sync_failed not_sent': {
+  'sync_failed rejected': {
     'a sync whose key may not read': [
       /The sync of acme failed for 1 of 1 collections.*returned 403.*[Uu]se a key that may/,
       calling(
