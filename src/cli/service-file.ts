@@ -78,28 +78,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Options that follow from writes, or from a collection that has enough records: only one of two probes may see them.
- * Every other option is left out only if the service needs none.
- */
-const SEEN_BY_CHANCE =
-  /^(?:sandbox\.(?!timeZone$)|client\.(?:retry|contentTypes|parameters)\.|sync\.lookbackMs$)/;
+/** Options that only a write, or a collection with enough records, shows: one of two probes may lack them. */
+const SEEN_BY_CHANCE = /^client\.(?:retry|contentTypes|parameters)\.|^sync\./;
 
-/** Times differ in each probe: it looks after twice as long each time, and not within the first second. */
-const isMeasuredAlike = (path: string, times: readonly number[]) =>
-  path.startsWith('sandbox.newRecords.') && Math.max(...times) <= 3 * Math.max(Math.min(...times), 1_000);
-
-/**
- * What differs, as the lines of a diff: options that both sides name, and those of one side that the other would name if
- * the service needed them there. What is unknown on one side is no difference.
- */
+/** The options for the client and for sync that differ, as the lines of a diff. Those of the sandbox only describe a service. */
 export function differences(before: ServiceProfile, now: ServiceProfile): string[] {
-  const [old, seen] = [new Map(leavesOf(part(before))), new Map(leavesOf(part(now)))];
+  const options = ({ client, sync }: ServiceProfile) => new Map(leavesOf({ client, sync }));
+  const [old, seen] = [options(before), options(now)];
   return [...new Set([...old.keys(), ...seen.keys()])].flatMap((path) => {
     const [value, other] = [old.get(path), seen.get(path)];
     const isOneSided = value === undefined || other === undefined;
-    if (isOneSided ? SEEN_BY_CHANCE.test(path) : value === other || isMeasuredAlike(path, [+value, +other]))
-      return [];
+    if (value === other || (isOneSided && SEEN_BY_CHANCE.test(path))) return [];
     return [
       ...(value === undefined ? [] : [`- ${path}: ${value}`]),
       ...(other === undefined ? [] : [`+ ${path}: ${other}`]),
@@ -107,10 +96,7 @@ export function differences(before: ServiceProfile, now: ServiceProfile): string
   });
 }
 
-/** A report has more than the options. */
-const part = ({ client, sync, sandbox }: ServiceProfile): ServiceProfile => ({ client, sync, sandbox });
-
-/** Values as JSON by their paths, such as `sandbox.ids.form`. */
+/** Values as JSON by their paths, such as `client.retry.creates`. */
 function leavesOf(value: object, path = ''): (readonly [path: string, json: string])[] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
     isObject(inner)

@@ -16,7 +16,6 @@ export type { Reference } from './discover/references.ts';
 export type { FieldShape, Kind, Shape, Shapes } from './discover/shape.ts';
 export type { ExploreClient, ExploreProgress } from './explore-client.ts';
 export type { IdForm } from './ids.ts';
-export { explanationOf } from './probe/finding.ts';
 export { type ProbeOptions, type ProbePlan, probe } from './probe/probe.ts';
 export type {
   CollectionDetails,

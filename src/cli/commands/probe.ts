@@ -19,7 +19,6 @@ import { changedFrom, checkOverwriting, writableFile } from '../writable.ts';
 
 interface Flags extends ConnectFlags {
   readonly json?: true;
-  readonly verbose?: true;
   readonly out?: string;
   readonly check?: string;
   readonly force?: true;
@@ -38,7 +37,6 @@ export function addProbe(program: Command, io: CommandIo): void {
       )
       .argument('[collections...]', 'the collections to read (default: all)', collectionNameList)
       .option('--json', 'the whole report as JSON, with the evidence for each finding')
-      .option('-v, --verbose', 'show every finding, below the options that fit')
       .optionsGroup('File:')
       .option(
         '-o, --out <file>',
@@ -65,7 +63,7 @@ export function addProbe(program: Command, io: CommandIo): void {
 }
 
 async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
-  const { json, verbose = false, out, check, write = false, draft, force } = flags;
+  const { json, out, check, write = false, draft, force } = flags;
   const before = check === undefined ? undefined : await readServiceFile(check);
   if (out !== undefined) {
     checkServiceName(out);
@@ -85,8 +83,7 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
   io.status?.(undefined);
   if (json) io.out(JSON.stringify(report, undefined, 2));
   else if (out !== undefined && isRead) await writeService(report, out, io);
-  else if (check === undefined)
-    for (const line of reportLines(report, { verbose, columns: io.columns })) io.out(line);
+  else if (check === undefined) for (const line of reportLines(report, io.columns)) io.out(line);
   const { leftBehind } = report.writes;
   if (leftBehind.length > 0) {
     throw new CommandFailure(leftBehindText(leftBehind), {

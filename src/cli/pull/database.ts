@@ -30,7 +30,6 @@ import { importFile, readFileOf } from '../import-file.ts';
 import type { CommandIo } from '../io.ts';
 import { counted, numberOf } from '../numbers.ts';
 import { endOf, PullProgress } from './progress.ts';
-import { UntypedNumbers } from './untyped-numbers.ts';
 
 /** What `pull --to` needs to know. */
 export interface DatabaseFlags extends ConnectFlags {
@@ -101,11 +100,10 @@ export async function pullIntoDatabase(
       };
       return printDifferences(await verify(client, options), flags, io);
     }
-    const numbers = new UntypedNumbers();
     const report = await sync(client, {
       ...reading,
       tenant,
-      target: numbers.watching(target),
+      target,
       sameCompany: flags.sameCompany,
       collections,
       mode: flags.full ? 'full' : 'incremental',
@@ -121,7 +119,6 @@ export async function pullIntoDatabase(
     });
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     logReport(report, { to: flags.to, io, progress });
-    await nameUntyped(numbers, database, io);
   } catch (error) {
     throw asFailure(error, { signal: io.signal, isOfAll: name === undefined });
   } finally {
@@ -168,25 +165,6 @@ async function onlyTenant(database: Database, to: string): Promise<string> {
     advice: 'Name one with --tenant.',
     exitCode: EXIT.usage,
   });
-}
-
-interface Column {
-  readonly collection: string;
-  readonly name: string;
-}
-
-/** Names the columns that hold numbers and have no type. */
-async function nameUntyped(numbers: UntypedNumbers, database: Database, io: CommandIo): Promise<void> {
-  if (numbers.names.length === 0) return;
-  const untyped = (table: (name: string) => string) =>
-    `SELECT collection, name FROM ${table('field')} WHERE kind IS NULL`;
-  // The copy is complete, whether this can be found out or not.
-  const rows = await database.rows(untyped).catch(() => []);
-  const texts = new Set((rows as Column[]).map(({ collection, name }) => `${collection}.${name}`));
-  const names = numbers.names.filter((name) => texts.has(name));
-  if (names.length === 0) return;
-  io.note(`These columns hold numbers but compare as text: ${names.join(', ')}.`);
-  io.note('For their types, run "discover --out schemas.mts", and pass --schemas schemas.mts.');
 }
 
 /** Prints each difference as a line of JSON, or the whole report; fails with the exit code of a change if there is one. */

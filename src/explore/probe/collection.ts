@@ -19,13 +19,13 @@ import {
 } from './records.ts';
 import type { CollectionDetails, CollectionFindings } from './report.ts';
 import type { ProbeSession } from './session.ts';
-import { probeUpdatedSince, SHIFT_REQUESTS, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
+import { probeUpdatedSince, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
 
 /** The most requests for each collection. The 4 are the first page, the page size, a range and a missing record. */
 export const EACH_COLLECTION_REQUESTS = 4 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
 
 /** The most requests that only one of the collections takes in addition. The 1 is the large bound. */
-export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1) + SHIFT_REQUESTS;
+export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1);
 
 /** Finds out all that reading one collection can show. */
 export async function probeCollection(
@@ -88,10 +88,7 @@ async function probeFilters(
       ? await probeLargeBound(session, first, bounds.gt)
       : unknown(`requested of ${other.collection}`);
   const betweenSeparator = await probeBetween(session, first, separatorsToTry(details));
-  const updatedSince = await probeUpdatedSince(session, first, {
-    boundsHold: bounds.together.value === true,
-    isShiftKnown: details.some((one) => one.updatedSince.shiftMinutes.known),
-  });
+  const updatedSince = await probeUpdatedSince(session, first, bounds.together.value === true);
   return { id: { ...bounds, large }, betweenSeparator, updatedSince };
 }
 

@@ -1,4 +1,3 @@
-import { formatUtcOffset } from '../../internal/utc-offset.ts';
 import { explanationOf, known, unknown } from './finding.ts';
 import { LARGE_PAGE, PAGE_SIZE_PARAMETER } from './page-size.ts';
 import type {
@@ -267,7 +266,10 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
       first(({ timestamps }) => timestamps),
       (form) => (form === 'other' ? undefined : form),
     ),
-    timeZone: timeZoneOf(readable),
+    timeZone: followed(
+      first(({ offsets }) => offsets),
+      ([offset]) => offset,
+    ),
     dateFilter: first(({ updatedSince }) => updatedSince.compares),
     timestampsEverywhere:
       others.length === 0
@@ -281,17 +283,6 @@ function sandboxLines(readable: readonly Readable[], { problems, quota, writes }
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
     ...sandboxWrites(writes),
   });
-}
-
-function timeZoneOf(readable: readonly Readable[]): Finding<string> {
-  const offset = followed(
-    firstKnown(readable, ({ offsets }) => offsets),
-    ([first]) => first,
-  );
-  const shift = firstKnown(readable, ({ updatedSince }) => updatedSince.shiftMinutes);
-  return offset.known
-    ? offset
-    : followed(shift, (minutes) => (minutes === 0 ? undefined : formatUtcOffset(minutes)));
 }
 
 function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<string, Finding<string>> {

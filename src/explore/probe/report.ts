@@ -43,10 +43,11 @@ export interface UpdatedSinceFindings {
   readonly invalidValue: Finding<'rejected' | 'ignored'>;
   /** Whether a bound with an offset such as `-12:00` is accepted; a sync writes its bounds so. */
   readonly offset: Finding<'accepted' | 'rejected'>;
-  /** `local` if the service ignores the offset of the bound; `utc` if it converts it. */
+  /**
+   * `local` if the service ignores the offset of the bound; `utc` if it converts it. Unknown if it compares local times and
+   * shows them in UTC.
+   */
   readonly compares: Finding<'utc' | 'local'>;
-  /** Minutes that local times of the filter are ahead of UTC: `-300` in New York. Requested of one collection. */
-  readonly shiftMinutes: Finding<number>;
 }
 
 /** Findings about one collection. */

@@ -8,24 +8,17 @@ import { isRejection, type ListResponse, type ProbeSession } from './session.ts'
 
 const SECOND_MS = 1000;
 const TWO_DAYS_MS = 2 * 24 * 60 * 60 * SECOND_MS;
-/** Offsets of time zones are multiples of 15 minutes. */
-const QUARTER_MS = 15 * 60 * SECOND_MS;
 const NOT_HONOURED = 'updatedSince itself is not known to be honoured';
-/** 26 hours: zones reach from -12 to +14 hours. */
-const MAX_QUARTERS = 26 * 4;
 
 /** The future, again in UTC if its offset is rejected, an invalid value, and a record's own timestamp. */
 export const UPDATED_SINCE_REQUESTS = 6;
 
-/** Of a filter that compares local times. */
-export const SHIFT_REQUESTS = 8;
-
-type Comparison = Pick<UpdatedSinceFindings, 'compares' | 'shiftMinutes'>;
+type Comparison = UpdatedSinceFindings['compares'];
 
 export async function probeUpdatedSince(
   session: ProbeSession,
   first: FirstPage,
-  { boundsHold, isShiftKnown }: { boundsHold: boolean; isShiftKnown: boolean },
+  boundsHold: boolean,
 ): Promise<UpdatedSinceFindings> {
   const { verdict, offset } = await probeFuture(session, first);
   const invalidValue = await probeInvalidValue(session, first, verdict);
@@ -34,12 +27,12 @@ export async function probeUpdatedSince(
   );
   const compare = () => {
     if (verdict.value !== 'honoured' || !boundsHold)
-      return nothingCompared('needs updatedSince and the bounds on id to be honoured');
+      return unknown('needs updatedSince and the bounds on id to be honoured');
     return row === undefined
-      ? nothingCompared('no record shows its updatedAt')
-      : compareTimes(new RecordSince(session, first.segment, row), isShiftKnown);
+      ? unknown('no record shows its updatedAt')
+      : compareTimes(new RecordSince(session, first.segment, row));
   };
-  return { verdict, offset, invalidValue, ...(await compare()) };
+  return { verdict, offset, invalidValue, compares: await compare() };
 }
 
 /** Nothing can have changed two days from now, in no time zone. A rejected offset is no rejected filter. */
@@ -91,78 +84,40 @@ async function probeInvalidValue(
     : known('ignored', `${name} returns records as if there were no filter`);
 }
 
-function nothingCompared(reason: string): Comparison {
-  return allUnknown(reason, ['compares', 'shiftMinutes']);
-}
-
 /**
  * Requests one record by its id, with `updatedSince` at and around its own `updatedAt`. A service that ignores the
  * offset of the bound, or compares it with local times, finds the record at other times.
  */
-async function compareTimes(record: RecordSince, isShiftKnown: boolean): Promise<Comparison> {
+async function compareTimes(record: RecordSince): Promise<Comparison> {
   try {
     return record.offsetMinutes === 0
-      ? await compareInUtc(record, isShiftKnown)
+      ? await compareInUtc(record)
       : await compareWithOffset(record, record.offsetMinutes);
   } catch (error) {
-    if (error instanceof Undecided) return nothingCompared(error.message);
+    if (error instanceof Undecided) return unknown(error.message);
     throw error;
   }
 }
 
-/** The record shows its time in UTC, so the filter should compare it in UTC. */
-async function compareInUtc(record: RecordSince, isShiftKnown: boolean): Promise<Comparison> {
+/** The record shows its time in UTC: another time that finds it is local, or that of another field. */
+async function compareInUtc(record: RecordSince): Promise<Comparison> {
   const { id, shown } = record;
-  const evidence = `record ${id} of ${shown} is found up to that second`;
-  const noShift = { compares: known('utc' as const, evidence), shiftMinutes: known(0, evidence) };
-  if (await record.isFound(SECOND_MS)) return shiftOf(record, 1, isShiftKnown);
+  if (await record.isFound(SECOND_MS)) return unknown(`record ${id} is found by times after ${shown}`);
   // A filter may leave out its own second.
-  if ((await record.isFound(0)) || (await record.isFound(-SECOND_MS))) return noShift;
-  if (await record.isFound(-MAX_QUARTERS * QUARTER_MS)) return shiftOf(record, -1, isShiftKnown);
-  return nothingCompared(`record ${id} is not found even 26 hours before its own updatedAt`);
-}
-
-/** How far the filter is shifted, by bisection. */
-async function shiftOf(record: RecordSince, sign: 1 | -1, isShiftKnown: boolean): Promise<Comparison> {
-  const { id, shown } = record;
-  const side = sign === 1 ? 'after' : 'before';
-  const compares = known(
-    'local' as const,
-    `record ${id} is found by times ${side} its own updatedAt, ${shown}`,
-  );
-  if (isShiftKnown) return { compares, shiftMinutes: unknown('measured in another collection') };
-
-  // The latest time that finds the record, in quarters of an hour.
-  let found = sign === 1 ? 0 : -MAX_QUARTERS;
-  let missing = sign === 1 ? MAX_QUARTERS + 1 : 0;
-  while (missing - found > 1) {
-    const middle = Math.floor((found + missing) / 2);
-    if (await record.isFound(middle * QUARTER_MS - SECOND_MS)) found = middle;
-    else missing = middle;
-  }
-  // A time zone shifts by quarters of an hour; a filter on another field than updatedAt by any amount.
-  if (await record.isFound(found * QUARTER_MS + SECOND_MS))
-    return nothingCompared(`record ${id} is found up to a time that is not a time zone away from ${shown}`);
-  const minutes = found * 15;
-  return {
-    compares,
-    shiftMinutes: known(minutes, `record ${id} is found up to ${minutes} minutes from ${shown}`),
-  };
+  if ((await record.isFound(0)) || (await record.isFound(-SECOND_MS)))
+    return known('utc', `record ${id} of ${shown} is found up to that second`);
+  return unknown(`record ${id} is not found by its own updatedAt, ${shown}`);
 }
 
 /** The record shows an offset: a bound in the same offset finds it in either case. */
 async function compareWithOffset(record: RecordSince, offsetMinutes: number): Promise<Comparison> {
   const { id, shown } = record;
   if (!(await record.isFound(0, 'shown')) && !(await record.isFound(-SECOND_MS, 'shown')))
-    return nothingCompared(`record ${id} is not found by its own updatedAt, ${shown}`);
+    return unknown(`record ${id} is not found by its own updatedAt, ${shown}`);
 
   // West of UTC the digits of a bound in UTC are later than those of the record, east of it earlier.
   const isLocal = offsetMinutes < 0 ? !(await record.isFound(-SECOND_MS)) : await record.isFound(SECOND_MS);
-  const evidence = `record ${id} of ${shown}, requested with the same moment in UTC`;
-  return {
-    compares: known(isLocal ? 'local' : 'utc', evidence),
-    shiftMinutes: known(isLocal ? offsetMinutes : 0, evidence),
-  };
+  return known(isLocal ? 'local' : 'utc', `record ${id} of ${shown}, requested with the same moment in UTC`);
 }
 
 /** A response that says nothing about the record. */
