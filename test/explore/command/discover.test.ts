@@ -48,14 +48,12 @@ describe('discover', () => {
     boms.insert({ ...boms.get('1'), id: undefined });
     expect(await discover('--check')).toEqual({ code: 0, out: '', log: '' });
     writeFileSync(file, text.replace('two  words', 'other words'));
-    await ends(discover('--check'), 8, /^- ["']other words["']: z\.string\(\)\.nullish\(\)/m);
+    await ends(discover('--check'), 8, `The service differs from ${file}.`);
     writeFileSync(file, text);
 
     const before = readFileSync(file, 'utf8');
     for (const id of boms.ids()) boms.update(id, { colour: 'red', quantity: 'many' });
-    const difference =
-      /- quantity: z.number\(\).nullish\(\),\n\+ quantity: z.string\(\).nullish\(\),\n\+ colour: z.string\(\)/;
-    await ends(discover('--check'), 8, difference);
+    await ends(discover('--check'), 8, 'Run discover --out, and look at what changes.');
     expect(readFileSync(file, 'utf8')).toBe(before);
     await ends(discover('--out'), 0);
     expect(readFileSync(file, 'utf8')).toContain('colour: z.string()');
