@@ -313,9 +313,10 @@ function loadPg(io: CommandIo): Pg {
 }
 
 function logReport(
-  { collections, tenant, complete }: SyncReport,
+  sync: SyncReport,
   { to, io, progress }: { readonly to: string; readonly io: CommandIo; readonly progress: PullProgress },
 ): void {
+  const { collections, tenant } = sync;
   let written = 0;
   for (const report of collections) {
     const { collection, status, records, invalid, deletions } = report;
@@ -344,7 +345,7 @@ function logReport(
     progress.ended(report);
   }
   progress.summarize();
-  io.note(`${counted(written, 'record')} of ${tenant} written to ${to}: ${endOf({ complete })}.`);
+  io.note(`${counted(written, 'record')} of ${tenant} written to ${to}: ${endOf(sync)}.`);
 }
 
 const RESUME = 'Run the same command to resume; a collection that is read by page starts over.';

@@ -35,7 +35,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['service'],
     ['store'],
     ['keys.ts', 'options.ts'],
-    ['data', 'error-body.ts'],
+    ['by-collection.ts', 'data', 'error-body.ts'],
     ['clock.ts'],
     ['checks.ts', 'fixtures.ts', 'message.ts', 'node-modules.ts', 'recent.ts', 'time-zone.ts', 'wait.ts'],
   ],
