@@ -118,26 +118,40 @@ export interface Patience {
 /** A database that is away for less is not worth a word: another connection may only have held a lock. */
 const WARN_AFTER_MS = 1_000;
 
-/** Repeats work that can be repeated while the database is away. Warns of it once, and reports each wait. */
-export async function outlasting<V>(
-  work: () => V | PromiseLike<V>,
-  { maxOutageMs, signal, warn, waits }: Patience,
-): Promise<V> {
-  let since: number | undefined;
-  let isWarned = false;
+/** The outage clock of the database: one for each run, which has one context. */
+interface Clock {
+  /** Since when no statement has succeeded, in ms. */
+  since?: number | undefined;
+  isWarned?: boolean;
+}
+
+const clocks = new WeakMap<Patience, Clock>();
+
+/**
+ * Repeats work that can be repeated while the database is away: for `maxOutageMs` in all, whatever is repeated. Warns of it
+ * once, and reports each wait.
+ */
+export async function outlasting<V>(work: () => V | PromiseLike<V>, patience: Patience): Promise<V> {
+  const { maxOutageMs, signal, warn, waits } = patience;
+  const clock = clocks.get(patience) ?? {};
+  clocks.set(patience, clock);
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
-      return await work();
+      const value = await work();
+      clock.since = undefined;
+      clock.isWarned = false;
+      return value;
     } catch (error) {
-      since ??= monotonicMs();
       if (failureKind(error) !== 'away' || error instanceof AccountingError) throw error;
-      const awayMs = monotonicMs() - since;
+      const now = monotonicMs();
+      clock.since ??= now;
+      const awayMs = now - clock.since;
       if (awayMs + delayMs > maxOutageMs) throw error;
       if (awayMs >= WARN_AFTER_MS) {
         const most = maxOutageMs === Number.POSITIVE_INFINITY ? '' : `, for up to ${maxOutageMs / 1000} s`;
-        if (!isWarned)
+        if (!clock.isWarned)
           warn(`The database is away (${oneLine(causeText(error))}). Waiting until it is back${most}.`);
-        isWarned = true;
+        clock.isWarned = true;
         waits(delayMs);
       }
     }

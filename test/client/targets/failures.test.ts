@@ -72,6 +72,44 @@ test.each([
   expect(warnings).toEqual(expected.map((text) => expect.stringMatching(text)));
 });
 
+const five = ['accounts', 'products', 'budgets', 'boms', 'budgetLines'] as const;
+
+/** A sync into a copy that is away from its first batch on, and how long it takes. */
+async function syncWithout(away: object, maxOutageMs: number) {
+  const copy = openSqlite();
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  const { logger, warnings } = loggerOfWarnings();
+  const sandbox = createSandbox({ records: 40 });
+  const reader = createClient({ ...sandbox.clientOptions, logger });
+  let isAway = false;
+  // From then on, until the end.
+  sandbox.onRequest(() => {
+    isAway = true;
+  });
+  const target = copy.through((sql) => {
+    if (sql === 'ROLLBACK') return;
+    if (isAway) throw Object.assign(new Error('away'), away);
+  });
+  const startedAt = performance.now();
+  const options = { tenant: 'acme', collections: five, mode: 'full', target, maxOutageMs } as const;
+  const error = await caught(runUntilSettled(sync(reader, options)));
+  return { error, warnings, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+test.each([
+  ['SQLite is locked', { errcode: 5, code: 'ERR_SQLITE_ERROR' }, 4],
+  ['there is no connection', { code: 'ECONNREFUSED' }, 4],
+  ['the server restarts', { code: '57P01' }, 10],
+  ['there are too many clients', { code: '53300' }, 1],
+])('a sync waits once for its database, whatever is left to write: %s', async (_, away, most) => {
+  const { error, warnings, seconds } = await syncWithout(away, most * 1000);
+  expect(error).toMatchObject({ retryable: true });
+  expect(seconds).toBeLessThan(most + 0.5);
+  expect(seconds).toBeGreaterThan(most - 2.1);
+  expect(warnings).toHaveLength(most > 1 ? 1 : 0);
+});
+
 const refused = (address: string) =>
   Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' });
 
