@@ -129,7 +129,7 @@ export class Looks {
     for (const { row, product } of renumbered) {
       if (!keysOf.get(product.id)?.includes(product.key)) continue;
       memory.set(row, NONE);
-      match.expect(row, NONE);
+      match.release(row);
     }
   }
 }

@@ -21,29 +21,6 @@ export interface ShownProduct extends SeenProduct {
 /** What a get of a product came to that no list of this look showed. */
 type LookUpResult = Exclude<MadeSight['is'], 'shown'>;
 
-/** What was seen of the products of a row. */
-interface Seen {
-  /** Those with exactly its key. */
-  readonly exact: readonly ShownProduct[];
-  /** Those whose folded key is the same, if no row has exactly their key. */
-  readonly similar: readonly ShownProduct[];
-  /** The ids of those whose key only looks alike, and one of these keys. */
-  readonly alike: readonly string[];
-  readonly alikeKey: string;
-  /** The one that has the id of its product, but another key. */
-  readonly known: ShownProduct | undefined;
-  readonly lookUp: LookUpResult | undefined;
-}
-
-const NOTHING_SEEN: Seen = {
-  exact: [],
-  similar: [],
-  alike: [],
-  alikeKey: '',
-  known: undefined,
-  lookUp: undefined,
-};
-
 /** A sight, and what the result of its row says. */
 export interface RowSight {
   readonly sight: Sight;
@@ -71,7 +48,15 @@ type MatchOptions = Pick<ResolvedPushOptions, 'keyOf' | 'keyField' | 'source' | 
 export class Match {
   readonly #options: MatchOptions;
   readonly #rows: Rows;
-  readonly #seen = new Map<PushRow, Seen>();
+  /** The products with exactly the key of a row. */
+  readonly #exact = new Map<PushRow, ShownProduct[]>();
+  /** Those whose folded key is the same, by the first row that has it, if no row has exactly their key. */
+  readonly #similar = new Map<PushRow, ShownProduct[]>();
+  /** Those whose key only looks alike. */
+  readonly #alike = new Map<PushRow, { readonly ids: readonly string[]; readonly key: string }>();
+  /** Those that have the id of the product of a row, but another key. */
+  readonly #known = new Map<PushRow, ShownProduct>();
+  readonly #lookUps = new Map<PushRow, LookUpResult>();
   /** The rows whose key looks like that of others, by that look: few. */
   readonly #byLook = new Map<string, RowGroup[]>();
   /** The rows that are known to have a product, by its id. */
@@ -90,25 +75,28 @@ export class Match {
     }
   }
 
-  /** Takes the next product that has this id as one that the row may have. Forgets what was seen of the row. */
+  /** Takes the product with the id that a row is known to have as one that it may have. */
   expect(row: PushRow, state: CreateState): void {
-    this.#seen.delete(row);
-    if (state.is === 'made' && !this.#byId.get(state.id)?.includes(row))
-      this.#byId.set(state.id, [...(this.#byId.get(state.id) ?? []), row]);
+    if (state.is === 'made') this.#byId.set(state.id, [...(this.#byId.get(state.id) ?? []), row]);
+  }
+
+  /** The product of a row that has another key now is no longer its own. */
+  release(row: PushRow): void {
+    this.#known.delete(row);
   }
 
   /** Takes in a product. `isListed`: a list showed it. */
   add(product: RecordRow<AnyProduct>, isListed: boolean): void {
     const given = naturalKey(this.#options, product);
-    const facts = { ...factsOf(product, given), isListed };
-    const claimants = this.#byId.get(facts.id) ?? [];
+    const facts = factsOf(product, given);
     const group = this.#rows.get(facts.key);
     const owner = group?.find(({ key }) => key === given);
-    if (owner !== undefined) this.#addTo(owner, 'exact', product, facts);
-    else if (group !== undefined) this.#addTo(group[0], 'similar', product, facts);
+    const shown = (row: PushRow) => this.#shown(row, product, { facts, isListed });
+    if (owner !== undefined) addTo(this.#exact, owner, shown(owner));
+    else if (group !== undefined) addTo(this.#similar, group[0], shown(group[0]));
     if (facts.key !== '') this.#addAlike(given, facts);
-    for (const row of claimants)
-      if (row.folded !== facts.key) this.#note(row, { known: this.#shown(row, product, facts) });
+    for (const row of this.#byId.get(facts.id) ?? [])
+      if (row.folded !== facts.key) this.#known.set(row, shown(row));
   }
 
   /** A product that does not match the schema is compared as it was sent. Without a readable key, it may be that of any row. */
@@ -128,12 +116,12 @@ export class Match {
 
   /** What a get of the product of a row came to. */
   noteLookUp(row: PushRow, lookUp: LookUpResult): void {
-    this.#note(row, { lookUp });
+    this.#lookUps.set(row, lookUp);
   }
 
   /** Whether no product that a row can mean was shown. */
   isUnseen(row: PushRow): boolean {
-    return this.#lacksKey(row) && this.#of(row).known === undefined;
+    return this.#lacksKey(row) && !this.#known.has(row);
   }
 
   /** Whether a product has the key of a row. */
@@ -143,17 +131,16 @@ export class Match {
 
   /** Whether a product has exactly the key of a row. */
   hasExact(row: PushRow): boolean {
-    return this.#of(row).exact.length > 0;
+    return this.#exact.has(row);
   }
 
   /** The product of a row that has another key now, or none. */
   renumbered(row: PushRow): ShownProduct | undefined {
-    return this.#lacksKey(row) ? this.#of(row).known : undefined;
+    return this.#lacksKey(row) ? this.#known.get(row) : undefined;
   }
 
   sightOf(row: PushRow): RowSight {
-    const { exact, similar, alike, alikeKey, known } = this.#of(row);
-    const candidates = exact.length > 0 ? exact : similar;
+    const candidates = this.#exact.get(row) ?? this.#similar.get(row) ?? [];
     const [product] = candidates;
     const ids = candidates.map(({ id }) => id);
     if (candidates.length > 1) {
@@ -161,10 +148,12 @@ export class Match {
       return { sight: { products: 'several' }, product, ids, reason };
     }
     if (product !== undefined) return { sight: { products: 'one', product }, product, ids, reason: '' };
-    if (alike.length > 0) {
-      const reason = `product ${alike[0]} may be the one: ${alikeKey} looks like ${JSON.stringify(row.key)}`;
-      return { sight: { products: 'several' }, product, ids: alike, reason };
+    const alike = this.#alike.get(row);
+    if (alike !== undefined) {
+      const reason = `product ${alike.ids[0]} may be the one: ${alike.key} looks like ${JSON.stringify(row.key)}`;
+      return { sight: { products: 'several' }, product, ids: alike.ids, reason };
     }
+    const known = this.#known.get(row);
     const { isIncomplete, withoutId, ...flaws } = this.#flaws;
     const unreadable = withoutId.get(row.folded) ?? flaws.unreadable;
     const isLacking = isIncomplete && this.#options.incompleteList === 'fail';
@@ -181,7 +170,8 @@ export class Match {
   }
 
   #madeSight(row: PushRow): MadeSight | undefined {
-    const { known, lookUp } = this.#of(row);
+    const known = this.#known.get(row);
+    const lookUp = this.#lookUps.get(row);
     if (known === undefined) return lookUp && { is: lookUp };
     // Of two rows that are known to have the product, each could be meant.
     const others = (this.#byId.get(known.id) ?? []).filter((other) => other !== row);
@@ -198,36 +188,24 @@ export class Match {
   }
 
   #lacksKey(row: PushRow): boolean {
-    const { exact, similar } = this.#of(row);
-    return exact.length + similar.length === 0;
+    return !this.#exact.has(row) && !this.#similar.has(row);
   }
 
-  #of(row: PushRow): Seen {
-    return this.#seen.get(row) ?? NOTHING_SEEN;
-  }
-
-  #note(row: PushRow, more: Partial<Seen>): void {
-    this.#seen.set(row, { ...this.#of(row), ...more });
-  }
-
-  /** A read that begins again shows a product twice. */
-  #addTo(row: PushRow, where: 'exact' | 'similar', product: RecordRow<AnyProduct>, facts: SeenProduct): void {
-    const others = this.#of(row)[where].filter(({ id }) => id !== facts.id);
-    this.#note(row, { [where]: [...others, this.#shown(row, product, facts)] });
-  }
-
-  #addAlike(given: string, { id, key }: SeenProduct): void {
+  #addAlike(given: string, { id, key }: ProductFacts): void {
     const look = lookOf(given);
     const group = look === key ? undefined : this.#rows.get(look);
-    const groups = [...(this.#byLook.get(look) ?? []), ...(group === undefined ? [] : [group])];
-    for (const row of groups.flat()) {
-      const { alike } = this.#of(row);
-      if (row.folded !== key && !alike.includes(id))
-        this.#note(row, { alike: [...alike, id], alikeKey: JSON.stringify(given) });
+    for (const row of [...(this.#byLook.get(look) ?? []), ...(group === undefined ? [] : [group])].flat()) {
+      if (row.folded === key) continue;
+      const ids = this.#alike.get(row)?.ids ?? [];
+      if (!ids.includes(id)) this.#alike.set(row, { ids: [...ids, id], key: JSON.stringify(given) });
     }
   }
 
-  #shown(row: PushRow, { row: sent }: RecordRow<AnyProduct>, facts: SeenProduct): ShownProduct {
+  #shown(
+    row: PushRow,
+    { row: sent }: RecordRow<AnyProduct>,
+    { facts, isListed }: { readonly facts: ProductFacts; readonly isListed: boolean },
+  ): ShownProduct {
     const { source, keyField, dryRun } = this.#options;
     const draft = JSON.parse(row.draft) as JsonFields;
     const product = sent as JsonFields;
@@ -235,11 +213,21 @@ export class Match {
     const names = JSON.stringify(fields);
     const same = this.#fieldLists.get(names) ?? fields;
     this.#fieldLists.set(names, same);
-    const changes = dryRun
-      ? fields.map((field) => ({ field, from: product[field] ?? null, to: draft[field] }))
-      : [];
-    return { ...facts, fields: same, changes };
+    const changes = dryRun ? fields.map((field) => changeOf(field, product, draft)) : NO_CHANGES;
+    return { ...facts, isListed, fields: same, changes };
   }
+}
+
+const NO_CHANGES: readonly PushChange[] = [];
+
+function changeOf(field: string, product: JsonFields, draft: JsonFields): PushChange {
+  return { field, from: product[field] ?? null, to: draft[field] };
+}
+
+/** A read that begins again shows a product twice. */
+function addTo(products: Map<PushRow, ShownProduct[]>, row: PushRow, product: ShownProduct): void {
+  const others = products.get(row)?.filter(({ id }) => id !== product.id) ?? [];
+  products.set(row, [...others, product]);
 }
 
 /** The natural key of a product as it was sent; empty without one. */
