@@ -17,6 +17,7 @@ import {
   resolveOptions,
   type SchemasByName,
 } from './options.ts';
+import { RoutedForms } from './schemas/id-form.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
 import type { StandardSchema } from './schemas/standard-schema.ts';
@@ -164,6 +165,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
     ids,
     checkIds,
     stringIds: new Set<string>(),
+    forms: new RoutedForms(),
     warnedFields: new Set<string>(),
   };
 

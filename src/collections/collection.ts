@@ -21,7 +21,7 @@ import type { ClientContext, CollectionContext } from './context.ts';
 import type { AnyDefinition } from './define.ts';
 import { checkedQuery } from './list-query.ts';
 import { chosenPagination, listSource } from './list-source.ts';
-import { type ReadOnlyCollection, reader } from './reader.ts';
+import { type ReadOnlyCollection, reader, throwIfUnrouted } from './reader.ts';
 import { sendOne } from './send-one.ts';
 import { rejectUnknownFields, warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
@@ -53,6 +53,7 @@ export function createCollection(
     pagination: runPagination(context),
     timeoutMs: settings.timeoutMs,
     parameters: client.lists.parameters ?? {},
+    forms: client.forms,
     list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'run'),
     lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'run'),
     keyDigest: (salt) => client.transport.keyDigest(salt),
@@ -101,6 +102,7 @@ async function lookUp(
     const request = { method: 'GET', id: checkId(id), expected, mayBeMissing: true } as const;
     return await sendOne(context, request, options);
   } catch (error) {
+    throwIfUnrouted(context, id, error);
     if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
     throw error;
   }

@@ -1,5 +1,6 @@
 import type { ClientListeners } from '../events.ts';
 import type { ListDefaults } from '../pagination/list-options.ts';
+import type { RoutedForms } from '../schemas/id-form.ts';
 import type { RecordReader, ValidationMode } from '../schemas/record-reader.ts';
 import type { OwnFieldSchemas } from '../schemas/zod-fields.ts';
 import type { CallSettings } from '../transport/call-options.ts';
@@ -22,6 +23,8 @@ export interface ClientContext {
   readonly checkIds: boolean;
   /** The segments of collections, and the kinds of ids that their service is known not to cast: see `castOf`. */
   readonly stringIds: Set<string>;
+  /** What is known of the forms of ids. */
+  readonly forms: RoutedForms;
   /** Names of undocumented fields of which the logger has been warned. */
   readonly warnedFields: Set<string>;
 }

@@ -1,4 +1,5 @@
 import { NotFoundError } from '../errors/not-found-error.ts';
+import { unroutedId } from '../errors/unrouted-id.ts';
 import { checkId } from '../input/checks.ts';
 import type { ListOptions } from '../pagination/list-options.ts';
 import { createPaginator, type Paginator } from '../pagination/paginator.ts';
@@ -39,16 +40,33 @@ export interface ReadOnlyCollection<T extends { id: string }> {
   find(id: string, options?: RequestOptions): Promise<T | undefined>;
 }
 
+/** Throws in place of a NotFoundError for an id of a form that the service lists but does not find: the record may exist. */
+export function throwIfUnrouted({ forms, definition }: CollectionContext, id: string, error: unknown): void {
+  const { segment } = definition;
+  if (error instanceof NotFoundError && forms.isUnrouted(segment, id))
+    throw unroutedId(segment, id, undefined, error);
+}
+
 export function reader(context: CollectionContext): ReadOnlyCollection<{ id: string }> {
   const { definition, baseUrl } = context;
 
   async function read(method: 'get' | 'find', id: string, given: RequestOptions = {}) {
     const options = checkedOptions(given, method);
-    return await sendOne(
-      context,
-      { method: 'GET', id: checkId(id), expected: expectedRecord(context), mayBeMissing: method === 'find' },
-      options,
-    );
+    try {
+      return await sendOne(
+        context,
+        {
+          method: 'GET',
+          id: checkId(id),
+          expected: expectedRecord(context),
+          mayBeMissing: method === 'find',
+        },
+        options,
+      );
+    } catch (error) {
+      throwIfUnrouted(context, id, error);
+      throw error;
+    }
   }
 
   return {

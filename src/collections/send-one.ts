@@ -72,13 +72,14 @@ export async function sendOne<R>(
   { id, expected, ...request }: RecordRequest<R>,
   options: RequestOptions,
 ): Promise<R> {
-  const { definition, transport, settings } = context;
+  const { definition, transport, settings, forms } = context;
   const { segment } = definition;
   const { value } = await transport.send({
     ...request,
     expected: ofRecord(expected, id, context),
     path: id === undefined ? [segment] : [segment, id],
     template: id === undefined ? `/${segment}` : `/${segment}/{id}`,
+    formWasFound: id === undefined ? undefined : () => forms.wasFound(segment, id),
     settings: callSettings(settings, options),
     options,
   });
@@ -92,7 +93,7 @@ export async function sendOne<R>(
 function ofRecord<R>(
   expected: Expected<R>,
   id: string | undefined,
-  { ids, checkIds }: CollectionContext,
+  { ids, checkIds, forms, definition }: CollectionContext,
 ): Expected<R> {
   const isChecked = checkIds && id !== undefined;
   const check = (body: unknown) => {
@@ -102,6 +103,7 @@ function ofRecord<R>(
       const issue = `id: expected the one requested, not ${JSON.stringify(found)}`;
       throw new ShapeError('wrong_record', [issue], { recordId: found });
     }
+    if (found !== undefined && id !== undefined) forms.found(definition.segment, found);
     return found;
   };
   if (expected.kind === 'json') {

@@ -25,6 +25,8 @@ export interface CallFacts {
   /** The key under which a create can be repeated without a second record. */
   readonly idempotencyKey?: string | undefined;
   readonly outcome?: CallOutcome | undefined;
+  /** Of a 404: whether the client has found a record with such an id. */
+  readonly formWasFound?: boolean | undefined;
   /** Whether the same call may succeed later, unchanged. */
   readonly retryable?: boolean | undefined;
   /** What to do about it: becomes the end of the message. */

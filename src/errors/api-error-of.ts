@@ -132,10 +132,14 @@ function shortened(text: string): string {
   return oneLine(text).slice(0, 500);
 }
 
+/** Before a record with such an id was found, the route itself may not take it. */
+const COMPARE_WITH_LISTED =
+  'The path may not exist for such ids: compare with the id of a record that a list shows.';
+
 /** What to do about an error that the specification does not name. */
 function unknownAdvice(
   response: ErrorResponse,
-  { method, path = '', retryable, idempotencyKey }: CallFacts,
+  { method, path = '', retryable, idempotencyKey, formWasFound }: CallFacts,
 ): string {
   const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
@@ -150,7 +154,9 @@ function unknownAdvice(
   if (status === 304) return 'A cache on the way returned it: exclude the service from that cache.';
   if (status === 405) return `Allow ${method} in any cache, proxy or firewall on the way, and check baseUrl.`;
   if (isNotFoundStatus(status) && path.split('/').length > 2) {
-    return "If the service sends this for a missing record, set bareNotFound: 'missing'.";
+    return formWasFound
+      ? "If the service sends this for a missing record, set bareNotFound: 'missing'."
+      : COMPARE_WITH_LISTED;
   }
   if (content === 'other') {
     return 'The body is not a problem document: check what a proxy or firewall on the way allows.';
@@ -184,7 +190,10 @@ function isEmpty({ type, title, detail, extensions }: Problem): boolean {
 }
 
 /** A wrong URL must not look like a record that does not exist. */
-function notFoundAdvice(response: ErrorResponse, { method, path = '', query = '' }: CallFacts): string {
+function notFoundAdvice(
+  response: ErrorResponse,
+  { method, path = '', query = '', formWasFound }: CallFacts,
+): string {
   if (!isNotFoundStatus(response.status)) {
     return 'The status does not say that the record is missing, so it may exist: ask the operator of the service.';
   }
@@ -200,7 +209,10 @@ function notFoundAdvice(response: ErrorResponse, { method, path = '', query = ''
   }
   if (showsMissing(response)) return NO_SUCH_RECORD;
 
-  return "The body is not a problem document, so the response may not be the service's: check baseUrl. If the service sends such 404s, set bareNotFound: 'missing'.";
+  const advice = formWasFound
+    ? "If the service sends such 404s, set bareNotFound: 'missing'."
+    : COMPARE_WITH_LISTED;
+  return `The body is not a problem document, so the response may not be the service's: check baseUrl. ${advice}`;
 }
 
 /**

@@ -16,6 +16,8 @@ export type UnexpectedReason =
   | 'unreadable_id'
   /** A list that is not whole: it says itself that there is more, or it showed records and then none. */
   | 'incomplete_list'
+  /** A 404 for an id of a form that the service lists but does not find, such as ids with a dot: the record may exist. */
+  | 'unrouted_id'
   /** A record with another id than the one requested: `recordId` is the id that came back. */
   | 'wrong_record'
   /** More bytes than `maxBodyBytes`. */

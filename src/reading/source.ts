@@ -9,6 +9,7 @@ import type { Paginator } from '../pagination/paginator.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import type { FieldKind } from '../schemas/field-kinds.ts';
+import type { RoutedForms } from '../schemas/id-form.ts';
 import type { FieldTable } from '../schemas/record.ts';
 import type { CallSettings, RunCallOptions } from '../transport/call-options.ts';
 import type { KeepInvalid, ReadSettings } from './list-options.ts';
@@ -77,6 +78,8 @@ export interface RunSource<T extends { id: string }> {
   readonly timeoutMs: number;
   /** The `parameters` of its lists. */
   readonly parameters: ListParameters;
+  /** What the client knows of the forms of ids. */
+  readonly forms: RoutedForms;
   /** The pages of a list. */
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */

@@ -18,8 +18,8 @@ export interface RunPosition {
   /** The number of a full read that a target marks, and how many records the copy had before it. */
   readonly read?: number | undefined;
   readonly local?: number | undefined;
-  /** The list is over. Of the records that it lacks, those up to this id have been looked up; empty: none yet. */
-  readonly looked?: string | undefined;
+  /** The list is over, and the records that it lacks are looked up. */
+  readonly listed?: true | undefined;
 }
 
 /** What is kept of one collection of one tenant, as JSON. Timestamps are ISO 8601 to the second. */
@@ -73,7 +73,7 @@ const RUN: Readonly<Record<keyof RunPosition, Check>> = {
   evidence: optional(isEvidence),
   read: optional(Number.isSafeInteger),
   local: optional(Number.isSafeInteger),
-  looked: optional(isText),
+  listed: optional((value) => value === true),
 };
 const STATE: Readonly<Record<keyof SyncState, Check>> = {
   scope: isText,

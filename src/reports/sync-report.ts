@@ -88,7 +88,10 @@ export interface DeletionReport {
   readonly deleted: number;
   /** Candidates that exist: delivered as records. */
   readonly repaired: number;
-  /** Candidates that are kept, because a request for them shows neither: a 403 of an archived record, another record, or a 404 in another form than most. */
+  /**
+   * Candidates that are kept, because a request for them shows neither: a 403 of an archived record, another record, or a 404
+   * for an id of a form that the service lists but does not find, such as ids with a dot.
+   */
   readonly unconfirmed: readonly UnconfirmedDeletion[];
 }
 

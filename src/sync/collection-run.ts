@@ -28,7 +28,7 @@ import {
   finish,
   inUtc,
   isResumable,
-  lookedUp,
+  listed,
   met,
   NO_DELETIONS,
   next,
@@ -110,7 +110,7 @@ export class CollectionRun<T extends { id: string }> {
     const begun = await beginListing(this.state, context);
     [this.state, this.#listing] = begun;
 
-    let isReading = this.state.run?.looked === undefined;
+    let isReading = this.state.run?.listed !== true;
     while (isReading) {
       isReading = false;
       for await (const page of this.#pages()) {
@@ -230,14 +230,18 @@ export class CollectionRun<T extends { id: string }> {
   async *#confirm(listing: Listing): AsyncGenerator<Batch<T>, void> {
     const { options, copy, consumer, signal, limit } = this.#context;
     const { collection } = this;
-    const { looked: after, read } = this.state.run ?? {};
+    const { listed: isResumed, read } = this.state.run ?? {};
     const report = { ...NO_DELETIONS, local: listing.local };
-    if (limit !== undefined && after === undefined) yield this.#lookedUp('');
+    if (limit !== undefined && isResumed !== true) {
+      this.state = listed(this.state);
+      yield this.#batch({});
+    }
     const steps = confirmDeletions<T>(listing, report, {
       collection,
       maxCandidates: options.maxCandidates,
       concurrency: options.concurrency ?? 1,
       lookUp: (id) => lookUp(this.#source, id, this.#settings),
+      source: this.#source,
       delivered: () => this.state.counts.records,
       remove: (ids) =>
         consumer.run(async () => {
@@ -245,18 +249,20 @@ export class CollectionRun<T extends { id: string }> {
           const count = await settled(copy().onDelete?.(ids, collection), signal);
           this.state = removed(this.state, count);
         }),
-      parts: limit && read !== undefined ? { after: after ?? '', left: () => limit.forPart } : undefined,
+      left: limit && read !== undefined ? () => limit.forPart : undefined,
     });
     try {
-      for await (const { looked, ...repairs } of steps) {
-        const isRepair = looked === undefined;
+      for await (const repairs of steps) {
+        const isRepair = repairs.rows.length + repairs.invalid.length > 0;
         if (isRepair) this.state = met(this.state, evidenceOf({ unlisted_record: true }));
-        yield isRepair ? this.#batch(repairs) : this.#lookedUp(looked);
+        yield this.#batch(repairs);
         this.pause.signal?.throwIfAborted();
       }
     } catch (error) {
       const isPaused = error instanceof CallStopped;
       if (isPaused) this.state = { ...this.state, deletions: { ...report, skipped: 'paused' } };
+      // What is left after a run that had all of its requests for the look-ups is left to the next full read.
+      if (isPaused && isResumed) return;
       if (signal?.aborted || isPaused) throw error;
       // Resumed at the end of its read, the run would find no deletions, and end as if there were none.
       yield this.#batch({}, abandoned(this.state));
@@ -265,12 +271,6 @@ export class CollectionRun<T extends { id: string }> {
     this.state = { ...this.state, deletions: report };
     const warning = unconfirmedWarning(report);
     if (warning !== undefined) this.#source.warn(warning);
-  }
-
-  /** A batch that says how far the look-ups are: a run that is paused after it does not list again. */
-  #lookedUp(id: string): Batch<T> {
-    this.state = lookedUp(this.state, id);
-    return this.#batch({});
   }
 
   #batch(content: Partial<Batch<T>>, state = checkpointOf(this.state)): Batch<T> {

@@ -1,10 +1,11 @@
 import { reasonOf } from '../errors/accounting-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { mostCandidates } from '../reading/candidates.ts';
+import type { RunSource } from '../reading/source.ts';
 import type { DeletionReport } from '../reports/sync-report.ts';
 import type { Ids, Listing } from './listing.ts';
 import { type Finding, otherIdOf, type Sighting } from './look-up.ts';
-import { chunksOf, Proof } from './proof.ts';
+import { chunksOf, Proof, WITNESSES_OF_A_FORM } from './proof.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */
 interface Repairs<T> {
@@ -13,9 +14,6 @@ interface Repairs<T> {
   readonly invalid: readonly InvalidRecord[];
 }
 
-/** A step: what exists, and up to which id a run that is paused need not look again. */
-type Step<T> = Repairs<T> & { readonly looked?: string | undefined };
-
 type Counted = { -readonly [Name in keyof DeletionReport]: DeletionReport[Name] };
 
 interface Context<T> {
@@ -23,18 +21,19 @@ interface Context<T> {
   readonly maxCandidates: number | undefined;
   readonly concurrency: number;
   readonly lookUp: (id: string) => Promise<Finding<T>>;
+  readonly source: Pick<RunSource<{ id: string }>, 'segment' | 'forms'>;
   readonly remove: (ids: readonly string[]) => Promise<unknown>;
   /** How many records the consumer was given before. */
   readonly delivered: () => number;
-  /** With a limit of requests, of which some are left: the records behind an id. */
-  readonly parts: { readonly after: string; left(): number } | undefined;
+  /** How many requests a run with a limit has left. */
+  readonly left: (() => number) | undefined;
 }
 
 /** With a limit, records are looked up in parts: what is proven is removed before the next one. */
 const LOOKED_UP_AT_A_TIME = 50;
 
-/** Requests that prove the 404s of a part: one before the first, one after the last. */
-const MOST_WITNESSES = 2;
+/** Requests that prove the 404s of a part: one before the first, one after the last, and some of another form of ids. */
+const MOST_WITNESSES = 2 + WITNESSES_OF_A_FORM;
 
 /**
  * Requests the records of a copy that a full read has not listed, because a read can miss a record. Yields those that
@@ -45,13 +44,16 @@ const MOST_WITNESSES = 2;
 export async function* confirmDeletions<T extends { id: string }>(
   listing: Listing,
   report: Counted,
-  { collection, maxCandidates, concurrency, lookUp, remove, delivered, parts }: Context<T>,
-): AsyncGenerator<Step<T>, void> {
+  { collection, maxCandidates, concurrency, lookUp, source, remove, delivered, left }: Context<T>,
+): AsyncGenerator<Repairs<T>, void> {
   const { local } = listing;
   const proof = new Proof({
     collection,
     lookUp,
     witnesses: () => listing.witnesses(),
+    witnessesOf: (form) => listing.witnessesOf(form),
+    segment: source.segment,
+    forms: source.forms,
     maxCandidates: mostCandidates(maxCandidates, local),
     concurrency,
     delivered,
@@ -59,14 +61,15 @@ export async function* confirmDeletions<T extends { id: string }>(
   const counted = await listing.count();
   report.candidates = counted.candidates;
   proof.know({ ...counted, local });
-  if (parts === undefined) return yield* confirmed(listing.unlisted());
-  const sizeOf = () => Math.max(1, Math.min(LOOKED_UP_AT_A_TIME, parts.left() - MOST_WITNESSES));
-  for await (const part of chunksOf(listing.unlisted(parts.after), sizeOf)) {
+  if (left === undefined) return yield* confirmed(listing.unlisted());
+  const sizeOf = () => Math.max(1, Math.min(LOOKED_UP_AT_A_TIME, left() - MOST_WITNESSES));
+  for await (const part of chunksOf(await fromAnywhere(listing.unlisted()), sizeOf)) {
     yield* confirmed(part);
-    yield { ...repairsOf<T>([]), looked: part.at(-1) };
+    // A step without records: the limit applies once a run has committed something.
+    yield repairsOf([]);
   }
 
-  async function* confirmed(ids: Ids): AsyncGenerator<Step<T>, void> {
+  async function* confirmed(ids: Ids): AsyncGenerator<Repairs<T>, void> {
     for await (const sightings of proof.confirmed(ids)) {
       const unconfirmed = sightings.flatMap(({ id, seen }) =>
         seen instanceof Error ? { id, error: seen } : [],
@@ -84,6 +87,14 @@ export async function* confirmDeletions<T extends { id: string }>(
       report.deleted += gone.length;
     }
   }
+}
+
+/** From a random id on: records that are kept in every run must not keep a run with a limit from those behind them. */
+async function fromAnywhere(ids: AsyncIterable<string>): Promise<readonly string[]> {
+  const all: string[] = [];
+  for await (const id of ids) all.push(id);
+  const from = Math.floor(Math.random() * all.length);
+  return [...all.slice(from), ...all.slice(0, from)];
 }
 
 /** What to say about records that are kept although the read did not list them; undefined if there are none. */

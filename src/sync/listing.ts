@@ -1,6 +1,8 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import { each } from '../reading/each.ts';
+import { covers, formOf, type IdForm } from '../schemas/id-form.ts';
+import { WITNESSES_OF_A_FORM } from './proof.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { NO_DELETIONS, type RunState } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
@@ -29,6 +31,9 @@ type Marks = NonNullable<OpenTarget['marks']> & {
  */
 const WITNESSES = 10;
 
+/** Forms of ids of which witnesses are kept: a collection has a few. */
+const MOST_FORMS = 100;
+
 /** Ids that are read at a time: other collections use the copy between two of these reads. */
 const CHUNK = 10_000;
 
@@ -38,6 +43,8 @@ export class Listing {
   readonly #marks: Marks;
   readonly #read: number;
   readonly #first: string[] = [];
+  /** Some of the listed records for each form of ids. */
+  readonly #byForm = new Map<IdForm, string[]>();
   /** How many records the copy had before the read. */
   readonly local: number;
 
@@ -53,6 +60,7 @@ export class Listing {
     for (const { id } of rows) {
       if (id === undefined) continue;
       if (this.#first.length < WITNESSES) this.#first.push(id);
+      this.#keepForm(id);
       this.#marks.mark?.(id);
     }
   }
@@ -74,30 +82,53 @@ export class Listing {
     return new Set((await consumer.run(async () => copy.rows?.(collection, ids) ?? [])).map(({ id }) => id));
   }
 
-  async *unlisted(from?: string): AsyncGenerator<string, void> {
+  async *unlisted(): AsyncGenerator<string, void> {
     const { collection, consumer } = this.#context;
-    for (let [ids, after] = [[] as string[], from]; ; after = ids.at(-1)) {
+    for (let [ids, after] = [[] as string[], undefined as string | undefined]; ; after = ids.at(-1)) {
       ids = await consumer.run(() => firstOf(this.#marks.unmarked(collection, this.#read, after), CHUNK));
       yield* ids;
       if (ids.length < CHUNK) return;
     }
   }
 
+  #keepForm(id: string): void {
+    const form = formOf(id);
+    const kept = this.#byForm.get(form);
+    if (kept !== undefined && kept.length < WITNESSES_OF_A_FORM) kept.push(id);
+    else if (kept === undefined && this.#byForm.size < MOST_FORMS) this.#byForm.set(form, [id]);
+  }
+
+  /** Listed records whose ids have what ids of this form have. */
+  async *witnessesOf(form: IdForm): AsyncGenerator<string, void> {
+    const isAlike = (id: string) => covers(formOf(id), form);
+    for (const ids of this.#byForm.values()) yield* ids.filter(isAlike);
+    if (this.#first.length === 0) yield* await this.#marked(isAlike);
+  }
+
   /** Records that it has listed first. This run has listed none if the one that it resumes listed the last page. */
   async *witnesses(): AsyncGenerator<string, void> {
     yield* this.#first;
-    if (this.#first.length > 0) return;
+    if (this.#first.length === 0) yield* await this.#marked(() => true);
+  }
+
+  /** Records of the copy that an earlier run has listed. */
+  async #marked(isWanted: (id: string) => boolean): Promise<readonly string[]> {
     const { copy, collection, consumer } = this.#context;
     const candidates = new Set<string>();
     for await (const id of this.unlisted()) candidates.add(id);
-    yield* await consumer.run(() => firstOf(copy.localIds?.(collection) ?? [], WITNESSES, candidates));
+    const isMarked = (id: string) => !candidates.has(id) && isWanted(id);
+    return await consumer.run(() => firstOf(copy.localIds?.(collection) ?? [], WITNESSES, isMarked));
   }
 }
 
-async function firstOf(ids: Ids, count: number, others?: ReadonlySet<string>): Promise<string[]> {
+async function firstOf(
+  ids: Ids,
+  count: number,
+  isWanted: (id: string) => boolean = () => true,
+): Promise<string[]> {
   const found: string[] = [];
   for await (const id of ids) {
-    if (others?.has(id) !== true && found.push(id) === count) break;
+    if (isWanted(id) && found.push(id) === count) break;
   }
   return found;
 }
@@ -123,7 +154,7 @@ export async function beginListing(
     return [{ ...state, run: { ...run, read, local } }, new Listing(context, marks, { read, local })];
   }
   if (!isFull || copy.localIds === undefined) return [state, undefined];
-  if (run.token !== undefined || run.looked !== undefined) {
+  if (run.token !== undefined || run.listed === true) {
     // The pages before were listed by another process: what they listed is not known any more.
     return [{ ...state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } }, undefined];
   }

@@ -1,17 +1,25 @@
 import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
-import type { NotFoundError } from '../errors/not-found-error.ts';
-import { oneLine } from '../internal/text.ts';
+import { unroutedId } from '../errors/unrouted-id.ts';
+import { formOf, type IdForm, type RoutedForms } from '../schemas/id-form.ts';
 import { type Finding, lookUpAll, type Sighting } from './look-up.ts';
 import { type DeletionProof, verdict } from './pass.ts';
 
 /** Records that are requested or removed at a time. */
 const CHUNK = 500;
 
+/** Records of a form that are requested before ids of that form count as not routed: some may be deleted meanwhile. */
+export const WITNESSES_OF_A_FORM = 3;
+
 interface ProofOptions<T> {
   readonly collection: string;
   readonly lookUp: (id: string) => Promise<Finding<T>>;
   /** Records that must exist, unless they were deleted meanwhile: one that is found shows that a 404 means something. */
   readonly witnesses: () => AsyncIterable<string> | Iterable<string>;
+  /** Such records whose ids have this form. */
+  readonly witnessesOf: (form: IdForm) => AsyncIterable<string> | Iterable<string>;
+  readonly segment: string;
+  /** What the client knows of the forms of ids. */
+  readonly forms: RoutedForms;
   readonly maxCandidates: number;
   readonly concurrency: number;
   /** How many records the consumer was given before. */
@@ -24,8 +32,8 @@ interface ProofOptions<T> {
  */
 export class Proof<T extends { id: string }> {
   readonly #options: ProofOptions<T>;
-  /** How many 404s have come in each form, and with each status, of all records so far. */
-  readonly #forms = new Map<string | number, number>();
+  /** The forms of ids that records have which are not found although they are listed; one of them, if any was listed. */
+  readonly #unrouted = new Map<IdForm, string | undefined>();
   #known: DeletionProof = { local: 0, listed: undefined, candidates: 0, witness: undefined };
 
   constructor(options: ProofOptions<T>) {
@@ -51,7 +59,7 @@ export class Proof<T extends { id: string }> {
 
   /**
    * Requests these records. Yields those that exist, and those that get an error; at the end, if the 404s may be believed,
-   * those that do not exist, and as errors those whose 404 has another form than most. `isLocal`: whether the copy has a
+   * those that do not exist, and as errors those with an id of which a 404 shows nothing. `isLocal`: whether the copy has a
    * record; a 404 of another one removes nothing.
    */
   async *confirmed(
@@ -67,14 +75,39 @@ export class Proof<T extends { id: string }> {
       notFound.push(...all.filter(isGone));
       yield all.filter((one) => !isGone(one));
     }
-    const { gone, odd } = byForm(notFound, this.#forms);
-    if (gone.length > 0) {
-      // What a list was compared with was proven before the first of them: a gateway may have come between since then.
-      this.know(this.#known.listed ? { witness: undefined } : { candidates: gone.length });
-      await this.#judge();
-      for await (const chunk of chunksOf(gone)) yield chunk;
+    if (notFound.length === 0) return;
+    // What a list was compared with was proven before the first of them: a gateway may have come between since then.
+    this.know(this.#known.listed ? { witness: undefined } : { candidates: notFound.length });
+    await this.#judge();
+    for await (const chunk of chunksOf(notFound)) {
+      const judged: Sighting<T>[] = [];
+      for (const one of chunk) judged.push(await this.#routed(one));
+      yield judged;
     }
-    yield odd;
+  }
+
+  /** The same, or an error in place of its 404 if no record whose id has the same form is found by its id. */
+  async #routed(one: Sighting<T>): Promise<Sighting<T>> {
+    const { segment, forms, witnessesOf, lookUp } = this.#options;
+    const { id, found } = one;
+    const form = formOf(id);
+    if (forms.wasFound(segment, id)) return one;
+    if (!this.#unrouted.has(form)) {
+      let listed: string | undefined;
+      let tried = 0;
+      for await (const witness of witnessesOf(form)) {
+        listed ??= witness;
+        await lookUp(witness);
+        if (forms.wasFound(segment, id)) return one;
+        tried += 1;
+        if (tried === WITNESSES_OF_A_FORM) break;
+      }
+      if (listed !== undefined) forms.unrouted(segment, form);
+      this.#unrouted.set(form, listed);
+    }
+    const { notFound } = found as Exclude<typeof found, Error>;
+    const error = unroutedId(segment, id, this.#unrouted.get(form), notFound);
+    return { id, found: error, seen: error };
   }
 
   /** Requests records until one is found. Returns the last error of those that are not. */
@@ -126,53 +159,6 @@ export class Proof<T extends { id: string }> {
       { reason, maxCandidates, hint, cause },
     );
   }
-}
-
-/**
- * A service says "not found" in one form. Another form is that of something in between, such as a gateway or a firewall, so
- * a record whose 404 is not in the form of most is kept. A 410 may have another form than a 404.
- */
-function byForm<T>(
-  notFound: readonly Sighting<T>[],
-  counts: Map<string | number, number>,
-): Record<'gone' | 'odd', readonly Sighting<T>[]> {
-  const count = (value: string | number) => counts.get(value) ?? 0;
-  const errors = notFound.map(({ found }) => (found instanceof Error ? undefined : found.notFound));
-  for (const error of errors) {
-    if (error === undefined) continue;
-    for (const value of [formOf(error), error.status]) counts.set(value, count(value) + 1);
-  }
-  const all = notFound.map((one, index) => {
-    const error = errors[index];
-    const isUsual = error === undefined || 2 * count(formOf(error)) > count(error.status);
-    return isUsual ? one : { ...one, found: error, seen: error };
-  });
-  return {
-    gone: all.filter(({ seen }) => seen === undefined),
-    odd: all.filter(({ seen }) => seen instanceof Error),
-  };
-}
-
-/** The status, the media type, the type and the names of the members: `404 application/problem+json /errors/404 {detail, title}`. */
-function formOf({
-  status,
-  headers,
-  type,
-  title,
-  detail,
-  instance,
-  violations,
-  extensions,
-}: NotFoundError): string {
-  const [mediaType = ''] = (headers['content-type'] ?? 'no media type').split(';');
-  const members = Object.entries({ type, title, detail, instance, ...extensions })
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => name);
-  if (violations.length > 0) members.push('violations');
-  return oneLine(`${status} ${mediaType.trim()} ${type ?? ''} {${members.toSorted().join(', ')}}`).slice(
-    0,
-    200,
-  );
 }
 
 /** `sizeOf`: how many values the next chunk has. */

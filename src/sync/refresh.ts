@@ -1,4 +1,5 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
+import { isAccountingError } from '../errors/guards.ts';
 import { checkId, resolved } from '../input/checks.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
 import {
@@ -10,6 +11,8 @@ import {
 } from '../reading/list-options.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
+import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
+import { covers, formOf, type IdForm } from '../schemas/id-form.ts';
 import { lookUp, type Sighting } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf, Proof } from './proof.ts';
@@ -48,9 +51,14 @@ export interface RefreshReport {
   readonly changed: number;
   readonly unchanged: number;
   readonly deleted: number;
+  /**
+   * Records of the copy that are kept although a request for them returned 404, because nothing shows that the service finds
+   * ids of their form: see the reason `unrouted_id` of UnexpectedResponseError.
+   */
+  readonly unconfirmed: readonly UnconfirmedDeletion[];
 }
 
-type Counts = { -readonly [Name in keyof Omit<RefreshReport, 'collection'>]: number };
+type Counts = Record<'added' | 'changed' | 'unchanged' | 'deleted', number>;
 
 /** A row that another run writes each time before this one has read it again. */
 const MOST_ATTEMPTS = 10;
@@ -84,7 +92,8 @@ export async function refresh(
   return await withTarget({ ...into, ...from, needs }, async (opened, admitKey) => {
     const remember = await admitKey();
     const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts);
+    const unconfirmed: UnconfirmedDeletion[] = [];
+    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts, unconfirmed);
     let left: ReadonlySet<string> = new Set(ids);
     for (let attempt = 1; left.size > 0; attempt++) {
       if (attempt > MOST_ATTEMPTS) {
@@ -96,7 +105,7 @@ export async function refresh(
       }
       left = await pass(left);
     }
-    return { collection: name, ...counts };
+    return { collection: name, ...counts, unconfirmed };
   });
 }
 
@@ -114,13 +123,20 @@ const COUNTED = { add: 'added', change: 'changed', remove: 'deleted' } as const;
  * A function that requests records and writes what is different. It returns the ids to request again: if another run wrote
  * a row meanwhile, it is unknown which of the two is newer.
  */
-function refreshPass({ copy, name, source, settings, remember }: RefreshContext, counts: Counts) {
+function refreshPass(
+  { copy, name, source, settings, remember }: RefreshContext,
+  counts: Counts,
+  unconfirmed: UnconfirmedDeletion[],
+) {
   /** The records that are requested, as the copy had them before: a version that is written later is not replaced. */
   const stored = new Map<string, StoredRow | undefined>();
   const proof = new Proof({
     collection: name,
     lookUp: (id) => lookUp(source, id, settings),
     witnesses: others,
+    witnessesOf: (form) => othersOf(form),
+    segment: source.segment,
+    forms: source.forms,
     maxCandidates: Number.POSITIVE_INFINITY,
     concurrency: 1,
   });
@@ -140,6 +156,12 @@ function refreshPass({ copy, name, source, settings, remember }: RefreshContext,
       if (stored.has(id)) continue;
       position += 1;
       if (position <= WITNESSES || Number.isInteger(Math.log2(position))) yield id;
+    }
+  }
+
+  async function* othersOf(form: IdForm) {
+    for await (const id of copy.localIds(name)) {
+      if (!stored.has(id) && covers(formOf(id), form)) yield id;
     }
   }
 
@@ -164,6 +186,10 @@ function refreshPass({ copy, name, source, settings, remember }: RefreshContext,
     for await (const sightings of proof.confirmed(requested(ids), (id) => stored.get(id) !== undefined)) {
       for (const sighting of sightings) {
         const { id, seen } = sighting;
+        if (isAccountingError(seen, 'unexpected_response') && seen.reason === 'unrouted_id') {
+          unconfirmed.push({ id, error: seen });
+          continue;
+        }
         // The service writes the id in another case, and lists the record so.
         const listed = seen === undefined || seen instanceof Error ? id : seen.id;
         const done = listed === id ? await write(sighting) : undefined;

@@ -220,7 +220,7 @@ export function inUtc(state: RunState, error: unknown): RunState | undefined {
 
 /** Whether a page was read, by this run or by the one whose look-ups it resumes. */
 function hasRead({ run, page }: RunState): boolean {
-  return page !== undefined || run?.looked !== undefined;
+  return page !== undefined || run?.listed === true;
 }
 
 /** Whether this tenant could read the collection: in an earlier run, or at the start of this one. */
@@ -230,12 +230,12 @@ export function couldRead({ isKnown, page }: RunState): boolean {
 
 /** Whether the next run can resume this one, or loses nothing because this one has not read a page. */
 export function isResumable({ run, page }: RunState): boolean {
-  return run?.looked !== undefined || page === undefined || page.pagination === 'keyset';
+  return run?.listed === true || page === undefined || page.pagination === 'keyset';
 }
 
-/** The list is over, and the records that it lacks have been looked up as far as this id. */
-export function lookedUp(state: RunState, looked: string): RunState {
-  return hasRead(state) ? { ...state, run: { ...state.run, looked } } : state;
+/** The list is over: a run that resumes this one looks up what is left of the records that it lacks. */
+export function listed(state: RunState): RunState {
+  return hasRead(state) ? { ...state, run: { ...state.run, listed: true } } : state;
 }
 
 /** The state to write with a batch: the next run resumes after it. */
@@ -243,7 +243,7 @@ export function checkpointOf(state: RunState): SyncState {
   if (!hasRead(state)) return state.stored;
   const { evidence, ...run } = state.run as RunPosition;
   // A read that begins again meets everything again.
-  const isResumed = run.token !== undefined || run.looked !== undefined;
+  const isResumed = run.token !== undefined || run.listed === true;
   return { ...state.stored, run: isResumed ? { ...run, evidence } : run };
 }
 

@@ -193,6 +193,7 @@ export class Call {
       query: this.#query,
       attempts: this.attempts,
       idempotencyKey: this.request.idempotencyKey,
+      formWasFound: this.request.formWasFound?.(),
       outcome,
       // What would have been sent again, had attempts been left, may be sent again by the caller.
       retryable: this.#mustNotRepeat(failure)

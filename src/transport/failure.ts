@@ -73,7 +73,7 @@ export type FailureDetails =
   | UnusableContent;
 
 /** What one response can show. */
-export type ContentProblem = Exclude<UnexpectedReason, 'unreadable_id' | 'incomplete_list'>;
+export type ContentProblem = Exclude<UnexpectedReason, 'unreadable_id' | 'incomplete_list' | 'unrouted_id'>;
 
 /** A 2xx whose content is not the expected one. */
 export interface UnusableContent extends UnexpectedDetails {

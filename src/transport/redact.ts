@@ -107,7 +107,7 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map(
 );
 
 const FORMS =
-  /%([\da-f]{2})|\\+(?:u([\da-f]{4})|x([\da-f]{2})|u\{0*([\da-f]{1,6})\})|&#x0*([\da-f]{1,6});?|&#0*(\d{1,6});?|&([a-z]{2,6});?/gi;
+  /%([\da-f]{2})|\\{1,8}(?:u([\da-f]{4})|x([\da-f]{2})|u\{0{0,6}([\da-f]{1,6})\})|&#x0{0,6}([\da-f]{1,6});?|&#0{0,6}(\d{1,6});?|&([a-z]{2,6});?/gi;
 
 /** A text as its readers may decode it, step by step, without backslashes and case. */
 function decodings(text: string): readonly string[] {

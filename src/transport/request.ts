@@ -36,6 +36,8 @@ export interface ApiRequest<T> {
   readonly contentType?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly expected: Expected<T>;
+  /** Whether the client has found a record with an id like the one that is requested. */
+  readonly formWasFound?: (() => boolean) | undefined;
   /** Whether the caller asks if the record exists: a missing one is a result, not an error. */
   readonly mayBeMissing?: boolean;
   /** The options of this call, every default applied. */

@@ -304,10 +304,17 @@ test.each([
   'with bareNotFound: missing a %i of an item is a missing record, whatever it says: %j',
   async (status, body) => {
     const not = typeof body === 'string' ? new Response(body, { status }) : problemResponse(status, body);
-    const strict = scriptedClient(scriptedFetch(not));
-    const error = (await caught(strict.products.find('7'))) as Error;
-    expect(error).toMatchObject({ status });
-    expect(error.message).toContain("set bareNotFound: 'missing'");
+    const strict = scriptedClient(scriptedFetch(not, jsonResponse({ id: '8' }), not, not));
+    const advice = async (id: string) => {
+      const error = (await caught(strict.products.find(id))) as Error;
+      expect(error).toMatchObject({ status });
+      return error.message.includes("set bareNotFound: 'missing'");
+    };
+    // Only after a record with such an id was found: the route itself may not take ids with a dot.
+    expect(await advice('7')).toBe(false);
+    await strict.products.get('8');
+    expect(await advice('7')).toBe(true);
+    expect(await advice('a.7')).toBe(false);
     const lost = networkError('ECONNRESET');
     const options = { bareNotFound: 'missing', retry: { baseDelayMs: 0 } } as const;
     const client = scriptedClient(scriptedFetch(not, not, lost, not), options);

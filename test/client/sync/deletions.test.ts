@@ -160,10 +160,6 @@ const json = (status: number, body: unknown, type = 'application/json') => ({
   body: () => (typeof body === 'string' ? body : JSON.stringify(body)),
 });
 
-const notFound = { type: '/errors/404', title: 'Not Found', detail: 'Not Found' };
-
-const problem = (body: object) => json(404, body, 'application/problem+json');
-
 describe('a full sync judges each candidate alone', () => {
   test.each<[string, Fault, object]>([
     ['a 403 of an archived record', { kind: 'status', status: 403 }, { code: 'forbidden' }],
@@ -177,9 +173,6 @@ describe('a full sync judges each candidate alone', () => {
       json(404, '<h1>404</h1>', 'text/html'),
       { code: 'not_found', missing: false },
     ],
-    ['a 404 of another media type', json(404, notFound), { code: 'not_found', missing: true }],
-    ['a 404 without a detail', problem({ type: '/errors/404', title: 'Not Found' }), { code: 'not_found' }],
-    ['a 404 in a 200', json(200, { ...notFound, status: 404 }), { code: 'not_found' }],
   ])('and keeps one that gets %s, with its error and a warning', async (_, fault, error) => {
     const { books, deleted, run, remove } = copyOf(40);
     const { logger, warnings } = loggerOfWarnings();
@@ -193,15 +186,6 @@ describe('a full sync judges each candidate alone', () => {
     });
     expect(deleted.toSorted()).toEqual(['3', '30']);
     expect(warnings).toContainEqual(expect.stringContaining('record "17" was not listed'));
-  });
-
-  test('and keeps all of those whose 404s have a form as often as another', async () => {
-    const { books, deleted, run, remove } = copyOf(40);
-    remove('3', '17', '30', '31');
-    books.sandbox.faults.add(json(404, notFound), { path: /accounts\/(3|17)$/, probability: 1 });
-    const report = await run();
-    expect(report.unconfirmed?.map(({ id }) => id).toSorted()).toEqual(['17', '3', '30', '31']);
-    expect(deleted).toEqual([]);
   });
 
   test.each(['..', '\ud800'])('and keeps one whose id cannot be requested: %j', async (id) => {

@@ -277,7 +277,14 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       sandbox.store.products.delete('3');
       const { id } = sandbox.store.products.insert({ name: 'New', isSaleItem: 'yes' } as never);
       const report = await refreshed(sandbox, copy, ['1', '2', '3', id, '999']);
-      expect(report).toEqual({ collection: 'products', added: 1, changed: 1, unchanged: 2, deleted: 1 });
+      expect(report).toEqual({
+        collection: 'products',
+        added: 1,
+        changed: 1,
+        unchanged: 2,
+        deleted: 1,
+        unconfirmed: [],
+      });
       expect(await copied(copy)).toEqual(upstream(sandbox));
       expect(await keys()).toEqual(before);
     });

@@ -4,6 +4,7 @@
 import { ConnectionError, NotFoundError, type ReadOnlyCollection } from 'accounting-data-sdk';
 import { createCollection } from '../../../../src/collections/collection.ts';
 import { readOnly } from '../../../../src/collections/define.ts';
+import { RoutedForms } from '../../../../src/schemas/id-form.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../../../src/transport/request.ts';
 import { listed } from '../service/client.ts';
 import type { SimServer } from '../service/server.ts';
@@ -109,6 +110,7 @@ export function simCollection(
       ids: 'strings',
       checkIds: true,
       stringIds: new Set(),
+      forms: new RoutedForms(),
       warnedFields: new Set(),
     },
     undefined,

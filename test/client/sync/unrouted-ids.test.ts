@@ -1,0 +1,144 @@
+// Routes of single records that do not take every id: the service lists records that it does not find by their ids.
+
+import { DatabaseSync } from 'node:sqlite';
+import { createClient, refresh, sync } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { jsonResponse, newOrigin, problemResponse } from '../../support/scripted-fetch.ts';
+
+/** A service that lists accounts in pages of 30 and looks for what `routed` makes of an id. */
+function serviceOf(ids: readonly string[], routed: (id: string) => string | undefined) {
+  const state = { exist: new Set(ids), hidden: new Set<string>(), requested: [] as string[] };
+  const fetch = async (url: string) => {
+    const { pathname, searchParams } = new URL(url);
+    const id = pathname.split('/accounts/')[1];
+    if (id !== undefined) {
+      const asked = decodeURIComponent(id);
+      state.requested.push(asked);
+      const found = routed(asked);
+      return found !== undefined && state.exist.has(found)
+        ? jsonResponse({ id: found })
+        : problemResponse(404, { type: 'not_found', title: 'Not found' });
+    }
+    const page = Number(searchParams.get('_page') ?? 1);
+    const rows = [...state.exist].filter((each) => !state.hidden.has(each)).map((each) => ({ id: each }));
+    return jsonResponse(rows.slice((page - 1) * 30, page * 30));
+  };
+  const client = createClient({
+    baseUrl: newOrigin(),
+    apiKey: 'key',
+    rateLimiter: false,
+    retry: false,
+    fetch,
+  });
+  const database = new DatabaseSync(':memory:');
+  const run = { tenant: 'acme', target: sqliteTarget(database), collections: ['accounts'] } as const;
+  const copied = () =>
+    database
+      .prepare('SELECT id FROM accounting_record')
+      .all()
+      .map(({ id }) => String(id));
+  return { state, client, run, copied };
+}
+
+const numbered = (count: number, id: (n: string) => string) =>
+  Array.from({ length: count }, (_, n) => id(String(n).padStart(3, '0')));
+
+const plain = numbered(40, (n) => `a-${n}`);
+const cutAt = (char: string) => (id: string) => id.split(char)[0];
+const only = (pattern: RegExp) => (id: string) => (pattern.test(id) ? id : undefined);
+
+/** What the ids have that the route does not take, some of them, and the route. */
+const kinds: readonly (readonly [string, readonly string[], (id: string) => string | undefined])[] = [
+  ['a dot', numbered(40, (n) => `mail.host.${n}`), cutAt('.')],
+  ['a semicolon', numbered(40, (n) => `a;${n}`), cutAt(';')],
+  ['a slash', numbered(40, (n) => `a/${n}`), only(/^[^/]*$/)],
+  ['a percent sign', numbered(40, (n) => `a%${n}`), only(/^[^%]*$/)],
+  ['a colon', numbered(40, (n) => `a:${n}`), only(/^[^:]*$/)],
+  ['a space', numbered(40, (n) => `a ${n}`), only(/^\S*$/)],
+  ['characters beyond ASCII', numbered(40, (n) => `ä${n}`), only(/^[ -~]*$/)],
+  ['a plus sign', numbered(40, (n) => `a+${n}`), (id) => id.replaceAll('+', ' ')],
+];
+
+test.each(kinds)(
+  'a full sync keeps records whose id has %s, which the service lists but does not find',
+  async (_, odd, routed) => {
+    const { state, client, run, copied } = serviceOf([...plain, ...odd], routed);
+    await sync(client, run);
+    // Four of each are not listed; one of each is deleted.
+    for (const id of [...plain.slice(0, 4), ...odd.slice(0, 4)]) state.hidden.add(id);
+    for (const id of [plain[9], odd[9]]) state.exist.delete(id as string);
+    const [report] = (await sync(client, { ...run, mode: 'full' })).collections;
+    expect(report?.deletions).toMatchObject({ candidates: 10, deleted: 1, repaired: 4 });
+    const kept = report?.deletions?.unconfirmed ?? [];
+    expect(kept.map(({ id }) => id).toSorted()).toEqual([...odd.slice(0, 4), odd[9]].toSorted());
+    for (const { error } of kept)
+      expect(error).toMatchObject({ reason: 'unrouted_id', code: 'unexpected_response' });
+    expect(copied().toSorted()).toEqual([...state.exist, odd[9]].toSorted());
+    // Now the client knows it.
+    expect(await caught(client.accounts.find(odd[0] as string))).toMatchObject({ reason: 'unrouted_id' });
+    expect(await caught(client.accounts.get(odd[9] as string))).toMatchObject({ reason: 'unrouted_id' });
+    expect(await client.accounts.find('a-999')).toBeUndefined();
+  },
+);
+
+test('a full sync names what ids have that are not found, and a record that shows it', async () => {
+  const odd = numbered(40, (n) => `mail.host.${n}`);
+  const { state, client, run } = serviceOf([...plain, ...odd], cutAt('.'));
+  await sync(client, run);
+  state.exist.delete('mail.host.017');
+  const [report] = (await sync(client, { ...run, mode: 'full' })).collections;
+  const [kept] = report?.deletions?.unconfirmed ?? [];
+  expect(String(kept?.error)).toContain(
+    'the record "mail.host.000", which the service lists, is not found by its id',
+  );
+  // Three records of the form, and no more for other candidates.
+  expect(state.requested.filter((id) => id.startsWith('mail'))).toHaveLength(4);
+});
+
+test('records of a form of which none is listed are kept', async () => {
+  const { state, client, run, copied } = serviceOf([...plain, 'one.of.its.kind'], (id) => id);
+  await sync(client, run);
+  state.exist.delete('one.of.its.kind');
+  const [report] = (await sync(client, { ...run, mode: 'full' })).collections;
+  expect(report?.deletions).toMatchObject({ deleted: 0, unconfirmed: [{ id: 'one.of.its.kind' }] });
+  expect(String(report?.deletions?.unconfirmed[0]?.error)).toContain(
+    'no record whose id has letters and "."',
+  );
+  expect(copied()).toContain('one.of.its.kind');
+});
+
+test.each([
+  ['all ids have a dot, and the route takes them', numbered(80, (n) => `mail.host.${n}`), (id: string) => id],
+  [
+    'some ids have a dot, and the route takes them',
+    [...plain, ...numbered(40, (n) => `a.${n}`)],
+    (id: string) => id,
+  ],
+  [
+    'one in forty has letters, and the route takes them',
+    [...numbered(80, String), 'A-1', 'A-2'],
+    (id: string) => id,
+  ],
+] as const)('a full sync deletes what is gone if %s', async (_, ids, routed) => {
+  const { state, client, run, copied } = serviceOf(ids, routed);
+  await sync(client, run);
+  for (const id of [ids.at(-1), ids[20]]) state.exist.delete(id as string);
+  const [report] = (await sync(client, { ...run, mode: 'full' })).collections;
+  expect(report?.deletions).toMatchObject({ deleted: 2, unconfirmed: [] });
+  expect(copied().toSorted()).toEqual([...state.exist].toSorted());
+});
+
+test('refresh keeps and reports records of a form that the service does not find', async () => {
+  const odd = numbered(40, (n) => `mail.host.${n}`);
+  const { state, client, run, copied } = serviceOf([...plain, ...odd], cutAt('.'));
+  await sync(client, run);
+  for (const id of ['a-003', 'mail.host.003']) state.exist.delete(id);
+  const ids = ['a-003', 'a-004', 'mail.host.003', 'mail.host.004'];
+  const report = await refresh(client.accounts, { tenant: 'acme', target: run.target, ids });
+  expect(report).toMatchObject({ deleted: 1, unchanged: 1 });
+  expect(report.unconfirmed.map(({ id }) => id)).toEqual(['mail.host.003', 'mail.host.004']);
+  expect(copied()).toEqual(expect.arrayContaining(['mail.host.003', 'mail.host.004']));
+  expect(copied()).not.toContain('a-003');
+});
