@@ -2,6 +2,7 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
+import { CallStopped } from '../transport/call-options.ts';
 
 type MaybePromise<V> = V | Promise<V>;
 
@@ -104,7 +105,7 @@ async function storeCall<V>(
   try {
     return await untilAborted(work(), signal);
   } catch (error) {
-    if (signal?.aborted && error === signal.reason) throw error;
+    if (error instanceof CallStopped || (signal?.aborted && error === signal.reason)) throw error;
     const reason = causeText(error) || 'something other than an error';
     throw new CheckpointError(
       sentence(`The state under ${key} could not be ${done}: the store threw ${reason}`),

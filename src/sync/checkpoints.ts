@@ -5,6 +5,7 @@ import { scopeFingerprint } from '../pagination/resume-token.ts';
 import type { RunSource } from '../reading/source.ts';
 import { decodeState, encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
+import { CallStopped } from '../transport/call-options.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
@@ -84,7 +85,10 @@ export class Checkpoints {
 
   /** The state, if there is one that can be resumed. {@link load} reports what is wrong with it. */
   async peek(): Promise<SyncState | undefined> {
-    const state = await this.#read().catch(() => undefined);
+    const state = await this.#read().catch((error: unknown) => {
+      if (error instanceof CallStopped || this.#signal?.aborted) throw error;
+      return undefined;
+    });
     const { scope, parameters } = this.own;
     return state?.scope === scope && state.parameters === parameters ? state : undefined;
   }

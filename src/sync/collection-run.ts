@@ -153,10 +153,11 @@ export class CollectionRun<T extends { id: string }> {
     this.state = { ...this.state, status: 'done', stored: { ...this.state.stored, ...found } };
   }
 
-  /** The run ends before its last batch. */
-  end(status: Exclude<CollectionReport['status'], 'done' | 'stopped'>): void {
+  /** The run ends before its last batch. `waitedFor`: the error of what had not ended when the limit was reached. */
+  end(status: Exclude<CollectionReport['status'], 'done' | 'stopped'>, waitedFor?: unknown): void {
     const { deletions = { ...NO_DELETIONS, skipped: 'paused' } } = this.state;
-    if (status === 'paused') this.lastFailure = this.outage?.failure;
+    if (waitedFor instanceof Error) this.lastFailure = waitedFor;
+    else if (status === 'paused') this.lastFailure = this.outage?.failure;
     const isSkipped = status === 'paused' && this.#listing !== undefined;
     this.state = { ...this.state, status, deletions: isSkipped ? deletions : this.state.deletions };
   }
@@ -246,7 +247,7 @@ export class CollectionRun<T extends { id: string }> {
       remove: (ids) =>
         consumer.run(async () => {
           signal?.throwIfAborted();
-          const count = await settled(copy().onDelete?.(ids, collection), signal);
+          const count = await settled(copy().onDelete?.(ids, collection));
           this.state = removed(this.state, count);
         }),
       left: limit && read !== undefined ? () => limit.forPart : undefined,

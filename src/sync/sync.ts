@@ -76,11 +76,11 @@ function functionsTarget(options: ResolvedSync): SyncTarget {
       store,
       // What the functions return is awaited, and never counted.
       async onBatch(batch) {
-        await settled(onBatch(batch), undefined);
+        await settled(onBatch(batch));
       },
       ...(localIds && { localIds }),
       async onDelete(ids, collection) {
-        await settled(onDelete?.(ids, collection), undefined);
+        await settled(onDelete?.(ids, collection));
       },
     }),
   };
@@ -102,10 +102,11 @@ function syncInto(
   const options = { ...given, settings: { ...given.settings, keepInvalid: given.target !== undefined } };
   const { settings } = options;
   const run = new TenantRun(names, sources, options);
-  const onWait = (waitMs: number) => run.waits(waitMs);
-  const from = { names, sources, settings };
-  const into = { purpose: 'sync', target, tenant, sameCompany, onWait, needs: [] } as const;
-  return withTarget({ ...from, ...into }, async (copy, admitKey) => {
+  const onWait = (waitMs: number | undefined) => run.waits(waitMs);
+  const from = { names, sources, settings, limit: run.limit };
+  const called = given.target === undefined ? 'functions' : 'target';
+  const into = { purpose: 'sync', target, called, tenant, sameCompany, onWait, needs: [] } as const;
+  const work: Parameters<typeof withTarget<never, SyncReport>>[1] = async (copy, admitKey) => {
     if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);
     else if (mode === 'full' && given.target !== undefined)
       checkTargetMethods(copy, 'sync in mode full', ['onDelete', 'localIds']);
@@ -135,7 +136,8 @@ function syncInto(
     }
     await notifyEnd(report);
     return report;
-  });
+  };
+  return withTarget({ ...from, ...into }, work).finally(() => run.limit?.end());
 }
 
 function checkDeletions({ localIds, onDelete, maxCandidates }: ResolvedSync): void {

@@ -2,12 +2,14 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkMethods } from '../input/checks.ts';
-import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
+import { CallerCode, type TimeLimit } from '../reading/caller-code.ts';
 import { admitKey } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { type AnySource, isCollection, runSource } from '../reading/source.ts';
+import { CallStopped } from '../transport/call-options.ts';
 import { knownRecords } from './copy-records.ts';
+import { guardedTarget, type TargetNames } from './guarded-target.ts';
 import type { OpenTarget, SyncTarget, TargetContext } from './target.ts';
 
 type Sources = Readonly<Record<string, AnySource>>;
@@ -25,7 +27,11 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly sources: Sources;
   readonly settings: ReadSettings;
   readonly sameCompany: boolean;
-  readonly onWait?: (waitMs: number) => void;
+  readonly onWait?: (waitMs: number | undefined) => void;
+  /** The limit of time. */
+  readonly limit?: TimeLimit | undefined;
+  /** What messages call its methods. Default: those of a target. */
+  readonly called?: TargetNames;
   /** The methods that the target must have. */
   readonly needs: readonly Names[];
 }
@@ -39,48 +45,55 @@ export async function withTarget<Names extends keyof OpenTarget, V>(
   run: TargetRun<Names>,
   work: (opened: TargetWith<Names>, admit: () => Promise<() => Promise<void>>) => Promise<V>,
 ): Promise<V> {
-  const { purpose, target, tenant, names, sources, settings, needs } = run;
+  const { purpose, target, tenant, names, sources, settings, needs, limit, called = 'target' } = run;
   const { signal, maxOutageMs } = settings;
   const sourceOf = (name = '') => sources[name] && runSource(sources[name]);
+  const warn = (text: string) => sourceOf(names[0])?.warn(text);
+  const code = new CallerCode({ signal, limit, warn, waits: () => run.onWait?.(undefined) });
   const context: TargetContext = {
     purpose,
     collections: names,
     signal,
     maxOutageMs,
     fieldsOf: (collection) => sourceOf(collection)?.schemaFields ?? {},
-    warn: (text) => sourceOf(names[0])?.warn(text),
-    waits: (waitMs) => run.onWait?.(waitMs),
+    warn,
+    waits(waitMs) {
+      code.reported();
+      run.onWait?.(waitMs);
+    },
   };
   signal?.throwIfAborted();
   const opening = (async () => await target.open(tenant, context))();
-  const opened = await untilAborted(opening, signal).catch((error: unknown) => {
-    // No other code closes one that opens after the sync has given up on it.
-    opening.then((late) => late?.close?.()).catch(() => undefined);
-    throw failureOf('opened', error, signal);
-  });
+  const found = await code
+    .run('target.open', () => opening)
+    .catch((error: unknown) => {
+      // No other code closes one that opens after the sync has given up on it.
+      opening.then((late) => late?.close?.()).catch(() => undefined);
+      throw failureOf('opened', error, signal);
+    });
+  let opened: OpenTarget | undefined;
   let result: V;
   try {
-    checkMethods(opened, 'target', ['onBatch']);
-    checkMethods(opened.store, 'target.store', ['get']);
-    checkTargetMethods(opened, purpose, needs);
-    result = await work(opened as TargetWith<Names>, () => guardCompany(opened, run));
+    checkMethods(found, 'target', ['onBatch']);
+    checkMethods(found.store, 'target.store', ['get']);
+    checkTargetMethods(found, purpose, needs);
+    const guarded = guardedTarget(found, code, called);
+    opened = guarded;
+    result = await work(guarded as TargetWith<Names>, () => guardCompany(guarded, run));
   } catch (error) {
     // What went wrong first is the reason to report.
-    await close(opened).catch(() => undefined);
-    throw error;
+    await (opened ?? found)?.close?.()?.catch(() => undefined);
+    throw error instanceof CallStopped ? error.cause : error;
   }
-  await close(opened).catch((error: unknown) => {
+  await opened.close?.()?.catch((error: unknown) => {
     throw failureOf('closed', error, signal);
   });
   return result;
 }
 
-async function close(opened: OpenTarget | undefined): Promise<void> {
-  await opened?.close?.();
-}
-
 function failureOf(done: 'opened' | 'closed', error: unknown, signal: AbortSignal | undefined): unknown {
   if (isAccountingError(error) || (signal?.aborted === true && error === signal.reason)) return error;
+  if (error instanceof CallStopped) return error.cause;
   const reason = causeText(error) || 'something other than an error';
   return new CheckpointError(
     sentence(`The target could not be ${done}: it threw ${reason}`),

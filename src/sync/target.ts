@@ -59,8 +59,9 @@ export interface StoredRow {
 }
 
 /**
- * The copy of one tenant, during one run. No two of its methods run at once, except the last `close` after an abort. A
- * call that needs an optional method rejects a target without it.
+ * The copy of one tenant, during one run. No two of its methods run at once, except the last `onEnd` and `close` after one
+ * that had not settled a second after an abort, or after the limit of `stopAfter`. A call that needs an optional method
+ * rejects a target without it.
  */
 export interface OpenTarget {
   /** Where the state is. Leave out its `set` if `onBatch` writes `batch.checkpoint` in the transaction of the records. */

@@ -2,7 +2,6 @@ import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
-import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { type AnySource, runSource } from '../reading/source.ts';
 import { type Evidence, verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
@@ -33,7 +32,7 @@ export class TenantRun {
   readonly #stop = new AbortController();
   readonly #consumer = new Semaphore(1);
   readonly #outage: OutageClock;
-  readonly #limit: RunLimit | undefined;
+  readonly limit: RunLimit | undefined;
   readonly #levels: readonly (readonly AnyCollectionRun[])[];
   readonly #startedAt = new Date();
   readonly #errors = new Map<AnyCollectionRun, unknown>();
@@ -45,10 +44,10 @@ export class TenantRun {
   constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
     this.#options = options;
     this.#outage = new OutageClock(options.settings.maxOutageMs);
-    this.#limit = options.stopAfter && new RunLimit(options.stopAfter, graceOf(sources, names, options));
+    this.limit = options.stopAfter && new RunLimit(options.stopAfter, graceOf(sources, names, options));
     const { signal } = this.#stop;
     const copy = () => this.#copy as OpenTarget;
-    const context = { options, copy, signal, consumer: this.#consumer, limit: this.#limit };
+    const context = { options, copy, signal, consumer: this.#consumer, limit: this.limit };
     this.#levels = inLevels(names, sources).map((level) =>
       level.map((name) => {
         const others = () => this.#evidenceOfOthers(name);
@@ -72,12 +71,15 @@ export class TenantRun {
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener('abort', stop);
-    const timers = this.#pauseInTime();
+    if (this.limit) {
+      this.limit.onTime = () => {
+        for (const run of this.#runs) run.pause.inTime();
+      };
+    }
     try {
-      if (this.#limit === undefined) await this.#runLevels(this.#levels);
+      if (this.limit === undefined) await this.#runLevels(this.#levels);
       else await this.#runRound();
     } finally {
-      for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
     const isFinished = this.#runs.every(
@@ -92,7 +94,7 @@ export class TenantRun {
   }
 
   /** Reports a wait for the database, by the first collection that has not ended, because all that are left wait. */
-  waits(waitMs: number): void {
+  waits(waitMs: number | undefined): void {
     const run = this.#runs.find(({ state }) => state.status === 'stopped') ?? this.#runs.at(-1);
     run?.waits(waitMs);
   }
@@ -107,7 +109,7 @@ export class TenantRun {
       endedAt: new Date(),
       paused,
       // It may end before a wait that would end after the limit of time.
-      exceededLimit: paused && this.#limit ? (exceededLimit(this.#limit.state) ?? 'ms') : undefined,
+      exceededLimit: paused && this.limit ? (exceededLimit(this.limit.state) ?? 'ms') : undefined,
       lastFailure: collections.findLast(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
       resumeAfterMs: Math.max(
         0,
@@ -131,8 +133,9 @@ export class TenantRun {
   #failPaused(): void {
     const ended = this.#runs.flatMap((run) => {
       const { status, lastFailure } = run.report();
-      const hasCommitted = this.#committed.has(run);
-      return status === 'paused' || status === 'not_begun' ? [{ run, lastFailure, hasCommitted }] : [];
+      if (status !== 'paused' && status !== 'not_begun') return [];
+      const isOutage = isOutageError(lastFailure);
+      return [{ run, lastFailure, isOutage, hasCommitted: this.#committed.has(run) }];
     });
     const hasCommitted = this.#committed.size > 0;
     const end = endOfPause(ended, { isDown: this.#outage.isRunning, hasCommitted });
@@ -171,12 +174,12 @@ export class TenantRun {
       {
         // Until the first batch, which no limit prevents, collections are read one at a time, so that none is paused
         // because of one that turns out to be forbidden.
-        most: this.#limit === undefined ? concurrency : 1,
+        most: this.limit === undefined ? concurrency : 1,
         signal: this.#stop.signal,
         changed: () => this.#outage.changed(),
       },
     );
-    this.#limit?.firstBatch.then(() => turns.allow(concurrency));
+    this.limit?.firstBatch.then(() => turns.allow(concurrency));
     const one = async (run: AnyCollectionRun, position: number) => {
       run.outage = this.#outage.view(turns.way(position));
       await turns.begin(position).catch(() => undefined);
@@ -188,7 +191,16 @@ export class TenantRun {
 
   async #runRound(): Promise<void> {
     const { mode } = this.#options;
-    const { left, done } = await this.#consumer.run(() => planRound(this.#levels, mode));
+    const plan = await this.#consumer
+      .run(() => planRound(this.#levels, mode))
+      .catch((error: unknown) => {
+        if (!(error instanceof CallStopped)) throw error;
+        // The first store that was read did not answer.
+        for (const [at, run] of this.#runs.entries())
+          run.end('not_begun', at === 0 ? error.cause : undefined);
+      });
+    if (plan === undefined) return;
+    const { left, done } = plan;
     await this.#runLevels(left);
     // What is left can be forbidden, or fail each time: the others must be read again anyway.
     const isOver = left
@@ -198,18 +210,9 @@ export class TenantRun {
     else for (const run of done.flat()) await run.skip();
   }
 
-  #pauseInTime(): readonly ReturnType<typeof setTimeout>[] {
-    const stops = this.#limit?.stops ?? [];
-    const stop = () => {
-      for (const run of this.#runs) run.pause.inTime();
-    };
-    // A timer may fire a little early.
-    return stops.filter((ms) => ms <= MAX_TIMER_MS).map((ms) => setTimeout(stop, ms + 1));
-  }
-
   async #runOne(run: AnyCollectionRun): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    if (this.#limit?.mayBegin(this.#outage.hasFailed) === false) return run.end('not_begun');
+    if (this.limit?.mayBegin(this.#outage.hasFailed) === false) return run.end('not_begun');
     // A consumer may use this package too, and throw an error of another service.
     let isOfConsumer = false;
     try {
@@ -229,7 +232,7 @@ export class TenantRun {
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
       const write = this.#remember().then(() => (this.#copy as OpenTarget).onBatch(batch));
-      const written = await settled(write, this.#stop.signal);
+      const written = await settled(write);
       await run.commit(batch, written);
       this.#committed.add(run);
     });
@@ -241,7 +244,7 @@ export class TenantRun {
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (signal.aborted) return;
     if (error instanceof CallStopped) {
-      run.end('paused');
+      run.end('paused', error.cause);
       return;
     }
     this.#errors.set(run, error);

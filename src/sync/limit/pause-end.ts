@@ -1,7 +1,9 @@
 /** A collection that the limit has ended, or not let begin. */
 export interface EndedByLimit {
-  /** Why its last request failed. */
+  /** Why its last request failed, or what it waited for. */
   readonly lastFailure: Error | undefined;
+  /** Whether it failed as in an outage of the service. */
+  readonly isOutage: boolean;
   /** Whether a batch of it was committed in this run. */
   readonly hasCommitted: boolean;
 }
@@ -20,7 +22,7 @@ export function endOfPause(
   if (failing.length === 0) return 'pause';
   if (isDown || !hasCommitted) {
     const isAnyWell = ended.some((one) => one.lastFailure === undefined && one.hasCommitted);
-    return isAnyWell ? 'failures' : 'outage';
+    return isAnyWell || !failing.every((one) => one.isOutage) ? 'failures' : 'outage';
   }
   // One that has committed a batch will go on, and so will one that has not begun.
   return ended.every((one) => one.lastFailure !== undefined && !one.hasCommitted) ? 'failures' : 'pause';

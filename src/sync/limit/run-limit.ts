@@ -1,4 +1,6 @@
 import { monotonicMs } from '../../internal/monotonic-clock.ts';
+import { MAX_TIMER_MS } from '../../internal/sleep.ts';
+import { CallStopped } from '../../transport/call-options.ts';
 import type { StopAfter } from './stop-after.ts';
 
 /** How much of the limit of a run is left. */
@@ -47,7 +49,13 @@ export function mustPause(limit: LimitState, { canPause, isFailing, isDown, wait
 /** The limit of one sync, shared by its collections. */
 export class RunLimit {
   readonly #endsAt: number;
-  readonly #graceMs: number;
+  readonly graceMs: number;
+  readonly #timers: readonly ReturnType<typeof setTimeout>[];
+  readonly #over = new AbortController();
+  /** Fires when the time is over. */
+  readonly signal = this.#over.signal;
+  /** Called when something may have to stop because time is over. */
+  onTime: () => void = () => {};
   #left: number;
   #hasBatch = false;
   /** No other collection is read: one was paused at the limit, or the quota of the key comes back after it. */
@@ -61,8 +69,21 @@ export class RunLimit {
     graceMs: number,
   ) {
     this.#endsAt = monotonicMs() + ms;
-    this.#graceMs = graceMs;
+    this.graceMs = graceMs;
     this.#left = requests;
+    const later = (at: number, work: () => void) =>
+      // A timer may fire a little early.
+      at > MAX_TIMER_MS ? [] : [setTimeout(work, at + 1)];
+    const over = () => {
+      this.#over.abort(new CallStopped('stopAfter'));
+      this.onTime();
+    };
+    this.#timers = [...later(ms, over), ...later(ms + graceMs, () => this.onTime())];
+  }
+
+  /** The run has ended. */
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   get state(): LimitState {
@@ -70,14 +91,8 @@ export class RunLimit {
       leftMs: this.#endsAt - monotonicMs(),
       left: this.#left,
       hasBatch: this.#hasBatch,
-      graceMs: this.#graceMs,
+      graceMs: this.graceMs,
     };
-  }
-
-  /** When something may have to stop because time is over, in ms from now. */
-  get stops(): readonly number[] {
-    const { leftMs, graceMs } = this.state;
-    return [leftMs, leftMs + graceMs];
   }
 
   /** Whether another collection may be read: before the first batch one alone is read beyond the limit. */

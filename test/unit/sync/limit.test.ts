@@ -27,10 +27,11 @@ test.each<[string, boolean, Partial<LimitState>, Partial<LimitedRun>]>([
   expect(mustPause({ ...left, ...limit }, { ...reading, ...run })).toBe(isPaused);
 });
 
-const well: EndedByLimit = { lastFailure: undefined, hasCommitted: true };
-const failing: EndedByLimit = { ...well, lastFailure: new Error('503') };
+const well: EndedByLimit = { lastFailure: undefined, isOutage: false, hasCommitted: true };
+const failing: EndedByLimit = { ...well, lastFailure: new Error('503'), isOutage: true };
 const stuck: EndedByLimit = { ...failing, hasCommitted: false };
 const notBegun: EndedByLimit = { ...well, hasCommitted: false };
+const waiting: EndedByLimit = { ...stuck, isOutage: false };
 const UP = { isDown: false, hasCommitted: true };
 const DOWN = { isDown: true, hasCommitted: true };
 const NOTHING = { isDown: false, hasCommitted: false };
@@ -46,6 +47,8 @@ test.each<[string, string, EndedByLimit[], { isDown: boolean; hasCommitted: bool
   ['the service is down', 'outage', [failing, notBegun], DOWN],
   ['the service is down, but for one', 'failures', [failing, well], DOWN],
   ['nothing was read', 'outage', [stuck, notBegun], NOTHING],
+  ['nothing was read, because a store did not answer', 'failures', [waiting, notBegun], NOTHING],
+  ['a store did not answer in the end', 'pause', [{ ...waiting, hasCommitted: true }], UP],
 ])('at the limit %s: %s', (_, end, ended, rest) => {
   expect(endOfPause(ended, rest)).toBe(end);
 });
