@@ -100,6 +100,19 @@ describe('a stored state is rejected', () => {
   });
 });
 
+test('a full run with other parameters of the lists begins again: it resumes nothing that was read by the old ones', async () => {
+  const books = withAccounts(90);
+  await leaveAtBatch(8, listing(books, { parameters: { status: 'open' } }), { mode: 'full' });
+  expect(stateIn(books.states)).toMatchObject({ run: { token: expect.any(String) } });
+  for (const parameters of [{ status: 'all' }, {}]) {
+    const changed = listing(books, { parameters });
+    expect(await caught(readAccounts(changed))).toMatchObject({ code: 'checkpoint' });
+    expect(await readAccounts(changed, { mode: 'full' })).toMatchObject({ resumed: false, records: 90 });
+    // Those that changed since then.
+    expect(await readAccounts(changed)).toMatchObject({ mode: 'incremental', records: 0 });
+  }
+});
+
 describe('a store fails the run with a CheckpointError', () => {
   const down = () => {
     throw new Error('down');
