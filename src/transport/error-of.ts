@@ -120,6 +120,8 @@ function connectionAdvice(
     return 'Nothing was sent: add the service to connect-src of the page.';
   if (reason === 'no permission' || reason === 'ERR_ACCESS_DENIED')
     return 'Nothing was sent: let the process use this address, for example with --allow-net.';
+  if (reason === 'no fetch')
+    return 'Nothing was sent: this environment has no Fetch API. In tests take one that has, such as node or jest-fixed-jsdom, or pass fetch.';
   if (reason === 'bad arguments')
     return 'Nothing was sent: fetch rejected its arguments. Under jsdom, take fetch and AbortSignal of one implementation, as jest-fixed-jsdom does.';
   if (fault === 'blocked') return 'Nothing was sent: check the scheme, port and certificate of baseUrl.';

@@ -8,7 +8,7 @@ const UNSENT =
   /^(?:ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_MODULE_NOT_FOUND|not connected|not loaded)$/;
 /** Certificates, TLS versions, and what the runtime or fetch itself rejects. */
 const BLOCKED =
-  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|ERR_ACCESS_DENIED|\w*_CERTIFICATE\w*|bad port|unknown scheme|too many subrequests|content security policy|no permission|bad arguments)$/;
+  /^(?:ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|SELF_SIGNED_\w+|DEPTH_ZERO_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH|ERR_INVALID_URL|ERR_ACCESS_DENIED|\w*_CERTIFICATE\w*|bad port|unknown scheme|too many subrequests|content security policy|no permission|bad arguments|no fetch)$/;
 /** A TLS connection that broke while it was in use, as one whose records arrive damaged. */
 const BROKEN_TLS = /BAD_RECORD_MAC|DECRYPT|UNEXPECTED_EOF|SHUTDOWN/;
 /** The headers of a response are larger than the runtime reads. */
@@ -37,6 +37,10 @@ const TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
   [/Too many subrequests/i, 'too many subrequests'],
   [/Content Security Policy/i, 'content security policy'],
   [/^Requires \w+ access to/, 'no permission'],
+  [
+    /^(?:fetch|Request|Response|Headers|ReadableStream|Text(?:En|De)coder|AbortController) is not (?:defined|a function|a constructor)/,
+    'no fetch',
+  ],
   // undici, Chromium, Firefox and Node of the arguments of fetch, such as a signal of another implementation.
   [
     /^RequestInit: |^Request constructor: |^Failed to (?:construct 'Request'|execute 'fetch')|'signal' member of RequestInit|to be an instance of AbortSignal|member signal is not of type/,

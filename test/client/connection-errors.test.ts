@@ -128,6 +128,9 @@ test.each([
     'blocked',
   ],
   [wrapped(new TypeError('Request constructor: invalid method')), 'bad arguments', 'blocked'],
+  [new ReferenceError('TextEncoder is not defined'), 'no fetch', 'blocked'],
+  [new TypeError('fetch is not a function'), 'no fetch', 'blocked'],
+  [new ReferenceError('ship is not defined'), undefined, 'lost'],
   [
     new TypeError('Failed to fetch. Violates the Content Security Policy'),
     'content security policy',
@@ -142,6 +145,7 @@ test.each([
   ['Refused by the Content Security Policy', 'add the service to connect-src of the page'],
   ['A server with the specified hostname could not be found.', 'check the host name in baseUrl and the DNS'],
   ['Could not connect to the server.', 'check baseUrl and the network'],
+  ['Request is not defined', 'this environment has no Fetch API'],
   ['RequestInit: Expected signal', 'fetch rejected its arguments. Under jsdom'],
 ])('after "%s" nothing was sent, and the message says what to do: %s', async (text, advice) => {
   const { message } = (await failureOf(new TypeError(text))) as Error;
