@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import ts from 'typescript';
+import { windowPlugin } from './src/testing/window/build.ts';
 
 /** Every way into the package; `exports` in package.json names the same, and a test holds both equal. */
 const main = { index: 'src/index.ts' };
@@ -41,6 +42,7 @@ const commonJsBeside: NonNullable<Options['esbuildPlugins']>[number] = {
           platform: 'node',
           // `import()` becomes a `require` that runs when reached: Jest runs CommonJS without a loader for modules.
           supported: { 'dynamic-import': false },
+          define: { 'import.meta.url': '__filename' },
           minifyWhitespace: true,
           minifySyntax: true,
           lineLimit: LINE_LENGTH,
@@ -146,6 +148,18 @@ const commonJsLibraries: Options = {
   },
 };
 
+/** The page of a sandbox that listens with `control`: no code of the package imports it. */
+const windowScript: Options = {
+  ...libraries,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  entry: { window: 'src/testing/window/main.tsx' },
+  noExternal: [/./],
+  keepNames: false,
+  esbuildPlugins: [windowPlugin],
+};
+
 /**
  * The declarations, for modules and for CommonJS. A module that took its types from those of CommonJS would see the types
  * of its libraries as CommonJS too, which differ from those that the module itself imports.
@@ -195,6 +209,7 @@ export default defineConfig(({ dts, outDir = 'dist' }) => {
   const bundling = [
     withLicenses(commonJsLibraries, outDir, 'third-party-licenses.txt'),
     withLicenses(commandLibraries, outDir, 'cli-third-party-licenses.txt'),
+    withLicenses(windowScript, outDir, 'window-third-party-licenses.txt'),
   ];
   // `tsup --no-dts` is the quick build: what runs, without its types.
   const builds = [esm, otherEsm, ...bundling, ...(dts === false ? [] : [types])];

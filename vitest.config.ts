@@ -5,6 +5,7 @@ import tsconfig from './tsconfig.json' with { type: 'json' };
 
 const INSTALLED = 'test/package/installed/**/*.test.ts';
 const RUNTIMES = 'test/package/runtimes/*.test.ts';
+const BROWSER = 'test/browser/*.test.ts';
 /** Two versions of msw cannot share a process. */
 const MSW = 'test/sandbox/msw-*.test.ts';
 
@@ -99,8 +100,9 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
-      // Its libraries are installed by `npm run test:runtimes`.
+      // Their libraries are installed by `npm run test:runtimes` and `npm run test:browser`.
       { extends: true, test: { name: 'runtimes', include: [RUNTIMES] } },
+      { extends: true, test: { name: 'browser', include: [BROWSER] } },
     ],
     coverage: {
       provider: 'v8',

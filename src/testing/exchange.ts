@@ -13,6 +13,8 @@ import { wait } from './wait.ts';
 export interface Core {
   /** Another one after `reset`: a request that is running ends in the service that it reached. */
   readonly state: ServiceState;
+  /** As they were given when it was created, or with the last reset: `state` may have other quotas. */
+  readonly options: ResolvedSandboxOptions;
   readonly faults: FaultRules;
   readonly requests: Recent<LoggedRequest>;
   readonly observers: Set<RequestObserver>;

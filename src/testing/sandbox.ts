@@ -148,6 +148,9 @@ function createCore(options: SandboxOptions): Core {
     get state() {
       return state;
     },
+    get options() {
+      return current;
+    },
     faults,
     requests,
     observers,

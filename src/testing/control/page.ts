@@ -48,14 +48,15 @@ export function script(): ControlResponse {
   return { status: 200, headers, body: readScript() };
 }
 
+const SCRIPT = 'window.js';
+
 function readScript(): Uint8Array {
-  const folder = new URL('.', import.meta.url);
+  // Beside this module, whose address is a URL; in CommonJS the build puts a path there.
+  const path = import.meta.url.replace(/[^/\\]*$/, SCRIPT);
   try {
-    return nodeFs().readFileSync(new URL(SCRIPT_FILE, folder));
+    return nodeFs().readFileSync(path.startsWith('file:') ? new URL(path) : path);
   } catch {
-    const detail = `The window is not beside this code, in ${SCRIPT_FILE}: it was bundled, or not built. The rest of the control works.`;
+    const detail = `The window is a file of the package, ${SCRIPT}, which is not beside this code: it was bundled, or not built. The rest of the control works.`;
     throw new ProblemError('not_found', detail);
   }
 }
-
-const SCRIPT_FILE = 'window.js';

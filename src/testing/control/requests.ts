@@ -41,8 +41,13 @@ export function followRequests(call: ControlCall): ControlResponse {
   return { status: 200, headers, body: undefined, follow: { after, bodies } };
 }
 
+const journalQuery = {
+  /** Only so many of the last changes. */
+  limit: option(is.integerFrom(1), 10_000),
+};
+
 /** `GET /journal`: the last changes of records, oldest first. */
 export function listJournal(call: ControlCall): ControlResponse {
-  queryOf({}, call);
-  return json({ changes: call.core.state.journal.list() });
+  const { limit } = queryOf(journalQuery, call);
+  return json({ changes: call.core.state.journal.list().slice(-limit) });
 }

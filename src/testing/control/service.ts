@@ -25,6 +25,7 @@ export function showState({ core, log }: ControlCall): ControlResponse {
     ),
     records: { main: counts(state.companies.main), other: counts(state.companies.other) },
     faults: ruleList(core.faults),
+    quota: { limits: state.options.rateLimit, isChanged: state.options.rateLimit !== core.options.rateLimit },
     options: Object.fromEntries(
       Object.entries(state.options).map(([name, value]) => [name, shownOption(name, value)]),
     ),

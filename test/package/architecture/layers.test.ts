@@ -24,6 +24,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['internal'],
   ],
   testing: [
+    // A page, which a listening sandbox serves: it shares no code with what it shows.
+    ['window'],
     ['index.ts', 'msw.ts'],
     ['connector', 'faulty-fetch.ts'],
     ['sandbox.ts'],

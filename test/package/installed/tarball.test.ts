@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { expect, inject, test } from 'vitest';
 import lockfile from '../../../package-lock.json' with { type: 'json' };
 
@@ -14,7 +16,7 @@ test('the tarball has the build, the documentation and the quickstart, nothing e
   const kinds = [
     /^(?:CHANGELOG\.md|LICENSE|README\.md|llms\.txt|package\.json)$/,
     /^dist\/[\w/-]+(?:\.d)?\.(?:js|cjs|ts|cts)$/,
-    /^dist\/(?:cli-)?third-party-licenses\.txt$/,
+    /^dist\/(?:(?:cli|window)-)?third-party-licenses\.txt$/,
     /^src\/guides\/[\w-]+\.md$/,
     /^src\/guides\/pictures\/\w+\.svg$/,
     /^examples\/(?:README\.md|quickstart\.ts)$/,
@@ -37,6 +39,26 @@ test('the tarball has the licenses of the code that it bundles', () => {
     );
   expect(licensed('third-party-licenses.txt')).toEqual(['is-network-error', 'ky', 'p-retry']);
   expect(licensed('cli-third-party-licenses.txt')).toEqual(['commander', 'csv-parse']);
+  const ofWindow = ['@preact/signals', '@preact/signals-core', 'preact'];
+  expect(licensed('window-third-party-licenses.txt')).toEqual(ofWindow);
+});
+
+test('the window has at most 60 kB after gzip, names no other host, and is in no bundle of the sandbox', async () => {
+  const script = read('dist/window.js');
+  expect(gzipSync(script, { level: 9 }).length).toBeLessThanOrEqual(60_000);
+  const hosts = [...script.matchAll(/\bhttps?:\/\/([^/\s"'`]+)/g)].map(([, host]) => host);
+  expect(hosts.filter((host) => host !== 'www.w3.org')).toEqual([]);
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from 'accounting-data-sdk/testing'", resolveDir: project },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+    logLevel: 'silent',
+  });
+  const [bundled] = outputFiles;
+  expect(bundled?.text).toContain('/_sandbox');
+  expect(bundled?.text).not.toMatch(/adoptedStyleSheets|preact/);
 });
 
 test('the package installs at most six packages beside itself, none with an install script', () => {

@@ -1,0 +1,389 @@
+import { createRequire } from 'node:module';
+import { createClient, type Product, push, sync } from 'accounting-data-sdk';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { open } from './support/browser.ts';
+import { type Started, startSandbox } from './support/sandbox.ts';
+
+const clientOf = ({ baseUrl, apiKey }: Started) =>
+  createClient({ baseUrl, apiKey, retry: { baseDelayMs: 20 } });
+
+/** A browser reports each error response. */
+const isRejection = (message: string) => message.includes('status of 422');
+
+const rows = (page: Page) => page.locator('.request-table tbody tr:not(.gap)');
+
+/** How many pixels of the timeline have a colour of the style sheet. */
+async function pixelsOf(page: Page, name: string): Promise<number> {
+  return await page.evaluate((variable) => {
+    const canvas = document.querySelector('canvas') as HTMLCanvasElement;
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    const probe = document.createElement('i');
+    probe.style.color = `var(--${variable})`;
+    document.body.append(probe);
+    const [red, green, blue] = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
+    probe.remove();
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4)
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) count += 1;
+    return count;
+  }, name);
+}
+
+test('each request of a connector is in the timeline and the table with its status', async () => {
+  const started = await startSandbox('--records', '200');
+  const client = clientOf(started);
+  const { page } = await open(started.window);
+  // Nothing has happened, and the page says what to do first.
+  await page.getByRole('heading', { name: 'Point your connector at this sandbox' }).waitFor();
+  const [lines = ''] = await page.locator('.code pre').allTextContents();
+  expect(lines).toBe(`ACCOUNTING_BASE_URL=${started.baseUrl}\nACCOUNTING_API_KEY=${started.apiKey}`);
+
+  await client.accounts.list().toArray({ limit: Infinity });
+  await expect(client.products.get('9999')).rejects.toThrow('404');
+  const wrong = createClient({ baseUrl: started.baseUrl, apiKey: 'wrong' });
+  await expect(wrong.boms.get('1')).rejects.toThrow('401');
+  await expect.poll(() => rows(page).count()).toBeGreaterThan(2);
+  const texts = await rows(page).allInnerTexts();
+  expect(texts[0]).toMatch(/GET\s+\/boms\/1\s+401[\s\S]*none/);
+  expect(texts[1]).toMatch(/GET\s+\/products\/9999\s+404[\s\S]*full/);
+  expect(texts.at(-1)).toMatch(/1\s+[\d:.]+\s+GET\s+\/accounts\S*\s+200\s+[\d.]+ ms\s+\d+\s+full/);
+  const label = await page.getByRole('img', { name: 'Timeline' }).getAttribute('aria-label');
+  expect(label).toBe(`Timeline of requests: ${texts.length - 1} of key full, 1 of key no valid key`);
+  await expect.poll(() => pixelsOf(page, 'success')).toBeGreaterThan(50);
+  expect(await pixelsOf(page, 'rejected')).toBeGreaterThan(20);
+
+  // Filters by status and text, and the details with what is copied.
+  await page.getByRole('button', { name: /^404/ }).click();
+  expect(await rows(page).count()).toBe(1);
+  await page.getByRole('button', { name: /^all/ }).click();
+  await page.getByLabel('Filter requests').fill('boms none');
+  expect(await rows(page).count()).toBe(1);
+  await page.getByLabel('Filter requests').fill('9999');
+  await rows(page).first().click();
+  await page.getByRole('heading', { name: 'Request' }).first().waitFor();
+  expect(await page.locator('.json').innerText()).toContain('"not_found"');
+  const [address, key] = (await copied(page, 'Copy as curl')).split(' \\\n  ');
+  expect([address, key]).toEqual([
+    `curl ${started.baseUrl}/api/public/v1/products/9999`,
+    `-H 'X-AUTH-TOKEN: ${started.apiKey}'`,
+  ]);
+  expect(await copied(page, 'Copy as test')).toBe("await client.products.get('9999');");
+});
+
+/** What a button puts into the clipboard. */
+async function copied(page: Page, button: string): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(() => navigator.clipboard.writeText(''));
+  await page.getByRole('button', { name: button }).click();
+  const read = () => page.evaluate(() => navigator.clipboard.readText());
+  await expect.poll(read).not.toBe('');
+  return await read();
+}
+
+test('a fault that is added with a click is met by the next request, whose retry is joined to it', async () => {
+  const started = await startSandbox('--records', '0');
+  const { page } = await open(`${started.window}#faults`);
+  await page.getByRole('button', { name: 'Responses lost' }).click();
+  await page.getByRole('heading', { name: '1 active fault' }).waitFor();
+
+  const rowsToPush = [{ productNumber: 'DESK-160', name: 'Desk', salePrice: '129.00' }];
+  const store = new Map<string, string>();
+  const report = await push(clientOf(started).products, {
+    tenant: 'shop',
+    key: 'productNumber',
+    rows: rowsToPush,
+    store: {
+      get: async (key: string) => store.get(key),
+      set: async (key: string, value: string) => void store.set(key, value),
+      delete: async (key: string) => void store.delete(key),
+    },
+  });
+  expect(report.counts.created).toBe(1);
+  await page.getByRole('heading', { name: 'No active fault' }).waitFor();
+  expect(await page.locator('.fault-row').innerText()).toContain('1\nmet');
+
+  await page.getByRole('link', { name: 'Requests' }).click();
+  const lost = rows(page).filter({ hasText: 'no response' });
+  expect(await lost.innerText()).toMatch(/POST\s+\/products\s+201, no response[\s\S]*lost-response/);
+  await expect.poll(() => pixelsOf(page, 'accent')).toBeGreaterThan(20);
+  await lost.click();
+  await page.locator('.attempts').getByText('Sent again as').waitFor();
+  expect(await copied(page, 'Copy as test')).toMatch(
+    /^sandbox\.faults\.add\(\{ kind: 'lost-response', committed: true \}, \{ method: 'POST', times: 1 \}\);\nawait client\.products\.create\(\{.*'Desk'/,
+  );
+  await page.getByRole('link', { name: 'Records' }).click();
+  await page.getByText('by key full').first().waitFor();
+  await expect.poll(() => page.locator('.record-table tbody tr').count()).toBe(1);
+});
+
+test('a fault of every kind is built by the form, switched off and on, and shown as code', async () => {
+  const started = await startSandbox('--records', '20');
+  const client = clientOf(started);
+  const { page } = await open(`${started.window}#faults`, { allows: isRejection });
+  await page.getByLabel('status', { exact: true }).or(page.getByLabel('committed')).first().waitFor();
+  const kinds = await page.getByLabel('What happens').locator('option').allTextContents();
+  expect(kinds.length).toBeGreaterThan(7);
+  await page.getByLabel('What happens').selectOption('status');
+  await page.getByLabel('status', { exact: true }).fill('404');
+  await page.getByLabel('method').selectOption('GET');
+  await page.getByLabel('collection').selectOption('accounts');
+  await page.getByLabel('times').fill('5');
+  const [typescript, http] = await page.locator('.rule-code pre').allTextContents();
+  expect(typescript).toBe(
+    "sandbox.faults.add({ kind: 'status', status: 404 }, { method: 'GET', collection: 'accounts', times: 5 });",
+  );
+  expect(http).toContain(`${started.baseUrl}/_sandbox/faults`);
+  await page.getByRole('button', { name: 'Add the fault' }).click();
+  await page.getByRole('heading', { name: '1 active fault' }).waitFor();
+  expect(await client.accounts.find('1')).toBeUndefined();
+  await page.getByRole('switch').click();
+  await page.getByRole('heading', { name: 'No active fault' }).waitFor();
+  expect(await client.accounts.find('1')).toMatchObject({ id: '1' });
+  await page.getByRole('switch').click();
+  await page.getByRole('heading', { name: '1 active fault' }).waitFor();
+  expect(await client.accounts.find('1')).toBeUndefined();
+
+  // What the sandbox rejects is said, and the page goes on.
+  await page.getByLabel('times', { exact: true }).fill('none');
+  await page.getByRole('button', { name: 'Add the fault' }).click();
+  await page.getByText('times must be').waitFor();
+  await page.getByRole('button', { name: 'End all' }).click();
+  await page.getByRole('heading', { name: 'No active fault' }).waitFor();
+  await page.getByRole('button', { name: 'Quota of 10' }).click();
+  await page.getByText('limit 10').waitFor();
+  await page.getByRole('switch', { name: 'quota' }).click();
+  await page.getByText('limit 10').waitFor({ state: 'detached' });
+});
+
+test('a record that is changed, added or deleted in the page is in the next sync', async () => {
+  const started = await startSandbox('--records', '400');
+  const client = clientOf(started);
+  const stored = new Map<string, string>();
+  const seen = new Map<string, Product>();
+  const read = async (mode: 'incremental' | 'full') => {
+    seen.clear();
+    const deleted: string[] = [];
+    const report = await sync(client, {
+      tenant: 'acme',
+      collections: ['products'],
+      mode,
+      store: {
+        get: async (key: string) => stored.get(key),
+        set: async (key: string, value: string) => void stored.set(key, value),
+        delete: async (key: string) => void stored.delete(key),
+      },
+      onBatch: async ({ records }) => {
+        for (const record of records) seen.set(record.id, record);
+      },
+      ...(mode === 'full' && {
+        localIds: () => ['1', '2', '3'],
+        onDelete: (ids: readonly string[]) => void deleted.push(...ids),
+      }),
+    });
+    return { report, deleted };
+  };
+  await read('incremental');
+  const { page } = await open(`${started.window}#records/products/2`, { allows: isRejection });
+  const editor = page.getByLabel('Record as JSON');
+  await expect.poll(() => editor.inputValue()).toContain('"id": "2"');
+  await editor.fill(
+    (await editor.inputValue()).replace(/"name": "[^"]*"/, '"name": "Changed in the window"'),
+  );
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Changed name.').waitFor();
+  await page.getByRole('link', { name: 'Add a record' }).click();
+  await editor.fill('{"name":"New","salePrice":5}');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  // An amount is a string.
+  await page.getByText('salePrice is money').waitFor();
+  await editor.fill('{"name":"New","salePrice":"5"}');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('The record was added.').waitFor();
+  await page.getByText('this window').first().waitFor();
+
+  await read('incremental');
+  expect(
+    [...seen.values()].filter(({ name }) => name === 'New' || name === 'Changed in the window'),
+  ).toHaveLength(2);
+  await page.goto(`${started.window}#records/products/3`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('products 3 was deleted.').waitFor();
+  const lastChange = page.locator('.changes header');
+  await expect.poll(() => lastChange.innerText()).toMatch(/deleted\s+products 3\s+by this window/);
+  expect((await read('full')).deleted).toEqual(['3']);
+});
+
+test('the clock, keys and a reset', async () => {
+  const started = await startSandbox('--records', '50');
+  const client = clientOf(started);
+  const { page } = await open(`${started.window}#service`);
+  const clock = async () =>
+    Date.parse((await page.locator('.clock').innerText()).replace(' UTC', 'Z').replace(' ', 'T'));
+  const before = await clock();
+  await page.getByRole('button', { name: '+1 h' }).click();
+  await expect.poll(clock).toBeGreaterThan(before + 3_500_000);
+  const product = await client.products.update('1', { name: 'Later' });
+  expect(Date.parse(String(product.updatedAt))).toBeGreaterThan(Date.now() + 3_500_000);
+  await page.getByRole('button', { name: 'Revoke full' }).click();
+  await page.getByText('revoked: 401').nth(1).waitFor();
+  await expect(client.products.get('1')).rejects.toThrow('401');
+  await page.getByRole('button', { name: 'Reset …' }).click();
+  await page.getByRole('button', { name: 'Reset everything' }).click();
+  await expect.poll(clock).toBeLessThan(before + 600_000);
+  expect((await client.products.get('1')).name).not.toBe('Later');
+  await page.getByText(/options with the default/).click();
+  expect(await page.locator('.option-list').last().innerText()).toMatch(/pageSize\s+30/);
+});
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+test.each([
+  ['light', 1440],
+  ['dark', 1440],
+  ['light', 390],
+  ['dark', 390],
+] as const)(
+  'the pages have no fault of accessibility or layout, %s, at %i px',
+  async (colorScheme, width) => {
+    const started = await startSandbox('--records', '300', '--options', '{"rateLimit":{"limit":100}}');
+    const client = clientOf(started);
+    const { page } = await open(started.window, { colorScheme, width });
+    const check = async () => {
+      // The policy of the page allows no other script: this one is not part of the page.
+      await page.evaluate(`(() => { ${await script()} })()`);
+      const faults = await page.evaluate(async () => {
+        const { violations } = await (
+          globalThis as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+          }
+        ).axe.run();
+        const { scrollWidth, clientWidth } = document.querySelector('main') as HTMLElement;
+        return [
+          ...violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`,
+          ),
+          ...(scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} of ${clientWidth}`] : []),
+        ];
+      });
+      expect([page.url(), faults]).toEqual([page.url(), []]);
+    };
+    await check();
+    await client.accounts.list().toArray({ limit: Infinity });
+    await client.products.update('1', { name: 'x' });
+    await client.boms.find('999');
+    for (const address of [
+      '#requests',
+      '#requests/1',
+      '#records/products',
+      '#records/products/1',
+      '#faults',
+      '#service',
+    ]) {
+      await page.goto(`${started.window}${address}`);
+      if (address === '#faults') await page.getByRole('button', { name: 'Slow' }).click();
+      if (address === '#service') await page.locator('.options details summary').click();
+      await page.waitForTimeout(400);
+      await check();
+    }
+  },
+);
+
+let axeScript: string | undefined;
+async function script(): Promise<string> {
+  axeScript ??= await (await import('node:fs/promises')).readFile(axe, 'utf8');
+  return axeScript;
+}
+
+test('works by keyboard alone', async () => {
+  const started = await startSandbox('--records', '100');
+  await clientOf(started).accounts.list().toArray({ limit: Infinity });
+  const { page } = await open(started.window);
+  await rows(page).first().waitFor();
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      return element.getAttribute('aria-label') ?? element.innerText;
+    });
+  const reached = new Set<string>();
+  for (let step = 0; step < 25; step += 1) {
+    await page.keyboard.press('Tab');
+    reached.add(await focused());
+  }
+  for (const name of [
+    'Copy',
+    'Records',
+    'Faults',
+    'Pause',
+    'Zoom in',
+    'Fit',
+    'Filter requests',
+    'List of requests',
+  ])
+    expect([...reached].map((text) => text.split('\n')[0])).toContain(name);
+  await page.locator('.request-table').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('heading', { name: /^Request \d/ }).waitFor();
+  await page.locator('canvas').focus();
+  await page.keyboard.press('f');
+  await page.getByRole('button', { name: 'Follow' }).waitFor();
+  await page.keyboard.press('f');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+});
+
+test('finds a sandbox again that was stopped and started', async () => {
+  const started = await startSandbox('--records', '100');
+  const { port } = new URL(started.baseUrl);
+  await clientOf(started).accounts.list().first();
+  const { page } = await open(started.window, {
+    allows: (text) => /ERR_CONNECTION|Failed to load/.test(text),
+  });
+  await rows(page).first().waitFor();
+  await started.stop();
+  await page.getByText('Not reachable').waitFor();
+  const again = await startSandbox('--records', '100', '--port', port);
+  await page.getByText('Live').waitFor();
+  // Its log begins again.
+  await page.getByRole('heading', { name: 'Point your connector' }).waitFor();
+  await clientOf(again).boms.list().first();
+  await expect.poll(() => rows(page).count()).toBe(1);
+});
+
+test('ten thousand requests are moved and zoomed at 30 frames a second', async () => {
+  const started = await startSandbox('--records', '100', '--quiet', '--options', '{"rateLimit":false}');
+  const url = `${started.baseUrl}/api/public/v1/accounts/1`;
+  const send = async () => {
+    for (let sent = 0; sent < 1_000; sent += 1)
+      await (await fetch(url, { headers: { 'X-AUTH-TOKEN': started.apiKey } })).arrayBuffer();
+  };
+  await Promise.all(Array.from({ length: 10 }, send));
+  const { page } = await open(started.window);
+  await page.getByText('10,000 of 10,000').waitFor();
+  const canvas = page.locator('canvas');
+  await page.getByRole('button', { name: 'Fit' }).click();
+  await canvas.hover();
+  const frames = page.evaluate(
+    () =>
+      new Promise<number[]>((resolve) => {
+        const times: number[] = [];
+        let last = performance.now();
+        const next = (now: number) => {
+          times.push(now - last);
+          last = now;
+          if (times.length < 90) requestAnimationFrame(next);
+          else resolve(times);
+        };
+        requestAnimationFrame(next);
+      }),
+  );
+  const keys = ['+', 'ArrowRight', '+', 'ArrowLeft', '-', '-', '0'];
+  await canvas.focus();
+  for (let step = 0; step < 42; step += 1) await page.keyboard.press(keys[step % keys.length] ?? '');
+  const times = (await frames).toSorted((one, other) => one - other);
+  const median = times[times.length >> 1] ?? Infinity;
+  console.log(
+    `A frame takes ${median.toFixed(1)} ms; nine of ten at most ${times[Math.floor(times.length * 0.9)]?.toFixed(1)} ms.`,
+  );
+  expect(median).toBeLessThan(1000 / 30);
+});

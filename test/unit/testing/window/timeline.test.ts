@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Entry,
+  outcomeOf,
+  outcomeText,
+  waitAfter,
+} from '../../../../src/testing/window/timeline/entry.ts';
+import { TimelineModel } from '../../../../src/testing/window/timeline/model.ts';
+import { following, ticks, towards, zoomed } from '../../../../src/testing/window/timeline/view.ts';
+
+const whole = (headers = {}) => ({ sent: 'whole', headers, bodyBytes: 0 }) as const;
+
+function entry(
+  number: number,
+  startedAt: number,
+  durationMs: number | null,
+  more: Partial<Entry> = {},
+): Entry {
+  return {
+    number,
+    startedAt,
+    durationMs,
+    method: 'GET',
+    url: '/',
+    path: '/',
+    key: 'full',
+    idempotencyKey: null,
+    status: 200,
+    error: null,
+    records: null,
+    fault: null,
+    bodyBytes: 0,
+    quota: null,
+    response: durationMs === null ? null : whole(),
+    ...more,
+  };
+}
+
+function modelOf(...entries: Entry[]) {
+  const model = new TimelineModel();
+  for (const one of entries) model.put(one);
+  return model;
+}
+
+const rowsOf = (model: TimelineModel) =>
+  model.lanes.map(({ name, bars }) => [name, bars.map(({ row }) => row).join(' ')]);
+
+describe('the model', () => {
+  test('has a lane for each key, and a row for each simultaneous request', () => {
+    const model = modelOf(
+      entry(1, 100, 50),
+      entry(2, 110, 10),
+      entry(3, 130, 10, { key: null }),
+      entry(4, 140, 5),
+      entry(5, 160, 5),
+    );
+    expect(rowsOf(model)).toEqual([
+      ['full', '0 1 1 0'],
+      ['no valid key', '0'],
+    ]);
+  });
+
+  test('frees the row of a request when it ends, and keeps what it knows of one that has ended', () => {
+    const model = modelOf(entry(1, 100, null), entry(2, 110, 5));
+    expect(model.isRunning).toBe(true);
+    model.put(entry(1, 100, 20));
+    model.put(entry(1, 100, null));
+    model.put(entry(3, 130, 5));
+    expect([rowsOf(model), model.isRunning]).toEqual([[['full', '0 1 0']], false]);
+  });
+
+  test('joins the attempts under one idempotency key', () => {
+    const create = { method: 'POST', idempotencyKey: 'k' };
+    const model = modelOf(
+      entry(1, 1, 1, create),
+      entry(2, 5, 1, { ...create, idempotencyKey: 'l' }),
+      entry(3, 9, 1, create),
+    );
+    expect([...model.retries].map((bars) => bars.map((bar) => bar.entry.number))).toEqual([[1, 3]]);
+  });
+
+  test('has the requests that belong together: a wait after a 429 does not part them', () => {
+    const limited = { status: 429, response: whole({ 'Retry-After': '30' }) };
+    const model = modelOf(entry(1, 1_000, 10), entry(2, 20_000, 10, limited), entry(3, 49_000, 10));
+    expect(model.lastGroup).toEqual({ start: 20_000, end: 50_010 });
+    expect(model.extent).toEqual({ start: 1_000, end: 50_010 });
+  });
+});
+
+test.each<[more: Partial<Entry>, outcome: string, text: string]>([
+  [{}, 'success', '200'],
+  [{ status: 302 }, 'redirect', '302'],
+  [{ status: 404 }, 'rejected', '404'],
+  [{ status: 503 }, 'failed', '503'],
+  [{ response: { ...whole(), sent: 'nothing' } }, 'lost', '200, no response'],
+  [{ response: { ...whole(), sent: 'partly' } }, 'lost', '200, cut off'],
+  [{ status: null, response: { ...whole(), sent: 'nothing' } }, 'lost', 'no response'],
+  [{ response: null }, 'lost', '200, client left'],
+  [{ response: null, durationMs: null, status: null }, 'running', 'running'],
+])('a request %j is shown as %s: %s', (more, outcome, text) => {
+  const shown = entry(1, 0, 5, more);
+  expect([outcomeOf(shown), outcomeText(shown)]).toEqual([outcome, text]);
+});
+
+test.each([
+  [{ 'retry-after': '2' }, 2_000],
+  [{ 'Retry-After': 'Sat, 31 Jan 2026 12:00:05 GMT', Date: 'Sat, 31 Jan 2026 12:00:00 GMT' }, 5_000],
+  [{ 'Retry-After': 'soon' }, 0],
+  [{}, 0],
+])('a 429 with %j asks for a wait of %i ms', (headers, ms) => {
+  expect(waitAfter(entry(1, 0, 1, { status: 429, response: whole(headers) }))).toBe(ms);
+});
+
+describe('the view', () => {
+  test('zooms around a time, within bounds', () => {
+    expect(zoomed({ start: 0, end: 1000 }, 0.5, 250)).toEqual({ start: 125, end: 625 });
+    const narrow = zoomed({ start: 0, end: 30 }, 0.01, 15);
+    expect(narrow.end - narrow.start).toBe(20);
+  });
+
+  test('follows what runs to now, and shows the whole of what has ended', () => {
+    const group = { start: 1_000, end: 2_000 };
+    expect(following(group, 2_500, true).end).toBeGreaterThan(2_500);
+    expect(following(group, 60_000, false)).toEqual({ start: 970, end: 2_080 });
+    const long = following({ start: 0, end: 90_000 }, 90_000, true);
+    expect(long.start).toBeGreaterThan(55_000);
+  });
+
+  test('moves to another view in steps, and arrives', () => {
+    let view = { start: 0, end: 100 };
+    const target = { start: 1_000, end: 2_000 };
+    for (let step = 0; step < 60; step += 1) view = towards(view, target, 0.25);
+    expect(view).toBe(target);
+  });
+
+  test.each([20, 999, 5_500, 61_000, 7_200_000, 80_000_000])(
+    'has at least two marks in %i ms, and at most eight',
+    (span) => {
+      const marks = ticks({ start: 1_700_000_000_123, end: 1_700_000_000_123 + span }, 8);
+      expect(marks.length).toBeGreaterThanOrEqual(2);
+      expect(marks.length).toBeLessThanOrEqual(9);
+      expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length);
+    },
+  );
+});
