@@ -252,6 +252,7 @@ describe('the service', () => {
       default: 10_000,
       expected: 'a whole number of at least 1',
     });
+    expect(JSON.stringify(options)).not.toContain('ids.products');
     expect(options).toContainEqual(expect.objectContaining({ name: 'ids.form', values: expect.any(Array) }));
   });
 

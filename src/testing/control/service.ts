@@ -1,4 +1,4 @@
-import { collectionNames } from '../../collections/index.ts';
+import { collectionNames, collections } from '../../collections/index.ts';
 import { type OptionTable, option, optional } from '../../internal/options.ts';
 import { VERSION } from '../../internal/version.ts';
 import { at, is, resolved } from '../checks.ts';
@@ -68,6 +68,8 @@ function optionRows(table: OptionTable, values: object, parent = ''): readonly o
   return Object.entries(table).flatMap(([key, entry]) => {
     const name = `${parent}${key}`;
     const value: unknown = Reflect.get(values, key);
+    // What one collection has of its own is there only if it was given.
+    if (value === undefined && Object.hasOwn(collections, key)) return [];
     if (entry.options !== undefined && typeof value === 'object' && value !== null)
       return optionRows(entry.options, value, `${name}.`);
     const { expected, values: allowed, default: usual } = entry;

@@ -1,14 +1,17 @@
 import { faultConditions, sandboxFaults, sandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { collections } from '../../../../src/collections/index.ts';
 import type { OptionTable } from '../../../../src/internal/options.ts';
 import { tableDocs } from '../../../../src/testing/window/build.ts';
 
 const docs = tableDocs();
 
 const pathsOf = (table: OptionTable, parent = ''): string[] =>
-  Object.entries(table).flatMap(([name, { options }]) =>
-    options === undefined ? [`${parent}${name}`] : pathsOf(options, `${parent}${name}.`),
-  );
+  Object.entries(table).flatMap(([name, { options }]) => {
+    // What one collection has of its own has the comment of the others.
+    if (Object.hasOwn(collections, name)) return [];
+    return options === undefined ? [`${parent}${name}`] : pathsOf(options, `${parent}${name}.`);
+  });
 
 test('the window has the comment of every fault, field, condition and option', () => {
   expect(Object.keys(docs.kinds)).toEqual(Object.keys(sandboxFaults));
