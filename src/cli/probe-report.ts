@@ -11,7 +11,11 @@ export function reportLines(report: ProbeReport, columns: number | undefined): s
   return [
     ...(options.length > 0
       ? tableLines(options, { head: ['option', 'value', 'why'], columns })
-      : ['The defaults of createClient and sync fit this service.']),
+      : [
+          report.advice.length > 0
+            ? 'No option of createClient or sync follows.'
+            : 'The defaults of createClient and sync fit this service.',
+        ]),
     ...(closed.length > 0 ? ['', `Not readable: ${names}.`] : []),
     ...report.advice.flatMap((sentence) => ['', sentence]),
     '',

@@ -1,3 +1,4 @@
+import type { CollectionName } from 'accounting-data-sdk';
 import type { ProbeReport, ProfileLine, ServiceProfile } from 'accounting-data-sdk/explore';
 import { oneLine } from '../internal/text.ts';
 import { CommandFailure, EXIT } from './errors.ts';
@@ -81,19 +82,57 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Options that only a write, or a collection with enough records, shows: one of two probes may lack them. */
 const SEEN_BY_CHANCE = /^client\.(?:retry|contentTypes|parameters)\.|^sync\./;
 
-/** The options for the client and for sync that differ, as the lines of a diff. Those of the sandbox only describe a service. */
-export function differences(before: ServiceProfile, now: ServiceProfile): string[] {
+/** A time that `probe --write` measures differs each time: it looks after twice as long each time. */
+const isMeasuredAlike = (path: string, times: readonly number[]) =>
+  path === 'sync.lookbackMs' && Math.max(...times) <= 3 * Math.min(...times);
+
+/**
+ * What differs, as the lines of a diff: the options for the client and for sync, and what lists do with `updatedSince`, which
+ * decides what a sync reads. The other options of the sandbox only describe a service.
+ */
+export function differences(before: ServiceProfile, now: ProbeReport): string[] {
+  const read = now.collections.flatMap(({ collection, details }) =>
+    details === undefined || details.rows === 0 ? [] : [collection],
+  );
+  const isSame = read.every((name) => paginationOf(before, name) === paginationOf(now, name));
   const options = ({ client, sync }: ServiceProfile) => new Map(leavesOf({ client, sync }));
   const [old, seen] = [options(before), options(now)];
-  return [...new Set([...old.keys(), ...seen.keys()])].flatMap((path) => {
+  const lines = [...new Set([...old.keys(), ...seen.keys()])].flatMap((path) => {
     const [value, other] = [old.get(path), seen.get(path)];
     const isOneSided = value === undefined || other === undefined;
-    if (value === other || (isOneSided && SEEN_BY_CHANCE.test(path))) return [];
-    return [
-      ...(value === undefined ? [] : [`- ${path}: ${value}`]),
-      ...(other === undefined ? [] : [`+ ${path}: ${other}`]),
-    ];
+    if (isOneSided ? SEEN_BY_CHANCE.test(path) : isMeasuredAlike(path, [+value, +other])) return [];
+    // A probe of some collections may say the same in another way.
+    if (value === other || (isSame && /^client\.pagination\b/.test(path))) return [];
+    return changeOf(path, value, other);
   });
+  const filters = read.flatMap((name) => {
+    const [value, other] = [sinceFilterOf(before, name), sinceFilterOf(now, name)];
+    const isKnown = value !== undefined && other !== undefined;
+    return isKnown && value !== other ? changeOf(`${name}: updatedSince`, value, other) : [];
+  });
+  return [...lines, ...filters];
+}
+
+function changeOf(path: string, before: string | undefined, now: string | undefined): string[] {
+  return [
+    ...(before === undefined ? [] : [`- ${path}: ${before}`]),
+    ...(now === undefined ? [] : [`+ ${path}: ${now}`]),
+  ];
+}
+
+function paginationOf({ client: { pagination } }: ServiceProfile, name: CollectionName): string | undefined {
+  return typeof pagination === 'object' ? pagination[name] : pagination;
+}
+
+/** What a list does with `updatedSince`; undefined if that is unknown. */
+function sinceFilterOf(
+  { sandbox: { filters = {} } }: ServiceProfile,
+  name: CollectionName,
+): string | undefined {
+  const isTable = Object.values(filters).some(
+    (one) => typeof one === 'object' && one.updatedSince !== undefined,
+  );
+  return filters[name]?.updatedSince ?? filters.updatedSince ?? (isTable ? 'apply' : undefined);
 }
 
 /** Values as JSON by their paths, such as `client.retry.creates`. */

@@ -54,6 +54,7 @@ export function createCollection(
     timeoutMs: settings.timeoutMs,
     parameters: client.lists.parameters ?? {},
     forms: client.forms,
+    pageParameter: client.lists.pageParameter,
     list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'run'),
     lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'run'),
     keyDigest: (salt) => client.transport.keyDigest(salt),

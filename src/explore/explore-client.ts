@@ -1,6 +1,8 @@
 import { type CollectionName, collectionNames } from '../collections/index.ts';
 import type { RawRequest } from '../collections/raw-request.ts';
 import { is, option } from '../internal/options.ts';
+import type { ListParameters } from '../pagination/list-options.ts';
+import { isCollection, runSource } from '../reading/source.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { RequestOptions } from '../transport/call-options.ts';
 
@@ -18,6 +20,16 @@ export type ExploreClient = {
     readonly baseUrl: string;
   };
 };
+
+/** What a client sends with each list, and how it names the number of a page. */
+export interface ListSettings {
+  readonly parameters: ListParameters;
+  readonly pageParameter: string;
+}
+
+export function listSettings({ accounts }: ExploreClient): ListSettings {
+  return isCollection(accounts) ? runSource(accounts) : { parameters: {}, pageParameter: '_page' };
+}
 
 /** How far a function of this entry is. */
 export interface ExploreProgress {

@@ -1,8 +1,8 @@
 import { type CollectionName, collectionNames, collections } from '../collections/index.ts';
 import type { ID_FORMS } from '../schemas/service-forms.ts';
 
-/** The form of identifiers. `other` is any other string. */
-export type IdForm = (typeof ID_FORMS)[number] | 'other';
+/** The form of identifiers. `text` is any string that is in none of the others. */
+export type IdForm = (typeof ID_FORMS)[number];
 
 const PATTERNS: readonly (readonly [IdForm, RegExp])[] = [
   ['numeric', /^(?:0|[1-9]\d{0,38})$/],
@@ -10,10 +10,10 @@ const PATTERNS: readonly (readonly [IdForm, RegExp])[] = [
   ['ulid', /^[0-7][\dA-HJKMNP-TV-Z]{25}$/i],
 ];
 
-/** The form that all ids have; undefined without ids. Ids of several forms are `other`. */
+/** The form that all ids have; undefined without ids. Ids of several forms are `text`. */
 export function idFormOf(ids: readonly string[]): IdForm | undefined {
   if (ids.length === 0) return undefined;
-  return PATTERNS.find(([, pattern]) => ids.every((id) => pattern.test(id)))?.[0] ?? 'other';
+  return PATTERNS.find(([, pattern]) => ids.every((id) => pattern.test(id)))?.[0] ?? 'text';
 }
 
 /** Compares two ids as a service would; undefined for a form whose order is unknown. */

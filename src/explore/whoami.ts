@@ -3,7 +3,7 @@ import { isApiError } from '../errors/guards.ts';
 import { resolved } from '../input/checks.ts';
 import { is, type Named, type OptionInputs, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
-import type { ExploreClient, ExploreProgress } from './explore-client.ts';
+import { type ExploreClient, type ExploreProgress, listSettings } from './explore-client.ts';
 
 export const whoamiOptions = {
   /** Stops it: it rejects with the signal's reason. */
@@ -50,8 +50,9 @@ async function accessTo(
   collection: CollectionName,
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const query = listSettings(client).parameters;
   try {
-    await client.request({ path: [client[collection].segment] }, { signal });
+    await client.request({ path: [client[collection].segment], query }, { signal });
     return 'readable';
   } catch (error) {
     signal?.throwIfAborted();

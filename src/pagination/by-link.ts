@@ -19,7 +19,7 @@ export function linkFollower<T>(facts: CallFacts): Follower<T> {
     pagination: 'link',
     first: {},
     after({ body, headers, rows, stated }) {
-      const query = queryOf(nextLink(body, headers.link));
+      const query = nextLink(body, headers.link)?.query;
       if (query !== undefined) {
         const isOther = [...query].some(
           ([name, value]) => isNumber(name, value) && last?.get(name) !== value,
@@ -45,12 +45,4 @@ export function linkFollower<T>(facts: CallFacts): Follower<T> {
 /** Whether a parameter may count. A bound on the id does not: no deletion moves it. */
 function isNumber(name: string, value: string): boolean {
   return /^\d+$/.test(value) && !name.startsWith('id[');
-}
-
-/** The parameters of a link; undefined if it has none, so that they cannot lead to another page. */
-function queryOf(link: string | undefined): URLSearchParams | undefined {
-  const base = 'https://service.invalid';
-  if (link === undefined || !URL.canParse(link, base)) return undefined;
-  const { search, searchParams } = new URL(link, base);
-  return search === '' ? undefined : searchParams;
 }

@@ -19,7 +19,8 @@ interface ByPageOptions extends ReaderOptions {
 }
 
 const SET_PARAMETER = "Set pageParameter to the name of the parameter that the service reads, such as 'page'";
-const USE_NONE = "or use pagination: 'none' if one response is the whole list";
+const USE_NONE =
+  "or use pagination: 'link' if responses link the next page, or pagination: 'none' if one response is the whole list";
 
 /**
  * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.

@@ -80,6 +80,8 @@ export interface RunSource<T extends { id: string }> {
   readonly parameters: ListParameters;
   /** What the client knows of the forms of ids. */
   readonly forms: RoutedForms;
+  /** The name of the parameter with the page number. */
+  readonly pageParameter: string;
   /** The pages of a list. */
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */

@@ -56,17 +56,31 @@ function linksIn(
   });
 }
 
+/** A link to the next page. */
+export interface NextLink {
+  readonly in: 'header' | 'body';
+  /** The parameters of its address. */
+  readonly query: URLSearchParams;
+}
+
 /**
- * The address of the next page that the header `Link` or a body names; undefined if there is none. A token is no address,
- * which has a query here: only the API documentation says how it is sent.
+ * The link to the next page in the header `Link` or in a body; undefined if there is none with parameters. A token is no link:
+ * only the API documentation says how it is sent.
  */
-export function nextLink(body: unknown, header: string | undefined): string | undefined {
+export function nextLink(body: unknown, header: string | undefined): NextLink | undefined {
   const next = linksIn(header ?? '').find(({ relations }) => relations.includes('next'));
-  if (next !== undefined) return next.address;
   const links = partsOf(body).flatMap((part) =>
     Object.entries(part).flatMap(([name, value]) => (NEXT.test(name) ? (addressOf(value) ?? []) : [])),
   );
-  return links.find((address) => /^(?:https?:\/\/|[/.])?[^?]*\?/i.test(address));
+  const query = (address: string | undefined) => {
+    const base = 'https://service.invalid';
+    // A token may begin as a path does.
+    const isAddress = address !== undefined && /^(?:https?:\/\/|[/.])?[^?]*\?/i.test(address);
+    return isAddress && URL.canParse(address, base) ? new URL(address, base).searchParams : undefined;
+  };
+  const [inHeader, inBody] = [query(next?.address), links.map(query).find((found) => found !== undefined)];
+  if (inHeader !== undefined) return { in: 'header', query: inHeader };
+  return inBody && { in: 'body', query: inBody };
 }
 
 function addressOf(link: unknown): string | undefined {

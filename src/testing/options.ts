@@ -219,11 +219,20 @@ export const sandboxOptions = {
   /** The name of a parameter with the page size, as `itemsPerPage` of API Platform if that is enabled. Empty: none. @default '' */
   pageSizeParameter: option(is.string, ''),
   /**
-   * Whether lists are divided into pages; if not, every response is the whole list. An object has this for collections that
-   * differ: `{ accounts: false }`.
+   * Whether lists are divided into pages; if not, every response is the whole list. With `first` every response is the first
+   * page, as of a service whose page parameter is not known. An object has this for collections that differ:
+   * `{ accounts: false }`.
    * @default true
    */
-  paginated: option(byCollection(is.flag), true),
+  paginated: option(
+    byCollection(
+      is.check<boolean | 'first'>(
+        "true, false or 'first'",
+        (value) => typeof value === 'boolean' || value === 'first',
+      ),
+    ),
+    true,
+  ),
   /**
    * How a list is continued instead of by page numbers, which are then ignored: each response but the last one names the
    * next page by an opaque `cursor` in a link, in the header `Link` or in `view` of the body, which is then an object. Ties in
@@ -231,6 +240,8 @@ export const sandboxOptions = {
    * @default undefined
    */
   cursor: optional(is.oneOf(...CURSORS)),
+  /** Whether lists have a header `Link` to the first and the next page, by their numbers. @default false */
+  linkHeader: option(is.flag, false),
   /**
    * The ids of generated and new records. A collection that differs has options of its own by its name:
    * `{ form: 'uuid', products: { form: 'numeric' } }`.
@@ -366,6 +377,8 @@ export const sandboxOptions = {
     ),
     4,
   ),
+  /** Whether responses have the amounts of products as JSON numbers, which lose digits. @default false */
+  moneyAsNumbers: option(is.flag, false),
   /**
    * How long requests that read do not see a write, in ms: a record then appears with an `updatedAt` in the past. Requests
    * that write see it at once.
@@ -402,7 +415,7 @@ export interface CollectionOptions
   readonly ids: IdForm;
   readonly filters: ResolvedOptions<typeof filterOptions>;
   readonly order: ListOrder;
-  readonly paginated: boolean;
+  readonly paginated: boolean | 'first';
 }
 
 /** The options of one collection. */

@@ -71,18 +71,6 @@ describe('the options and the advice for a service', () => {
   });
 });
 
-test.each([
-  ['advises none for a list longer than the pages of others', { accounts: 95, boms: 12 }, 'none'],
-  ['does not take lists of one length for whole ones', { accounts: 95, boms: 95 }, 'page'],
-  ['does not take the usual size for whole', { accounts: 30, boms: 12 }, { accounts: 'page', boms: 'none' }],
-])('a probe of a service without pagination %s', async (_, records, pagination) => {
-  const ids = { form: 'uuid' } as const;
-  const sandbox = createSandbox({ paginated: false, ids, textIdBounds: 'ignore', records });
-  const client = createClient(sandbox.clientOptions);
-  const report = await probe(client, { collections: ['accounts', 'boms'] });
-  expect(report.client.pagination).toEqual(pagination);
-});
-
 test('a probe advises none for collections alone that come in one response, which reads them whole', async () => {
   const { sandbox } = productSandbox({ records: { accounts: 65, boms: 40 } });
   const collections = ['accounts', 'boms', 'products'] as const;
@@ -96,6 +84,76 @@ test('a probe advises none for collections alone that come in one response, whic
     const read = await client.withOptions(report.client)[name].list().toArray({ limit: Infinity });
     expect([name, new Set(read.map(({ id }) => id)).size]).toEqual([name, sandbox.store[name].count]);
   }
+});
+
+/** A client of a service with pages of 30 that have links in a form of its own. */
+function clientWithLinks(link: (rows: unknown[], page: number, isLast: boolean) => Response) {
+  const sandbox = createSandbox({
+    ids: { form: 'uuid' },
+    textIdBounds: 'ignore',
+    records: { accounts: 95, boms: 61 },
+  });
+  const { baseUrl, apiKey } = sandbox.clientOptions;
+  const fetch = async (input: unknown): Promise<Response> => {
+    const { pathname, searchParams } = new URL(String(input));
+    const name = (['accounts', 'boms'] as const).find((one) => pathname.endsWith(`/${one}`));
+    if (name === undefined) return Response.json({ type: 'not_found' }, { status: 404 });
+    const all = sandbox.store[name].all();
+    const page = Number(searchParams.get('n') ?? Number(searchParams.get('offset') ?? 0) / 30 + 1);
+    return link(all.slice((page - 1) * 30, page * 30), page, page * 30 >= all.length);
+  };
+  return { sandbox, client: createClient({ baseUrl, apiKey, fetch: fetch as typeof globalThis.fetch }) };
+}
+
+const numbered = (page: number, isLast: boolean) =>
+  isLast ? undefined : `/api/public/v1/x?size=30&n=${page + 1}`;
+const byOffset = (page: number, isLast: boolean) => (isLast ? undefined : `?limit=30&offset=${page * 30}`);
+const inLink = (address: typeof numbered) => (rows: unknown[], page: number, isLast: boolean) => {
+  const next = address(page, isLast);
+  return Response.json(rows, { headers: next === undefined ? {} : { Link: `<${next}>; rel="next"` } });
+};
+const inBody =
+  (wrap: (next: string | null) => object, address = numbered) =>
+  (member: unknown[], page: number, isLast: boolean) =>
+    Response.json({ member, ...wrap(address(page, isLast) ?? null) });
+
+test.each<[string, Parameters<typeof clientWithLinks>[0], client: object]>([
+  ['view.next', inBody((next) => ({ view: { next } })), { pagination: 'page', pageParameter: 'n' }],
+  [
+    'hydra:next',
+    inBody((next) => ({ 'hydra:view': { 'hydra:next': next } })),
+    { pagination: 'page', pageParameter: 'n' },
+  ],
+  [
+    '_links.next',
+    inBody((href) => ({ _links: { next: { href } } })),
+    { pagination: 'page', pageParameter: 'n' },
+  ],
+  ['links.next', inBody((next) => ({ links: { next } })), { pagination: 'page', pageParameter: 'n' }],
+  ['meta.next', inBody((next) => ({ meta: { next } })), { pagination: 'page', pageParameter: 'n' }],
+  ['Link', inLink(numbered), { pagination: 'page', pageParameter: 'n' }],
+  ['an offset in Link', inLink(byOffset), { pagination: 'link' }],
+  ['an offset in next', inBody((next) => ({ next }), byOffset), { pagination: 'link' }],
+  ['a number alone', inBody((next) => ({ meta: { next_page: next && 2 } })), {}],
+])('a probe reads how a list is continued from %s, and every record with it', async (_, link, expected) => {
+  const { sandbox, client } = clientWithLinks(link);
+  const report = await probe(client, { collections: ['accounts', 'boms'] });
+  const { pagination, pageParameter } = report.client;
+  expect({ ...(pagination && { pagination }), ...(pageParameter && { pageParameter }) }).toEqual(expected);
+  for (const name of ['accounts', 'boms'] as const) {
+    const reading = client.withOptions(report.client)[name].list().toArray({ limit: Infinity });
+    if (pagination === undefined) await expect(reading).rejects.toMatchObject({ code: 'filter_ignored' });
+    else expect((await reading).map(({ id }) => id)).toEqual(sandbox.store[name].ids());
+  }
+});
+
+test('a probe finds the page parameter of a collection of one page, and compares times of records with ids as numbers', async () => {
+  const { client } = productSandbox({ pageParameter: 'page', ids: { numbers: true } }, 12);
+  const report = await probe(client, { collections: ['products'] });
+  const { page, pageSize, updatedSince } = detailsOf(report.collections, 'products');
+  expect([page.value, pageSize.known, updatedSince.compares.value]).toEqual(['honoured', false, 'utc']);
+  expect(report.client).toEqual({ pageParameter: 'page', ids: 'numbers' });
+  expect(report.sandbox).toMatchObject({ paginated: true, pageParameter: 'page' });
 });
 
 test.each<[SandboxOptions, 'page' | undefined]>([

@@ -60,6 +60,28 @@ describe('a probe that writes', () => {
 describe('a probe of writes', () => {
   useVirtualClock();
 
+  test.each<[SandboxOptions, found: number, listed: number | undefined]>([
+    [{ newRecords: { listedAfterMs: 6_000 } }, 0, 7_750],
+    [{ newRecords: { foundAfterMs: 3_000 } }, 3_750, 0],
+    [{ newRecords: { listedAfterMs: 600, foundAfterMs: 2_000 } }, 3_750, 750],
+    [{ newRecords: { listedAfterMs: 6_000 }, ids: { form: 'uuid' }, textIdBounds: 'ignore' }, 0, 7_750],
+    [{ newRecords: { listedAfterMs: 60_000 } }, 0, undefined],
+    [
+      { newRecords: { listedAfterMs: 6_000 }, filters: { id: 'ignore', updatedSince: 'reject' } },
+      0,
+      undefined,
+    ],
+  ])('%j says when a new record is found and when it is listed', async (options, found, listed) => {
+    const { client } = twentyProducts(options);
+    const { writes, sandbox } = await runUntilSettled(probeWrites(client));
+    const near = (ms: number | undefined) => (ms === undefined ? undefined : expect.closeTo(ms, -2));
+    expect([writes.foundAfterMs.value, writes.listedAfterMs.value]).toEqual([near(found), near(listed)]);
+    const canBeListed = options.filters === undefined;
+    const last = listed === undefined ? undefined : Math.max(found, listed);
+    expect(writes.visibleAfterMs.value).toEqual(canBeListed ? near(last) : near(found));
+    expect(sandbox.newRecords?.foundAfterMs).toBe(Math.floor(found / 1_000) * 1_000);
+  });
+
   test.each([
     [14_000, true],
     [1_000, false],

@@ -93,3 +93,31 @@ test.each([
   expect(report.client).not.toHaveProperty('ids');
   expect(report.advice.join()).toContain('The id of some records of accounts cannot be read');
 });
+
+test.each([
+  ['whoami', whoami],
+  ['probe', probe],
+  ['discover', discover],
+])('%s sends the parameters and the page parameter of the client with each list', async (name, explore) => {
+  const sandbox = createSandbox({
+    records: { accounts: 95 },
+    pageParameter: 'p',
+    pageSizeParameter: 'itemsPerPage',
+  });
+  const parameters = { tenant: 'a.b' };
+  const client = createClient({ ...sandbox.clientOptions, parameters, pageParameter: 'p' });
+  const found = await explore(client, name === 'whoami' ? {} : { collections: ['accounts'] });
+  const lists = sandbox.requests.filter(({ path }) => /\/v1\/[a-z-]+$/.test(path));
+  expect(lists.filter(({ query }) => query.tenant !== 'a.b')).toEqual([]);
+  expect(lists.some(({ query }) => query.p === '2')).toBe(name !== 'whoami');
+  expect(lists.filter(({ query }) => '_page' in query || 'page' in query)).toEqual([]);
+  // The options replace those of the client.
+  if ('profile' in found)
+    expect(found.client).toEqual({ pageParameter: 'p', parameters: { tenant: 'a.b', itemsPerPage: '100' } });
+});
+
+test('discover samples a list along its links', async () => {
+  const sandbox = createSandbox({ records: { accounts: 95 }, cursor: 'header' });
+  const { collections } = await discover(createClient(sandbox.clientOptions), { collections: ['accounts'] });
+  expect(collections).toMatchObject([{ collection: 'accounts', records: 95 }]);
+});

@@ -82,8 +82,8 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
   const isRead = report.collections.some(({ access }) => access === 'readable');
   io.status?.(undefined);
   if (json) io.out(JSON.stringify(report, undefined, 2));
-  else if (out !== undefined && isRead) await writeService(report, out, io);
   else if (check === undefined) for (const line of reportLines(report, io.columns)) io.out(line);
+  if (out !== undefined && isRead) await writeService(report, out, io);
   const { leftBehind } = report.writes;
   if (leftBehind.length > 0) {
     throw new CommandFailure(leftBehindText(leftBehind), {

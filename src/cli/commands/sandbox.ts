@@ -4,6 +4,7 @@ import {
   type Fault,
   type FaultMatch,
   faultConditions,
+  type RecordCounts,
   type Sandbox,
   type SandboxOptions,
   sandboxFaults,
@@ -161,17 +162,24 @@ function allOptions(
   { seed = randomSeed(), fixtures, options = {}, ...flags }: Flags,
   service: SandboxOptions,
 ): SandboxOptions {
-  const { records = fixtures === undefined ? 5000 : 0 } = flags;
+  const usual = flags.service === undefined ? 5000 : severalPages({ ...service, ...options });
+  const { records = fixtures === undefined ? usual : 0 } = flags;
   const limits = [service.rateLimit, options.rateLimit].filter((limit) => limit !== undefined);
   return {
     seed,
     records,
-    otherRecords: Math.min(records, 500),
+    otherRecords: typeof records === 'number' ? Math.min(records, 500) : 500,
     fixtures,
     ...service,
     ...options,
     rateLimit: limits.at(-1) !== false && Object.assign({}, ...limits),
   };
+}
+
+/** Enough records of each collection for several pages: fewer do not show how a list behaves. */
+function severalPages({ pageSize = sandboxOptions.pageSize.default }: SandboxOptions): RecordCounts {
+  const count = Math.max(350, 5 * pageSize);
+  return Object.fromEntries(collectionNames.map((name) => [name, count]));
 }
 
 function describe({ records = 0, seed, rateLimit }: SandboxOptions): string {

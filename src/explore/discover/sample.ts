@@ -1,5 +1,7 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
-import type { ExploreClient } from '../explore-client.ts';
+import { type NextLink, nextLink } from '../../schemas/list-statement.ts';
+import type { ResponseMeta } from '../../transport/call-options.ts';
+import { type ExploreClient, listSettings } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
 
 /** Records from all over one collection. */
@@ -22,7 +24,7 @@ const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Reads about `size` records: the first page, what changed in the last week, pages 2, 4, 8 … to the end, then the middle
- * of the widest gap. The first pages alone may show what records looked like years ago.
+ * of the widest gap; without page numbers one page after the other. The first pages alone may show what records looked like years ago.
  */
 export async function sampleCollection(
   client: ExploreClient,
@@ -30,41 +32,53 @@ export async function sampleCollection(
   { size, signal }: { readonly size: number; readonly signal: AbortSignal | undefined },
 ): Promise<Sample> {
   const rows = new Map<string, Row>();
+  const { parameters, pageParameter } = listSettings(client);
   let requests = 0;
+  let next: NextLink | undefined;
   /** How many new records a request brought, or its error. */
-  const read = async (query: Query): Promise<number | ListError> => {
+  const read = async (added: Query): Promise<number | ListError> => {
     requests += 1;
-    const page = await requestRows(client, { segment, query, signal });
-    if (!Array.isArray(page)) return page;
+    const query = { ...parameters, ...added };
+    const page = await requestPage(client, { segment, query, signal });
+    if (!('rows' in page)) return page.error;
+    ({ next } = page);
     const before = rows.size;
-    for (const row of page) rows.set(identityOf(row), row);
+    for (const row of page.rows) rows.set(identityOf(row), row);
     return rows.size - before;
   };
 
-  const first = await read({ _page: '1' });
+  const first = await read({ [pageParameter]: '1' });
   if (typeof first !== 'number') return { rows: [], requests, error: first };
   const maxRequests = Math.ceil(size / Math.max(1, first)) + SEARCH;
+  const second = next;
   // If the service ignores or rejects the filter, this one request is wasted.
   if (first > 0)
     await read({ updatedSince: new Date(Date.now() - WEEK_MS).toISOString().replace(/\.\d+/, '') });
 
   const pages = [1];
-  let parameter = '_page';
+  const [...names] = new Set([pageParameter, '_page', 'page']);
+  let parameter = names.shift() ?? pageParameter;
   let end = first === 0 ? 1 : Number.POSITIVE_INFINITY;
   while (rows.size < size && requests < maxRequests) {
     const page = nextPage(pages, end);
     if (page === undefined) break;
     let found = await read({ [parameter]: String(page) });
-    // Some services read `page` and ignore `_page`.
-    if (found === 0 && page === 2 && parameter === '_page') {
-      parameter = 'page';
-      found = await read({ page: '2' });
+    // Some services read another name, and ignore this one.
+    while (found === 0 && page === 2 && names.length > 0) {
+      parameter = names.shift() ?? parameter;
+      found = await read({ [parameter]: '2' });
     }
     const error = typeof found === 'number' ? undefined : found;
     if (error === 'no_list' || (error !== undefined && error.code !== 'not_found')) break;
-    // Nothing new: after the last page, or the service ignores both.
+    // Nothing new: after the last page, or the service ignores all names.
     if (error !== undefined || found === 0) end = Math.min(end, page);
     else pages.push(page);
+  }
+  if (pages.length === 1) {
+    // A service that links its pages instead.
+    next = second;
+    while (next !== undefined && rows.size < size && requests < maxRequests)
+      if (typeof (await read(Object.fromEntries(next.query))) !== 'number') break;
   }
   return { rows: [...rows.values()], requests, error: undefined };
 }
@@ -86,16 +100,23 @@ function nextPage(pages: readonly number[], end: number): number | undefined {
   return widest.width < 2 ? undefined : widest.from + Math.floor(widest.width / 2);
 }
 
-async function requestRows(
+async function requestPage(
   client: ExploreClient,
   { segment, query, signal }: { segment: string; query: Query; signal: AbortSignal | undefined },
-): Promise<Row[] | ListError> {
+): Promise<
+  { readonly rows: readonly Row[]; readonly next: NextLink | undefined } | { readonly error: ListError }
+> {
+  let link: string | undefined;
+  const onResponse = ({ headers }: ResponseMeta) => {
+    link = headers.link;
+  };
   try {
-    const body = await client.request({ path: [segment], query, redactKey: true }, { signal });
-    return readListBody(body)?.rows ?? 'no_list';
+    const body = await client.request({ path: [segment], query, redactKey: true }, { signal, onResponse });
+    const list = readListBody(body);
+    return list === undefined ? { error: 'no_list' } : { rows: list.rows, next: nextLink(body, link) };
   } catch (error) {
     signal?.throwIfAborted();
     if (!isAccountingError(error)) throw error;
-    return error;
+    return { error };
   }
 }

@@ -1,5 +1,6 @@
+import { type Findings, readableOf } from './followed.ts';
 import { LARGE_PAGE } from './page-size.ts';
-import type { Findings } from './profile.ts';
+import { NO_PAGE_PARAMETER, unresolved } from './pagination.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
 
 /** Of `push`. One measurement is not a limit: ten times as long is advised. */
@@ -7,9 +8,7 @@ const DEFAULT_VISIBLE_AFTER_MS = 30_000;
 
 /** What the code that uses the client must expect, beside the options of the client: sentences. */
 export function adviceOf({ collections, writes }: Findings): string[] {
-  const readable = collections.flatMap(({ collection, details }) =>
-    details === undefined ? [] : [{ collection, details }],
-  );
+  const readable = readableOf(collections);
   /** The names of the collections for which something holds; empty if there is none. */
   const where = (holds: (details: CollectionDetails) => boolean) =>
     readable
@@ -44,7 +43,11 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const slowMs = (writes.visibleAfterMs.value ?? 0) * 10;
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
 
+  const open = unresolved(readable).join(', ');
+
   return [
+    open &&
+      `${open}: ${NO_PAGE_PARAMETER}. Lists of them fail until then. If one response is the whole list, set pagination: 'none'.`,
     notAcceptable &&
       `The service responds with 406 for ${notAcceptable}: it has none of the formats in the Accept header (application/json, application/ld+json).`,
     short &&

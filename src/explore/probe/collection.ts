@@ -3,6 +3,7 @@ import { failsEverywhere } from '../explore-client.ts';
 import { idFormOf, missingId } from '../ids.ts';
 import { idsOf } from '../rows.ts';
 import { known, unknown } from './finding.ts';
+import { followed } from './followed.ts';
 import { ID_BOUNDS_REQUESTS, probeBetween, probeIdBounds, probeLargeBound, SEPARATORS } from './id-bounds.ts';
 import { probePageSize } from './page-size.ts';
 import { type FirstPage, PAGES_REQUESTS, probePages } from './pages.ts';
@@ -13,7 +14,7 @@ import {
   moneyAsNumbersOf,
   nullFieldsOf,
   offsetsOf,
-  orderOf,
+  ordersOf,
   sortedByIdOf,
   timestampFormOf,
 } from './records.ts';
@@ -43,27 +44,32 @@ export async function probeCollection(
   }
 
   const ids = idsOf(list.rows);
-  const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids) };
-  const { rows, ...pages } = await probePages(session, first);
+  const { stated, next } = list;
+  const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids), stated, next };
+  const names = before.flatMap(({ details }) => details?.pageParameter.value ?? []);
+  const { rows, ...pages } = await probePages(session, first, [...names.slice(0, 1), session.pageParameter]);
   const other = before.find(({ details }) => details?.pageSizeParameter.known);
   const pageSizeParameter =
     other === undefined
-      ? await probePageSize(session, first, pages.page)
+      ? await probePageSize(session, first, pages.repeats.known)
       : unknown(`requested of ${other.collection}`);
   const filters = await probeFilters(session, first, before);
   // The error shows the form of a 404.
   await session.send({ path: [segment, missingId(first.idForm)] });
 
-  const order = orderOf(rows, first.idForm);
+  const orders = ordersOf(rows, first.idForm);
+  const order = followed(orders, ([first]) => first);
   const details: CollectionDetails = {
     rows: first.rows.length,
     listBody: list.form,
     idForm: idFormFinding(first),
     idType: idTypeOf(rows),
     ...pages,
+    statesEnd: statesEndOf(first),
     pageSizeParameter,
     ...filters,
     order,
+    orders,
     sortedById: sortedByIdOf(rows, order),
     timestamps: timestampFormOf(rows),
     offsets: offsetsOf(rows),
@@ -97,8 +103,16 @@ function separatorsToTry(before: readonly CollectionDetails[]): readonly string[
   const found = before.find(({ betweenSeparator }) => betweenSeparator.known)?.betweenSeparator.value;
   if (found !== undefined) return [found];
 
-  const allTried = before.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'other');
+  const allTried = before.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'text');
   return allTried ? SEPARATORS.slice(0, 1) : SEPARATORS;
+}
+
+function statesEndOf({ rows, stated: { hasNext, total } }: FirstPage): CollectionDetails['statesEnd'] {
+  if (hasNext === true) return known(false, 'the response names a next page');
+  if (hasNext === false) return known('links', 'the response says that no page follows');
+  if (total === undefined) return unknown('the response says nothing of other pages');
+  const evidence = `the response has ${rows.length} of ${total} records`;
+  return known(total <= rows.length && 'total', evidence);
 }
 
 function idFormFinding({ rows, ids, idForm }: FirstPage): CollectionDetails['idForm'] {

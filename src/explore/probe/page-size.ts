@@ -1,7 +1,7 @@
 import { known, unknown } from './finding.ts';
 import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
-import type { CollectionDetails, FilterVerdict, Finding } from './report.ts';
+import type { FilterVerdict, Finding } from './report.ts';
 import type { ProbeSession } from './session.ts';
 
 /** The parameter of API Platform, which the service is probably built on. */
@@ -14,9 +14,9 @@ export const LARGE_PAGE = 100;
 export async function probePageSize(
   session: ProbeSession,
   { segment, rows }: FirstPage,
-  page: CollectionDetails['page'],
+  hasSecond: boolean,
 ): Promise<Finding<FilterVerdict>> {
-  if (page.value !== 'honoured') return unknown('there is no second page');
+  if (!hasSecond) return unknown('there is no second page');
   if (rows.length >= LARGE_PAGE) return unknown(`a page has ${rows.length} records without it`);
 
   const name = `${PAGE_SIZE_PARAMETER}=${LARGE_PAGE}`;

@@ -1,3 +1,4 @@
+import type { ListStatement, NextLink } from '../../schemas/list-statement.ts';
 import type { IdForm } from '../ids.ts';
 import { idsOf, type Row } from '../rows.ts';
 import { allUnknown, known, unknown } from './finding.ts';
@@ -10,13 +11,23 @@ export interface FirstPage {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
   readonly idForm: IdForm | undefined;
+  /** What the response says itself of the rest of the list. */
+  readonly stated: ListStatement;
+  readonly next: NextLink | undefined;
 }
 
 /** What further pages show. */
 interface PageFindings
   extends Pick<
     CollectionDetails,
-    'page' | 'pageParameter' | 'pageSize' | 'shortPages' | 'repeats' | 'afterLastPage'
+    | 'page'
+    | 'pageParameter'
+    | 'nextLink'
+    | 'alsoJsonLd'
+    | 'pageSize'
+    | 'shortPages'
+    | 'repeats'
+    | 'afterLastPage'
   > {
   /** The rows of all these pages, in the order of the responses. */
   readonly rows: readonly Row[];
@@ -28,40 +39,151 @@ const FAR_PAGE = 100_000;
 /** Pages whose lengths are compared. */
 const COMPARED_PAGES = 4;
 
-/** Page 2, if `_page` is ignored once more as `page`; pages 3 and 4, and one after the last. */
-export const PAGES_REQUESTS = COMPARED_PAGES + 1;
+/** Names of the parameter with the page number, the documented one first. */
+const USUAL_NAMES = ['_page', 'page'];
 
-export async function probePages(session: ProbeSession, first: FirstPage): Promise<PageFindings> {
-  const isFirst = (page: ListResponse) =>
-    page.ok && page.rows.length > 0 && idsOf(page.rows).join() === first.ids.join();
-  const isAnother = (page: ListResponse) => page.ok && page.rows.length > 0 && !isFirst(page);
-  let parameter: '_page' | 'page' = '_page';
-  let second = await session.list(first.segment, { [parameter]: '2' });
-  if (isFirst(second)) {
-    parameter = 'page';
-    second = await session.list(first.segment, { [parameter]: '2' });
-    if (!isAnother(second)) return pageIsIgnored(first);
-  }
-  const secondIds = second.ok ? idsOf(second.rows) : [];
-  const repeated = secondIds.filter((id) => first.ids.includes(id)).length;
-  if (!second.ok || secondIds.length === 0) return onlyOnePage(first, second);
+/**
+ * Page 2 by the usual names, that of the client, that of another collection and that of a link; by the link itself; by a name
+ * that JSON-LD shows, which takes two; pages 3 and 4, and one after the last.
+ */
+export const PAGES_REQUESTS = USUAL_NAMES.length + 3 + 1 + 2 + COMPARED_PAGES - 1;
 
-  const pages = [first.rows, second.rows];
-  let end: readonly [ListResponse, string] | undefined;
-  while (pages.length < COMPARED_PAGES && end === undefined) {
-    const page = String(pages.length + 1);
-    const response = await session.list(first.segment, { [parameter]: page });
-    if (response.ok && response.rows.length > 0) pages.push(response.rows);
-    else end = [response, `${parameter}=${page}`];
+/** How a list is continued. */
+interface Way {
+  /** The parameter with the page number; undefined for the links of the responses. */
+  readonly parameter: string | undefined;
+  readonly second: ListResponse;
+  /** What shows it. */
+  readonly evidence: string;
+}
+
+/** Finds out how a list is continued. `likely` are names of the page parameter to try first. */
+export async function probePages(
+  session: ProbeSession,
+  first: FirstPage,
+  likely: readonly string[],
+): Promise<PageFindings> {
+  if (first.rows.length === 0) return withoutRecords(session, first);
+  const search = new PageSearch(session, first);
+  const way = await search.find([...new Set([...likely, ...USUAL_NAMES])]);
+  const found = way === undefined ? search.failure() : await continued(session, first, way);
+  return { ...found, alsoJsonLd: search.alsoJsonLd };
+}
+
+/** Looks for the second page. */
+class PageSearch {
+  readonly #session: ProbeSession;
+  readonly #first: FirstPage;
+  /** Requests for page 2 that returned page 1. */
+  readonly #ignored: string[] = [];
+  readonly #rejected: string[] = [];
+  #failed: string | undefined;
+  alsoJsonLd: Finding<boolean> = unknown('a page parameter was found without it');
+
+  constructor(session: ProbeSession, first: FirstPage) {
+    this.#session = session;
+    this.#first = first;
   }
-  end ??= [await session.list(first.segment, { [parameter]: String(FAR_PAGE) }), `${parameter}=${FAR_PAGE}`];
+
+  async find(names: readonly string[]): Promise<Way | undefined> {
+    const { segment, next } = this.#first;
+    const named = next && this.#parameterIn(next);
+    const tried = new Set([...(named === undefined ? [] : [named]), ...names]);
+    for (const name of tried) {
+      const way = await this.#byNumber(name, name === named ? ', as a link says,' : '');
+      if (way !== undefined || this.#failed !== undefined) return way;
+    }
+    if (next !== undefined) {
+      const second = await this.#session.list(segment, Object.fromEntries(next.query));
+      const isOther = second.ok && second.rows.length > 0 && !this.#isFirst(second);
+      if (isOther)
+        return { parameter: undefined, second, evidence: `the link in the ${next.in} leads to another page` };
+    }
+    // A service that responds with plain JSON too may name the parameter in JSON-LD alone.
+    const document = await this.#session.list(segment, {}, { accept: 'application/ld+json' });
+    const isDocument = document.ok && document.form !== 'array';
+    this.alsoJsonLd = known(
+      isDocument,
+      `Accept: application/ld+json gives a list ${isDocument ? '' : 'not '}in JSON-LD`,
+    );
+    const name = document.ok && document.next !== undefined ? this.#parameterIn(document.next) : undefined;
+    return name === undefined || tried.has(name) ? undefined : this.#byNumber(name, ', as JSON-LD says,');
+  }
+
+  /** What is known without a second page. */
+  failure(): Omit<PageFindings, 'alsoJsonLd'> {
+    const { rows } = this.#first;
+    const same = `${this.#ignored.join(' and ')} return the first page again`;
+    const reason =
+      this.#failed ?? [...this.#rejected, ...(this.#ignored.length > 0 ? [same] : [])].join(', and ');
+    const verdict = this.#ignored.length > 0 ? 'ignored' : 'rejected';
+    return {
+      page: this.#failed === undefined ? known(verdict, reason) : unknown(reason),
+      ...allUnknown(reason, [
+        'pageParameter',
+        'nextLink',
+        'pageSize',
+        'shortPages',
+        'repeats',
+        'afterLastPage',
+      ]),
+      rows,
+    };
+  }
+
+  async #byNumber(name: string, asSaid: string): Promise<Way | undefined> {
+    const second = await this.#session.list(this.#first.segment, { [name]: '2' });
+    const request = `${name}=2`;
+    if (this.#isFirst(second)) this.#ignored.push(request);
+    else if (isRejection(second)) this.#rejected.push(`${request} returns ${second.status}`);
+    else if (second.ok || isMissing(second))
+      return { parameter: name, second, evidence: `${request}${asSaid} is another page than the first` };
+    else this.#failed = `${request} failed: ${second.code}`;
+    return undefined;
+  }
+
+  /** In any order: ties have another one in each response. */
+  #isFirst(page: ListResponse): boolean {
+    return page.ok && idsOf(page.rows).toSorted().join() === this.#first.ids.toSorted().join();
+  }
+
+  /** The parameter that has the number of the second page. Another value is a cursor, or counts in another way. */
+  #parameterIn({ query }: NextLink): string | undefined {
+    const own = this.#session.parameters;
+    return [...query].find(([name, value]) => value === '2' && own[name] !== value)?.[0];
+  }
+}
+
+/** Requests further pages, and one after the last. */
+async function continued(
+  session: ProbeSession,
+  { segment, rows, next, ids }: FirstPage,
+  { parameter, second, evidence }: Way,
+): Promise<Omit<PageFindings, 'alsoJsonLd'>> {
+  const isNumbered = parameter !== undefined;
+  const pages = [rows];
+  let last = second;
+  while (last.ok && last.rows.length > 0 && pages.push(last.rows) < COMPARED_PAGES) {
+    const query = isNumbered
+      ? { [parameter]: String(pages.length + 1) }
+      : last.next && Object.fromEntries(last.next.query);
+    if (query === undefined) break;
+    last = await session.list(segment, query);
+  }
+  const wasEnd = !last.ok || last.rows.length === 0;
+  const far = isNumbered && !wasEnd ? await session.list(segment, { [parameter]: String(FAR_PAGE) }) : last;
+  const end = `${parameter ?? 'the last link'}${isNumbered ? `=${wasEnd ? pages.length + 1 : FAR_PAGE}` : ''}`;
+  const more = pages.length === 1 ? onePage(rows.length) : lengthsOf(pages.map(({ length }) => length));
+  const isRepeated = idsOf(pages[1] ?? []).some((id) => ids.includes(id));
   return {
-    page: known('honoured', `${parameter}=2 is another page than the first`),
-    pageParameter: known(parameter, `${parameter}=2 is another page than the first`),
-    ...lengthsOf(pages.map(({ length }) => length)),
-    repeats: repeatsOf(pages),
-    afterLastPage: afterLastPageOf(...end),
-    rows: repeated === 0 ? pages.flat() : first.rows,
+    page: known(isNumbered ? 'honoured' : 'ignored', evidence),
+    pageParameter: isNumbered ? known(parameter, evidence) : unknown('page numbers are ignored'),
+    nextLink:
+      next === undefined ? unknown('the first page has no link to the next one') : known(next.in, evidence),
+    ...more,
+    repeats: pages.length === 1 ? unknown('there is no second page') : repeatsOf(pages),
+    afterLastPage: isNumbered ? afterLastPageOf(far, end) : unknown('pages have no numbers'),
+    rows: isRepeated ? rows : pages.flat(),
   };
 }
 
@@ -87,27 +209,32 @@ function lengthsOf(lengths: readonly number[]): Pick<PageFindings, 'pageSize' | 
       };
 }
 
-function pageIsIgnored({ rows }: FirstPage): PageFindings {
-  const seen = '_page=2 and page=2 return the first page again';
-  const others = allUnknown(seen, ['pageParameter', 'pageSize', 'shortPages', 'repeats', 'afterLastPage']);
-  return { page: known('ignored', seen), ...others, rows };
+function onePage(length: number): Pick<PageFindings, 'pageSize' | 'shortPages'> {
+  return {
+    pageSize: unknown(`at least ${length}: one page holds every record`),
+    shortPages: unknown('there is no second page'),
+  };
 }
 
-function onlyOnePage({ rows }: FirstPage, second: ListResponse): PageFindings {
-  const { page, ...others } = allUnknown('there is no second page', [
-    'page',
-    'pageParameter',
-    'shortPages',
-    'repeats',
-  ]);
+async function withoutRecords(session: ProbeSession, { segment, rows }: FirstPage): Promise<PageFindings> {
+  const second = await session.list(segment, { _page: '2' });
   return {
-    page: isRejection(second) ? known('rejected', `_page=2 returns ${second.status}`) : page,
-    pageSize: unknown(`at least ${rows.length}: one page holds every record`),
-    ...others,
+    ...allUnknown('there is no record', [
+      'page',
+      'pageParameter',
+      'nextLink',
+      'alsoJsonLd',
+      'pageSize',
+      'shortPages',
+      'repeats',
+    ]),
     afterLastPage: afterLastPageOf(second, '_page=2'),
     rows,
   };
 }
+
+/** A 404 to a page after the last one. */
+const isMissing = (response: ListResponse) => !response.ok && response.code === 'not_found';
 
 function afterLastPageOf(response: ListResponse, request: string): Finding<string> {
   if (!response.ok) {

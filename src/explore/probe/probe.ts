@@ -79,7 +79,7 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
       : await probeWrites(session, { draft, signal, onLeftBehind });
   const { requests, quota } = session;
   const findings = { collections, problems: session.problems.findings(), quota, writes };
-  const profile = profileOf(findings);
+  const profile = profileOf(findings, session);
   return {
     baseUrl: client.accounts.baseUrl,
     at: new Date().toISOString(),

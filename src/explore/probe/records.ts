@@ -12,8 +12,8 @@ import type { CollectionDetails, Finding, TimestampForm } from './report.ts';
 /** Fewer records are in order by chance too often: one time in 60 for five. */
 const ENOUGH = 5;
 
-/** The order of rows, as far as they show it. */
-export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Finding<ListOrder> {
+/** The orders that rows can have, those that explain the others first: ids, then timestamps. */
+export function ordersOf(rows: readonly Row[], idForm: IdForm | undefined): Finding<readonly ListOrder[]> {
   if (rows.length < ENOUGH) return unknown(`${rows.length} records are too few to show an order`);
 
   const compareIds = idComparison(idForm);
@@ -24,13 +24,13 @@ export function orderOf(rows: readonly Row[], idForm: IdForm | undefined): Findi
     if (moments.some(Number.isNaN)) haveTimes = false;
     else orders.push(...directionOf(name, moments, (a, b) => a - b));
   }
-  const [first, ...more] = orders;
+  const more = orders.slice(1);
   const seen = `${rows.length} records in the order of the responses`;
-  if (first !== undefined)
-    return known(first, more.length === 0 ? seen : `${seen}; ${more.join(' and ')} fits as well`);
+  if (orders.length > 0)
+    return known(orders, more.length === 0 ? seen : `${seen}; ${more.join(' and ')} fits as well`);
   if (compareIds === undefined) return unknown(`${seen}: ids have no known order`);
   return haveTimes
-    ? known('none', `${seen}: neither by id nor by createdAt or updatedAt`)
+    ? known(['none'], `${seen}: neither by id nor by createdAt or updatedAt`)
     : unknown(`${seen}: not by id, and records show no times`);
 }
 

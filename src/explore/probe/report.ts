@@ -74,12 +74,20 @@ export interface CollectionDetails {
   readonly shortPages: Finding<boolean>;
   /** By timestamps only if ids do not explain it; `none` is neither by id nor by a timestamp that records show. */
   readonly order: Finding<ListOrder>;
+  /** Every order that the records can have; `order` is the first of them. */
+  readonly orders: Finding<readonly ListOrder[]>;
   /** Whether `listOrder: 'id'` saves requests: ids ascend and are sparse, and a record that was edited later comes before others. */
   readonly sortedById: Finding<boolean>;
-  /** Whether the second page is another than the first. */
+  /** Whether page 2 is another than the first, by any name of the parameter. */
   readonly page: Finding<FilterVerdict>;
   /** The name of the parameter with the page number. */
-  readonly pageParameter: Finding<'_page' | 'page'>;
+  readonly pageParameter: Finding<string>;
+  /** Where responses have a link to the next page. */
+  readonly nextLink: Finding<'header' | 'body'>;
+  /** Whether a list is in JSON-LD if `Accept` names that alone. Requested if no page parameter was found without it. */
+  readonly alsoJsonLd: Finding<boolean>;
+  /** How the first response says that it is the whole list: without a link to a next page, or by a total. */
+  readonly statesEnd: Finding<'links' | 'total' | false>;
   /** Whether a page is larger with `itemsPerPage`. Requested of one collection. */
   readonly pageSizeParameter: Finding<FilterVerdict>;
   /** The response to a page after the last one: an empty list, or the code of an error. */
@@ -119,7 +127,11 @@ export interface WriteFindings {
   readonly replay: Finding<'stored' | 'second_record' | (string & {})>;
   /** The same Idempotency-Key with another body. */
   readonly differentBody: Finding<'stored' | 'rejected' | 'second_record' | (string & {})>;
-  /** How long after its create a record could be read, in ms; 0 if the first read found it. */
+  /** How long after its create a record could be read by its id, in ms; 0 if the first read found it. */
+  readonly foundAfterMs: Finding<number>;
+  /** How long after its create a list showed a record, in ms; 0 if the first list did. */
+  readonly listedAfterMs: Finding<number>;
+  /** The longer of both, or the one that is known. */
   readonly visibleAfterMs: Finding<number>;
   /** Status of an update. */
   readonly updateStatus: Finding<number>;
@@ -155,8 +167,8 @@ export interface ServiceProfile {
     pagination?: PaginationName | { readonly [Name in CollectionName]?: PaginationName };
     listOrder?: 'id';
     afterLastPage?: 'empty' | 'not_found';
-    pageParameter?: 'page';
-    parameters?: { itemsPerPage: string };
+    pageParameter?: string;
+    parameters?: Readonly<Record<string, string>>;
     validation?: 'report';
     ids?: 'numbers';
     bareNotFound?: 'missing';

@@ -1,9 +1,16 @@
 import type { ApiError } from '../../errors/api-error.ts';
 import { type AnyAccountingError, isAccountingError, isApiError } from '../../errors/guards.ts';
+import {
+  type ListStatement,
+  type NextLink,
+  nextLink,
+  statementOf,
+  withLinks,
+} from '../../schemas/list-statement.ts';
 import type { ListBody } from '../../schemas/service-forms.ts';
 import type { RequestOptions, ResponseMeta } from '../../transport/call-options.ts';
 import type { Method } from '../../transport/request.ts';
-import type { ExploreClient } from '../explore-client.ts';
+import { type ExploreClient, listSettings } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
 import { known, unknown } from './finding.ts';
 import { ProblemReading } from './problems.ts';
@@ -19,6 +26,8 @@ export interface ProbeRequest {
   /** Instead of the content type of the client. */
   readonly contentType?: string | undefined;
   readonly retry?: RequestOptions['retry'];
+  /** Instead of the formats that the client accepts. */
+  readonly accept?: string | undefined;
   /** Send it even after an abort: to delete what the probe created. */
   readonly always?: boolean | undefined;
 }
@@ -29,6 +38,8 @@ export type ProbeResponse =
       readonly ok: true;
       readonly status: number;
       readonly body: unknown;
+      /** The header `Link`. */
+      readonly link: string | undefined;
     }
   | { readonly ok: false; readonly status: number | undefined; readonly error: AnyAccountingError };
 
@@ -39,6 +50,9 @@ export type ListResponse =
       readonly status: number;
       readonly rows: readonly Row[];
       readonly form: ListBody;
+      /** What the response says itself of the rest of the list. */
+      readonly stated: ListStatement;
+      readonly next: NextLink | undefined;
     }
   | {
       readonly ok: false;
@@ -53,6 +67,10 @@ export class ProbeSession {
   /** Requests sent, retries included. */
   requests = 0;
   readonly problems = new ProblemReading();
+  /** The query parameters that the client sends with each list. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** How the client names the number of a page. */
+  readonly pageParameter: string;
   readonly #client: ExploreClient;
   readonly #signal: AbortSignal | undefined;
   readonly #onRequest: () => void;
@@ -61,6 +79,9 @@ export class ProbeSession {
 
   constructor(client: ExploreClient, signal: AbortSignal | undefined, onRequest: () => void) {
     this.#client = client;
+    const { parameters, pageParameter } = listSettings(client);
+    this.parameters = parameters;
+    this.pageParameter = pageParameter;
     this.#signal = signal;
     this.#onRequest = onRequest;
   }
@@ -78,7 +99,8 @@ export class ProbeSession {
 
   /** Rejects with the signal's reason, and with errors that do not come from this package. */
   async send(request: ProbeRequest): Promise<ProbeResponse> {
-    const { retry, always = false, ...rest } = request;
+    const { retry, accept, always = false, ...rest } = request;
+    const headers = accept === undefined ? undefined : { accept };
     const signal = always ? undefined : this.#signal;
     let meta: ResponseMeta | undefined;
     const onResponse = (received: ResponseMeta) => {
@@ -86,8 +108,9 @@ export class ProbeSession {
       this.#read(received);
     };
     try {
-      const body = await this.#client.request({ ...rest, redactKey: true }, { retry, signal, onResponse });
-      return { ok: true, status: meta?.status ?? 0, body };
+      const options = { retry, signal, headers, onResponse };
+      const body = await this.#client.request({ ...rest, redactKey: true }, options);
+      return { ok: true, status: meta?.status ?? 0, body, link: meta?.headers.link };
     } catch (error) {
       signal?.throwIfAborted();
       if (!isAccountingError(error)) throw error;
@@ -103,16 +126,21 @@ export class ProbeSession {
   async list(
     segment: string,
     query: Readonly<Record<string, string>> = {},
-    how: Pick<ProbeRequest, 'retry'> = {},
+    how: Pick<ProbeRequest, 'retry' | 'accept'> = {},
   ): Promise<ListResponse> {
-    const response = await this.send({ path: [segment], query, ...how });
+    const response = await this.send({ path: [segment], query: { ...this.parameters, ...query }, ...how });
     if (!response.ok) return { ...response, code: response.error.code };
 
-    const { status, body } = response;
+    const { status, body, link } = response;
     const list = readListBody(body);
-    return list === undefined
-      ? { ok: false, status, code: 'unexpected_response', error: undefined }
-      : { ok: true, status, ...list };
+    if (list === undefined) return { ok: false, status, code: 'unexpected_response', error: undefined };
+    return {
+      ok: true,
+      status,
+      ...list,
+      stated: withLinks(statementOf(body), link),
+      next: nextLink(body, link),
+    };
   }
 
   #read({ headers, rateLimit }: ResponseMeta): void {

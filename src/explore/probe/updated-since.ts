@@ -22,9 +22,7 @@ export async function probeUpdatedSince(
 ): Promise<UpdatedSinceFindings> {
   const { verdict, offset } = await probeFuture(session, first);
   const invalidValue = await probeInvalidValue(session, first, verdict);
-  const row = first.rows.find(
-    ({ id, updatedAt }) => typeof id === 'string' && momentOf(updatedAt) !== undefined,
-  );
+  const row = first.rows.find((one) => idsOf([one]).length > 0 && momentOf(one.updatedAt) !== undefined);
   const compare = () => {
     if (verdict.value !== 'honoured' || !boundsHold)
       return unknown('needs updatedSince and the bounds on id to be honoured');

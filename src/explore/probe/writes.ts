@@ -24,6 +24,16 @@ type Operation = keyof typeof TYPES;
 /** Pauses before each look for a new record, in ms: fifteen seconds in all. */
 const LOOK_AFTER_MS = [0, 250, 500, 1000, 2000, 4000, 8000];
 
+/** Zones reach from -12 to +14 hours, and the filter may compare local times. */
+const YESTERDAY_MS = 26 * 60 * 60 * 1000;
+
+/** How a new record was seen, by the finding. */
+const SEEN = { foundAfterMs: 'read', listedAfterMs: 'listed' } as const;
+const SEEN_NAMES = Object.keys(SEEN) as readonly (keyof typeof SEEN)[];
+
+/** Whether a new record was seen, or why that cannot be said. */
+type Sight = boolean | string;
+
 const ONE_ATTEMPT = { retry: { maxAttempts: 1 } };
 
 /** What is written. */
@@ -36,17 +46,19 @@ interface WriteOptions {
 }
 
 /**
- * The most requests: for the create, the lookups after it, and the update with a read after a 204; one each for a replay,
+ * The most requests: for the create, the lookups and lists after it, and the update with a read after a 204; one each for a replay,
  * another body, an unknown field and the delete; and four to clean up, one of them for a product whose id is unknown.
  */
 export const WRITE_REQUESTS =
-  TYPES.create.length + 1 + LOOK_AFTER_MS.length + TYPES.update.length + 2 + 4 + 4;
+  TYPES.create.length + 1 + 2 * LOOK_AFTER_MS.length + 1 + TYPES.update.length + 2 + 4 + 4;
 
 /** The findings that need a write, in the order of the report. */
 const FINDINGS = [
   'createStatus',
   'createContentType',
   'requiredFields',
+  'foundAfterMs',
+  'listedAfterMs',
   'visibleAfterMs',
   'replay',
   'differentBody',
@@ -109,7 +121,7 @@ class WriteProbe {
       createStatus: known(created.status ?? 0, 'a create'),
       createContentType: this.#contentTypeOf('create'),
       requiredFields: unknown('the draft was accepted'),
-      visibleAfterMs: await this.#visibleAfter([...PRODUCTS, id]),
+      ...(await this.#visibleAfter(id)),
       replay: await this.#replay(id),
       differentBody: await this.#differentBody(id),
       ...(await this.#update(id)),
@@ -170,18 +182,61 @@ class WriteProbe {
     return { ...response.body, id };
   }
 
-  async #visibleAfter(path: readonly string[]): Promise<Finding<number>> {
+  /** Looks for a new record by its id and in a list, until both show it. */
+  async #visibleAfter(id: string): Promise<Pick<WriteFindings, keyof typeof SEEN | 'visibleAfterMs'>> {
     const since = monotonicMs();
+    const looks = { foundAfterMs: () => this.#isFound(id), listedAfterMs: this.#lister(id) };
+    const findings = new Map<keyof typeof SEEN, Finding<number>>();
     for (const [index, pauseMs] of LOOK_AFTER_MS.entries()) {
       if (pauseMs > 0) await sleep(pauseMs, this.#signal);
-      const response = await this.#session.send({ path });
-      const passedMs = monotonicMs() - since;
-      if (response.ok && index === 0) return known(0, 'a new record could be read at once');
-      if (response.ok)
-        return known(passedMs, `a new record could be read after ${passedMs} ms, with look ${index + 1}`);
-      if (response.status !== 404) return unknown(`reading the new record failed: ${response.error.code}`);
+      for (const name of SEEN_NAMES.filter((one) => !findings.has(one))) {
+        const sight = await looks[name]();
+        if (typeof sight === 'string') findings.set(name, unknown(sight));
+        else if (sight)
+          findings.set(name, seenAfter(index === 0 ? 0 : monotonicMs() - since, SEEN[name], index));
+      }
+      if (findings.size === SEEN_NAMES.length) break;
     }
-    return unknown(`a new record could not be read within ${monotonicMs() - since} ms`);
+    const never = (name: keyof typeof SEEN) =>
+      unknown(`a new record could not be ${SEEN[name]} within ${monotonicMs() - since} ms`);
+    const [found, listed] = SEEN_NAMES.map((name) => findings.get(name) ?? never(name)) as [
+      Finding<number>,
+      Finding<number>,
+    ];
+    const visibleAfterMs =
+      findings.size < SEEN_NAMES.length
+        ? unknown('a new record was not seen everywhere')
+        : (found.value ?? 0) >= (listed.value ?? 0)
+          ? found
+          : listed;
+    return { foundAfterMs: found, listedAfterMs: listed, visibleAfterMs };
+  }
+
+  async #isFound(id: string): Promise<Sight> {
+    const response = await this.#session.send({ path: [...PRODUCTS, id] });
+    if (response.ok) return true;
+    return response.status === 404 ? false : `reading the new record failed: ${response.error.code}`;
+  }
+
+  /** Looks for a record in a list: by its id, or among what changed since yesterday if bounds on ids are not applied. */
+  #lister(id: string): () => Promise<Sight> {
+    const yesterday = new Date(this.#session.now - YESTERDAY_MS).toISOString().slice(0, 19);
+    const queries: Readonly<Record<string, string>>[] = [
+      { 'id[gte]': id, 'id[lte]': id },
+      { updatedSince: `${yesterday}Z` },
+    ];
+    return async () => {
+      for (;;) {
+        const [query] = queries;
+        if (query === undefined) return 'no filter shows whether a list has the new record';
+        const response = await this.#session.list('products', query);
+        if (!response.ok && !isRejection(response)) return `a list failed: ${response.code}`;
+        const ids = response.ok ? idsOf(response.rows) : [];
+        if (ids.includes(id)) return true;
+        if (response.ok && (ids.length === 0 || queries.length === 1)) return false;
+        queries.shift();
+      }
+    };
   }
 
   /** With one attempt: the client would retry the very response that this looks for. */
@@ -250,6 +305,11 @@ class WriteProbe {
     this.#created.delete(id);
     return known(response.status, 'a delete');
   }
+}
+
+function seenAfter(ms: number, how: string, pauses: number): Finding<number> {
+  if (pauses === 0) return known(0, `a new record could be ${how} at once`);
+  return known(ms, `a new record could be ${how} after ${ms} ms, with look ${pauses + 1}`);
 }
 
 /** Whether the network or an outage may be the cause of an error, which then says nothing about the request. */

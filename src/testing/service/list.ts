@@ -17,7 +17,8 @@ export function listPage({ collection, format, request }: RoutedRequest): Servic
   const { options } = collection;
   const query = new URLSearchParams(request.query);
   const pageSize = readPageSize(query, options);
-  const page = options.paginated && options.cursor === undefined ? readPage(query, options) : 1;
+  const isNumbered = options.paginated === true && options.cursor === undefined;
+  const page = isNumbered ? readPage(query, options) : 1;
   const selected = collection.list(readSelection(query, options), page);
   const first = page === 1 ? 0 : (page - 1) * pageSize;
   const from = options.cursor === undefined ? first : readCursor(query, selected, options);
@@ -32,8 +33,11 @@ export function listPage({ collection, format, request }: RoutedRequest): Servic
     .map(({ record }) => record);
   const isLast = from + pageSize >= selected.length;
   const last = isLast ? undefined : rows.at(-1);
-  const links = options.paginated ? linksOf(collection, query, { page, last }) : undefined;
-  const response = listResponse(records, { collection: collection.name, format, options }, links);
+  const rest = {
+    links: options.paginated === 'first' ? undefined : linksOf(collection, query, { page, last }),
+    isWhole: options.paginated === false,
+  };
+  const response = listResponse(records, { collection: collection.name, format, options }, rest);
   return { ...response, note: { records: records.length, ids: records.map(({ id }) => id) } };
 }
 

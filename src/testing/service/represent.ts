@@ -57,6 +57,19 @@ function withIris(record: AccountingRecord): AccountingRecord {
   return linked;
 }
 
+function amountsIn(collection: CollectionName): string[] {
+  return Object.entries(collections[collection].fields).flatMap(([name, kind]) =>
+    kind === 'money' ? [name] : [],
+  );
+}
+
+function withNumbers(record: AccountingRecord, names: readonly string[]): object {
+  const numbers = names.flatMap((name) =>
+    typeof record[name] === 'string' ? [[name, Number(record[name])]] : [],
+  );
+  return { ...record, ...Object.fromEntries(numbers) };
+}
+
 /** How a response represents records. */
 interface Representation {
   readonly collection: CollectionName;
@@ -68,8 +81,11 @@ interface Representation {
 function represent(record: AccountingRecord, { collection, format, options }: Representation): object {
   const sent = options.nullFields === 'omitted' ? withoutNulls(record) : record;
   const linked = options.relations === 'iri' ? withIris(sent) : sent;
-  const isNumber = options.ids.numbers && Number.isSafeInteger(Number(record.id));
-  const shown = isNumber ? { ...linked, id: Number(record.id) } : linked;
+  const numbers = [
+    ...(options.ids.numbers && Number.isSafeInteger(Number(record.id)) ? ['id'] : []),
+    ...(options.moneyAsNumbers ? amountsIn(collection) : []),
+  ];
+  const shown = numbers.length > 0 ? withNumbers(linked, numbers) : linked;
   if (format === JSON_TYPE) return shown;
   return { '@id': iriOf(collection, record.id), '@type': typeName(collection), ...shown };
 }
@@ -93,20 +109,28 @@ export interface PageLinks {
   readonly previous: string | undefined;
 }
 
+/** What a response says of the list. */
+interface Rest {
+  readonly links: PageLinks | undefined;
+  /** Whether the response is the whole list. */
+  readonly isWhole: boolean;
+}
+
 /** A response with one page of a list, or with all of it: an array, or a JSON-LD object whose `member` is one. */
 export function listResponse(
   records: readonly AccountingRecord[],
   how: Representation,
-  links: PageLinks | undefined,
+  rest: Rest,
 ): ServiceResponse {
   const { format, options } = how;
   const shown = records.map((record) => represent(record, how));
   const isArray = options.listBody === 'array' && format === JSON_TYPE && options.cursor !== 'body';
   const response = isArray
     ? jsonResponse(200, shown)
-    : jsonResponse(200, documentOf(shown, how, links), JSON_LD);
-  if (options.cursor !== 'header' || links === undefined) return response;
-  const { first, next } = links;
+    : jsonResponse(200, documentOf(shown, how, rest), JSON_LD);
+  const hasHeader = options.cursor === 'header' || options.linkHeader;
+  if (!hasHeader || rest.links === undefined) return response;
+  const { first, next } = rest.links;
   const link = [`<${first}>; rel="first"`, ...(next === undefined ? [] : [`<${next}>; rel="next"`])];
   return { ...response, headers: { ...response.headers, Link: link.join(', ') } };
 }
@@ -115,13 +139,14 @@ export function listResponse(
 function documentOf(
   shown: readonly object[],
   { collection, options: { listBody, cursor } }: Representation,
-  links: PageLinks | undefined,
+  { links, isWhole }: Rest,
 ): object {
   const isHydra = listBody === 'hydra:member';
   const named = (name: string) => (isHydra ? `hydra:${name}` : name);
   const { self, first, next, previous } = links ?? {};
   // With a cursor in the header, the body says nothing of other pages.
-  const view = links !== undefined &&
+  const view = !isWhole &&
+    links !== undefined &&
     cursor !== 'header' && {
       [named('view')]: {
         '@id': self,
@@ -135,7 +160,7 @@ function documentOf(
     '@context': '/contexts/record',
     '@id': `${API_PATH}/${collections[collection].segment}`,
     '@type': named('Collection'),
-    ...(links === undefined && { [named('totalItems')]: shown.length }),
+    ...(isWhole && { [named('totalItems')]: shown.length }),
     [named('member')]: shown,
     ...view,
   };

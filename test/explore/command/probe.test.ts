@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { ProbeReport } from 'accounting-data-sdk/explore';
 import { expect, test } from 'vitest';
-import { openSandbox, run } from './support/run.ts';
+import { folder, openSandbox, run } from './support/run.ts';
 
 test('probe logs how many requests it will send, then prints what fits the service, no wider than the terminal', async () => {
   const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
@@ -50,4 +51,20 @@ test('probe --write shows how the service responds to writes, and names what it 
   expect((JSON.parse(out) as ProbeReport).writes.createStatus).toMatchObject({ known: true, value: 200 });
   const said = `could not be deleted: ${sandbox.store.products.ids().at(-1)}`;
   expect([code, log]).toEqual([5, expect.stringContaining(said)]);
+});
+
+test('probe --out prints what it says without it, and --json with --out writes both', async () => {
+  const { env } = openSandbox({ records: { products: 90 }, filters: { updatedSince: 'ignore' } });
+  const file = folder()('service.json');
+  const verdict = 'Lists of products ignore updatedSince: each sync reads all of their records.';
+  const plain = await run(env, ['probe', 'products']);
+  const written = await run(env, ['probe', 'products', '--out', file]);
+  for (const { out } of [plain, written]) {
+    expect(out).toContain(`No option of createClient or sync follows.\n\n${verdict}\n`);
+    expect(out).not.toContain('defaults');
+  }
+  const before = readFileSync(file, 'utf8');
+  const both = await run(env, ['probe', 'products', '--out', file, '--json']);
+  expect((JSON.parse(both.out) as ProbeReport).advice).toEqual([verdict]);
+  expect([both.log, readFileSync(file, 'utf8')]).toEqual([expect.stringContaining(`Wrote ${file}`), before]);
 });

@@ -91,7 +91,17 @@ describe('a sandbox with the options of a file of probe', () => {
       { notFoundBody: undefined },
       '- client.bareNotFound: "missing"',
     ],
-    [{ ...UUIDS, paginated: false }, { paginated: true }, '- client.pagination: "none"'],
+    [
+      { ...UUIDS, paginated: { accounts: false } },
+      { paginated: true },
+      '- client.pagination.accounts: "none"',
+    ],
+    [{}, { filters: { updatedSince: 'ignore' } }, '+ products: updatedSince: ignore'],
+    [
+      { filters: { accounts: { updatedSince: 'reject' } } },
+      { filters: {} },
+      '- accounts: updatedSince: reject',
+    ],
     // One probe may lack what only a write shows.
     [late(14_000), late(900), ''],
     // What describes the service, and needs no option, is not compared.

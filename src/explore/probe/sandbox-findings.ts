@@ -1,0 +1,282 @@
+import type { ListOrder } from '../../schemas/service-forms.ts';
+import type { IdForm } from '../ids.ts';
+import { explanationOf, known } from './finding.ts';
+import {
+  byCollection,
+  type Findings,
+  firstKnown,
+  followed,
+  holdsAnywhere,
+  NOTHING,
+  type Readable,
+} from './followed.ts';
+import { PAGE_SIZE_PARAMETER } from './page-size.ts';
+import { paginationLines, unresolved, wayOf } from './pagination.ts';
+import type { CollectionDetails, Finding } from './report.ts';
+
+/** What is known of the options of the sandbox, by their paths. */
+type Options = Record<string, Finding<unknown>>;
+
+/** The options with which a sandbox behaves as the service does. */
+export function sandboxFindings(
+  readable: readonly Readable[],
+  { problems, quota, writes }: Findings,
+): Options {
+  const first = <T>(read: (details: CollectionDetails) => Finding<T>) => firstKnown(readable, read);
+  const anywhere = <T>(read: (details: CollectionDetails) => Finding<T>, holds: (value: T) => boolean) =>
+    holdsAnywhere(readable, read, holds);
+  const choice =
+    <T>(yes: T, no: T) =>
+    (value: boolean) =>
+      value ? yes : no;
+  const textIds = readable.filter(({ details }) => ['uuid', 'ulid'].includes(details.idForm.value ?? ''));
+  const others = readable.filter(({ collection }) => collection !== 'products');
+  const hides = anywhere(({ shortPages }) => shortPages, Boolean);
+  const list = readable[0]?.details;
+  return {
+    // If the service hides records, the first page of a short collection may look full.
+    pageSize: hides.value === true ? NOTHING : first(({ pageSize }) => pageSize),
+    ...ordersOfEach(readable),
+    pageParameter: first(({ pageParameter }) => pageParameter),
+    pageSizeParameter: followed(pageSizeParameterOf(readable), (verdict) =>
+      verdict === 'honoured' ? PAGE_SIZE_PARAMETER : verdict === 'ignored' ? '' : undefined,
+    ),
+    ...ofEach<boolean | 'first'>(readable, 'paginated', paginatedOf(readable), true),
+    ...linksOf(readable),
+    'newRecords.listedAfterMs': followed(writes.listedAfterMs, wholeSeconds),
+    'newRecords.foundAfterMs': followed(writes.foundAfterMs, wholeSeconds),
+    afterLastPage: afterLastPageOf(readable),
+    ...idsOfEach(readable),
+    ...ofEach(readable, 'filters.id', ({ details }) => idFilterOf(details), 'apply'),
+    ...ofEach(readable, 'filters.updatedSince', ({ details }) => sinceFilterOf(details), 'apply'),
+    idColumn: followed(
+      first(({ id }) => id.large),
+      (verdict) => (verdict === 'server_error' ? 'int4' : verdict === 'honoured' ? 'unbounded' : undefined),
+    ),
+    textIdBounds: followed(
+      firstKnown(textIds, ({ id }) => id.gt),
+      (verdict) => (verdict === 'ignored' ? 'ignore' : verdict === 'honoured' ? 'apply' : undefined),
+    ),
+    betweenSeparator: first(({ betweenSeparator }) => betweenSeparator),
+    invalidFilter: followed(
+      first(({ updatedSince }) => updatedSince.invalidValue),
+      (how) => (how === 'rejected' ? 'reject' : 'ignore'),
+    ),
+    // A share that surely shows: how many records a service hides is not known.
+    hiddenRecords: followed(hides, choice(0.1, 0)),
+    listBody: list === undefined ? NOTHING : known(list.listBody, 'the form of a list'),
+    formats: formatsOf(readable),
+    moneyAsNumbers: followed(
+      firstKnown(
+        readable.filter(({ collection }) => collection === 'products'),
+        ({ moneyAsNumbers }) => moneyAsNumbers,
+      ),
+      (fields) => fields.length > 0,
+    ),
+    relations: followed(
+      anywhere(
+        ({ iriFields }) => iriFields,
+        (fields) => fields.length > 0,
+      ),
+      choice('iri', 'id'),
+    ),
+    nullFields: writes.nullFields.known ? writes.nullFields : first(({ nullFields }) => nullFields),
+    timestamps: followed(
+      first(({ timestamps }) => timestamps),
+      (form) => (form === 'other' ? undefined : form),
+    ),
+    timeZone: followed(
+      first(({ offsets }) => offsets),
+      ([offset]) => offset,
+    ),
+    dateFilter: first(({ updatedSince }) => updatedSince.compares),
+    timestampsEverywhere:
+      others.length === 0
+        ? NOTHING
+        : known(
+            others.some(({ details }) => details.timestamps.known),
+            'whether records of other collections than products carry createdAt or updatedAt',
+          ),
+    ...notFoundBody(problems),
+    'rateLimit.limit': quota.limit,
+    rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
+    ...sandboxWrites(writes),
+  };
+}
+
+/**
+ * An option that each collection can have: one value for all, or those that differ from `usual`, its default. A name in a
+ * group stands after that of the collection: `ids.boms.form`.
+ */
+function ofEach<T>(
+  readable: readonly Readable[],
+  path: string,
+  read: (one: Readable) => Finding<T>,
+  usual: T,
+): Options {
+  const found = byCollection(readable, read);
+  if ('all' in found) return { [path]: found.all };
+  const [option, name] = path.split('.');
+  const differing = [...found.each].filter(([, { value }]) => value !== usual);
+  return Object.fromEntries(
+    differing.map(([collection, finding]) => [
+      [option, collection, ...(name === undefined ? [] : [name])].join('.'),
+      finding,
+    ]),
+  );
+}
+
+/** The order that fits every list; without one, that of each. */
+function ordersOfEach(readable: readonly Readable[]): Options {
+  const [first, ...others] = readable.filter(({ details }) => details.orders.known);
+  const common =
+    first && possible(first).find((order) => others.every((one) => possible(one).includes(order)));
+  if (common !== undefined) return { order: followed(first?.details.orders ?? NOTHING, () => common) };
+  return ofEach(readable, 'order', ({ details }) => details.order, 'id-asc');
+}
+
+/** Records that show no times were probably made in the order of their ids. */
+function possible({ details: { orders, timestamps } }: Readable): readonly ListOrder[] {
+  const shown = orders.value ?? [];
+  if (timestamps.known) return shown;
+  return shown.flatMap((order): ListOrder[] =>
+    order === 'id-asc' ? [order, 'created-asc'] : order === 'id-desc' ? [order, 'created-desc'] : [order],
+  );
+}
+
+function idsOfEach(readable: readonly Readable[]): Options {
+  const isNumber = ({ details }: Readable) =>
+    followed(details.idType, (type) => (type === 'unreadable' ? undefined : type === 'numbers'));
+  return {
+    ...ofEach(readable, 'ids.form', ({ details }) => details.idForm, 'numeric' satisfies IdForm),
+    ...ofEach(readable, 'ids.numbers', isNumber, false),
+    'ids.gap': followed(
+      firstKnown(readable, ({ sortedById }) => sortedById),
+      (isSparse) => (isSparse ? SPARSE_GAP : undefined),
+    ),
+  };
+}
+
+/** Wide enough for `listOrder: 'id'`. */
+const SPARSE_GAP = 4;
+
+/** Whether a list is divided into pages, and whether those after the first one can be read. */
+function paginatedOf(readable: readonly Readable[]): (one: Readable) => Finding<boolean | 'first'> {
+  const { pagination, ...each } = paginationLines(readable);
+  const open = unresolved(readable);
+  return ({ collection, details }) => {
+    if (open.includes(collection)) return followed(details.page, () => 'first');
+    const advised = pagination ?? each[`pagination.${collection}`] ?? NOTHING;
+    if (advised.value === 'none') return followed(advised, () => false);
+    const way = wayOf(details);
+    return way === undefined
+      ? NOTHING
+      : followed(way === 'page' ? details.page : details.nextLink, () => true);
+  };
+}
+
+/** Links to other pages: of a cursor, or of numbers in the header `Link`. */
+function linksOf(readable: readonly Readable[]): Options {
+  const place = ({ nextLink, statesEnd, listBody }: CollectionDetails): Finding<'header' | 'body'> => {
+    if (nextLink.known) return nextLink;
+    // An array says nothing of other pages.
+    return followed(statesEnd, (how) =>
+      how === 'links' ? (listBody === 'array' ? 'header' : 'body') : undefined,
+    );
+  };
+  const isLinked = Object.values(paginationLines(readable)).some(({ value }) => value === 'link');
+  const linked = readable.filter(({ details }) => wayOf(details) === 'link');
+  if (isLinked || linked.length > 0)
+    return { cursor: firstKnown(linked.length > 0 ? linked : readable, place) };
+  const inHeader = firstKnown(readable, (details) =>
+    followed(place(details), (where) => (where === 'header' ? true : undefined)),
+  );
+  return { linkHeader: inHeader };
+}
+
+function formatsOf(readable: readonly Readable[]): Finding<'json' | 'jsonld' | 'both'> {
+  const isLd = holdsAnywhere(readable, ({ jsonLd }) => jsonLd, Boolean);
+  const isBoth = holdsAnywhere(readable, ({ alsoJsonLd }) => alsoJsonLd, Boolean);
+  if (isLd.value !== true && isBoth.value === true) return followed(isBoth, () => 'both');
+  return followed(isLd, (value) => (value ? 'jsonld' : 'json'));
+}
+
+/** What a list does with bounds on numeric ids; `textIdBounds` says it of others. */
+function idFilterOf({ id, idForm }: CollectionDetails): Finding<'apply' | 'ignore' | 'reject' | 'single'> {
+  if (idForm.value !== 'numeric') return NOTHING;
+  const all = [id.gt, id.gte, id.lt, id.lte];
+  const ignored = all.find(({ value }) => value === 'ignored');
+  if (ignored !== undefined) return followed(ignored, () => 'ignore');
+  const rejected = all.find(({ value }) => value === 'rejected');
+  if (rejected !== undefined) return followed(rejected, () => 'reject');
+  return followed(id.together, (hold) => (hold ? 'apply' : 'single'));
+}
+
+const SINCE = { honoured: 'apply', ignored: 'ignore', rejected: 'reject' } as const;
+
+function sinceFilterOf({
+  updatedSince: { verdict },
+}: CollectionDetails): Finding<'apply' | 'ignore' | 'reject'> {
+  return followed(verdict, (how) => SINCE[how]);
+}
+
+/** A record was seen at the end of a pause: in that second, a sandbox shows it too. */
+const wholeSeconds = (ms: number) => Math.floor(ms / 1_000) * 1_000;
+
+export function afterLastPageOf(readable: readonly Readable[]): Finding<'empty' | 'not_found'> {
+  const missing = holdsAnywhere(
+    readable,
+    ({ afterLastPage }) => afterLastPage,
+    (value) => value === 'not_found',
+  );
+  if (missing.value === true) return followed(missing, () => 'not_found' as const);
+  return followed(
+    firstKnown(readable, ({ afterLastPage }) => afterLastPage),
+    (value) => (value === 'empty' ? ('empty' as const) : undefined),
+  );
+}
+
+/** A value, if ids are JSON numbers in any collection. */
+export function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding<V> {
+  const found = readable.find(({ details }) => details.idType.value === 'numbers');
+  return found === undefined ? NOTHING : followed(found.details.idType, () => value);
+}
+
+export const pageSizeParameterOf = (readable: readonly Readable[]) =>
+  firstKnown(readable, ({ pageSizeParameter }) => pageSizeParameter);
+
+function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<string, Finding<string>> {
+  const text = 'Not Found';
+  const [name, body] =
+    notFound.value === 'none'
+      ? ['notFoundBody', '']
+      : notFound.value === 'text/html'
+        ? ['notFoundBody', text]
+        : ['notFoundBody.message', text];
+  return { [name]: followed(bareNotFound, (isBare) => (isBare ? body : undefined)) };
+}
+
+function sandboxWrites(writes: Findings['writes']): Readonly<Record<string, Finding<unknown>>> {
+  const only =
+    <T>(...values: readonly T[]) =>
+    (value: T | undefined) =>
+      value !== undefined && values.includes(value) ? value : undefined;
+  return {
+    createStatus: followed(writes.createStatus, only(200, 201)),
+    updateStatus: followed(writes.updateStatus, only(200, 201, 204)),
+    deleteStatus: followed(writes.deleteStatus, only(200, 204)),
+    'contentTypes.create': followed(writes.createContentType, (type) => [type]),
+    'contentTypes.update': followed(writes.updateContentType, (type) => [type]),
+    'idempotency.replay': followed(writes.replay, (replay) =>
+      replay === 'second_record' ? 'ignored' : only('stored', 'conflict')(replay),
+    ),
+    'idempotency.differentBody': followed(writes.differentBody, (how) =>
+      how === 'rejected' ? 'reject' : only('stored')(how),
+    ),
+    requiredFields: writes.requiredFields,
+    moneyDigits: writes.moneyDigits,
+    unknownFields: followed(writes.unknownFields, (how) =>
+      how === 'rejected' ? 'reject' : how === 'ignored' ? 'ignore' : undefined,
+    ),
+  };
+}
