@@ -1,5 +1,7 @@
+import { ApiError } from '../errors/api-error.ts';
 import { evidenceOf, verdictOf } from '../reports/evidence.ts';
 import { boundsGuard } from './id-bounds.ts';
+import { rowsThenNone } from './incomplete-list.ts';
 import {
   awaitedLater,
   type FetchPage,
@@ -14,16 +16,22 @@ import { RepeatGuard } from './repeat-guard.ts';
 interface ByPageOptions extends ReaderOptions {
   /** The first page requested; 1 reads everything. */
   readonly start: number;
+  /** Whether the page after an empty one is requested too, so that a service that shows no rows for a moment ends no list. */
+  readonly checksEnd: boolean;
   /** Called once, when the first row came again. */
   readonly onRepeat: () => void;
 }
+
+/** With these a service may reject the number of a page that does not exist. */
+const NO_PAGE: readonly number[] = [400, 404, 410, 416, 422];
 
 const SET_PARAMETER = "Set pageParameter to the name of the parameter that the service reads, such as 'page'";
 const USE_NONE =
   "or use pagination: 'link' if responses link the next page, or pagination: 'none' if one response is the whole list";
 
 /**
- * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end.
+ * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end. If
+ * the page after the empty one has rows, the read fails.
  *
  * The fewest requests, and the order of the service. A row that is deleted or moves up during the read can hide another
  * one, so a read of more than one page is only `likely` to be complete. A row that came before is dropped and counted. The
@@ -77,6 +85,7 @@ export async function* byPage<T>(
     const response = await ahead.take();
     options.signal.throwIfAborted();
     if (response.rows.length === 0) {
+      if (options.checksEnd) await ahead.checkEnd();
       if (held !== undefined) yield warned(held);
       if (isFirst) yield pageOf(response, isFirst);
       return;
@@ -147,6 +156,19 @@ class PagesAhead<T> {
       this.#queue.length * this.#pageSize < wanted
     ) {
       this.#queue.push(awaitedLater(this.#request()));
+    }
+  }
+
+  /** After an empty page: throws if the page after it has rows. */
+  async checkEnd(): Promise<void> {
+    const { facts } = this.#options;
+    const next = await this.take().catch((error: unknown) => {
+      // There is no such page.
+      if (error instanceof ApiError && NO_PAGE.includes(error.status)) return undefined;
+      throw error;
+    });
+    if (next !== undefined && next.rows.length > 0) {
+      throw rowsThenNone('one page without records, and then one with some', facts, true);
     }
   }
 

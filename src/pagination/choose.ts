@@ -108,7 +108,11 @@ export function readPages<T>(
   const fetchPage: FetchPage<T> = async (added, signal) => (await fetchWhole(added, signal)).page;
   if (pagination === 'none') return inOneResponse(fetchPage, reading);
 
-  const byNumber = { ...reading, onRepeat: () => warn(ROWS_CAME_AGAIN) };
+  const byNumber = {
+    ...reading,
+    checksEnd: !onlyChanges && isFirst !== true,
+    onRepeat: () => warn(ROWS_CAME_AGAIN),
+  };
   // Intervals of ids have an order of their own.
   const isInOrderOfService = isFirst === true && pagination === 'keyset' && resumeFrom === undefined;
   if (pagination === 'page' || isInOrderOfService) {

@@ -18,3 +18,15 @@ export function incompleteList(
     { status: 200, reason: 'incomplete_list' },
   );
 }
+
+/** The error of a service that showed records and then none of them, as while it rebuilds an index. */
+export function rowsThenNone(what: string, facts: CallFacts, retryable: boolean): UnexpectedResponseError {
+  const hint = retryable
+    ? 'Read again later.'
+    : 'Read again later. If they were really deleted, read from the start: leave resumeFrom out.';
+  return new UnexpectedResponseError(
+    `${facts.method} ${facts.path} returned ${what}.`,
+    { ...facts, retryable, hint },
+    { status: 200, reason: 'incomplete_list' },
+  );
+}

@@ -33,8 +33,7 @@ export const paginationOptions = {
   /**
    * How the service responds to a page after the last one, and to any other list without records: `not_found` is a 404 or
    * 410. The first response of a list must also be JSON: a page of a proxy does not show that a list is empty. Later, a
-   * 404 of a gateway reads as empty too, and a sync misses what it hides until the next one in mode `full`. Default:
-   * `empty`.
+   * 404 of a gateway reads as a response without records, which is checked. Default: `empty`.
    */
   afterLastPage: option(is.oneOf('empty', 'not_found'), 'empty'),
   /**

@@ -9,7 +9,7 @@ export interface ResumeScope {
   readonly filters: Readonly<Record<string, string | undefined>>;
 }
 
-const TOKEN_VERSION = 4;
+const TOKEN_VERSION = 5;
 
 /** A position takes some 400 characters; a much longer string is not a token. */
 const MAX_TOKEN_LENGTH = 4096;

@@ -88,6 +88,18 @@ export const evidenceFacts = {
     pagination: 'keyset',
     when: 'the service hides a page of records or more',
   },
+  /** Rows that were shown were missing from two later responses. */
+  lost_rows: {
+    complete: 'likely',
+    pagination: 'keyset',
+    when: 'a record that the service had shown was missing from later responses: it was deleted, or is hidden now',
+  },
+  /** A short response was followed by more rows. */
+  cut_response: {
+    complete: 'likely',
+    pagination: 'keyset',
+    when: 'a response that looked like the last one was followed by more records: the service cuts pages, for example by bytes',
+  },
   /** One response was the list, and is as long as a page. */
   usual_length: {
     complete: 'likely',

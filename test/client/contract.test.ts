@@ -27,7 +27,7 @@ describe.each(collectionNames)('%s', (name) => {
     expect(seen).toEqual(sandbox.store[name].all());
     const path = `/api/public/v1/${collection.segment}`;
     expect(sandbox.requests.every((request) => request.method === 'GET' && request.path === path)).toBe(true);
-    expect(sandbox.requests.map(({ query }) => query._page)).toEqual(['1', '2', '3']);
+    expect(sandbox.requests.map(({ query }) => query._page)).toEqual(['1', '2', '3', '4']);
     expect(await collection.list().toArray({ limit: 99 })).toEqual(sandbox.store[name].all());
   });
 

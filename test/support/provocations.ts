@@ -265,7 +265,7 @@ const others: Partial<Record<`${AccountingErrorCode} ${CallOutcome}`, Rows>> = {
       calling(
         runTwice,
         (canary) => (request, wire) => {
-          const isPast = request.url.includes('_page=3');
+          const isPast = /_page=[34]/.test(request.url);
           return json(isPast ? [] : [{ id: request.url }], 200, echoHeaders(canary))(request, wire);
         },
         { pagination: 'page' },

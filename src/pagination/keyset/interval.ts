@@ -54,16 +54,20 @@ export function without<I extends Interval>(intervals: readonly I[], range: Inte
   );
 }
 
-/** Ascending intervals of which those that touch become one if `mayJoin` allows it: the second one from the begin of the first. */
+/**
+ * Ascending intervals of which those that touch become one if `mayJoin` allows it: what `join` makes of both, from the begin of
+ * the first.
+ */
 export function joined<I extends Interval>(
   intervals: readonly I[],
   mayJoin: (before: I, each: I) => boolean,
+  join: (before: I, each: I) => I = (_, each) => each,
 ): readonly I[] {
   const all: I[] = [];
   for (const each of intervals) {
     const before = all.at(-1);
     if (before?.through === each.after && mayJoin(before, each)) {
-      all.splice(-1, 1, { ...each, after: before.after });
+      all.splice(-1, 1, { ...join(before, each), after: before.after });
     } else {
       all.push(each);
     }
@@ -116,11 +120,7 @@ export function splitOf(
       ]);
     }
   }
-  if (sorted.length > 1) return [{ after, through: middle }];
-  return notEmpty([
-    { after, through: first - 1n },
-    { after: first - 1n, through: first },
-  ]);
+  return notEmpty([{ after, through: sorted.length > 1 ? middle : first - 1n }]);
 }
 
 /** Of random gaps, so many standard deviations are left as room for more rows than expected. */

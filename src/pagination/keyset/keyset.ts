@@ -30,7 +30,8 @@ import {
 import { BY_PAGE, positionOf, stateOf } from './token.ts';
 
 interface KeysetOptions extends ReaderOptions {
-  /** How the service responds to a page after the last one. */
+  /** See the same option of a read by page. */
+  readonly checksEnd: boolean;
   /** Called once if the read continues by page, when the first row came again. */
   readonly onRepeat: () => void;
   /** Where to resume: the position of a page of an earlier read with the same filters. */
@@ -86,8 +87,14 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
 }
 
 /** What the read has met. */
-function met({ inOrder, mayMissRows, pageSize }: ReadState): Evidence {
-  return evidenceOf({ whole_intervals: true, other_order: !inOrder, hidden_page: mayMissRows }, pageSize);
+function met({ inOrder, hidesPages, lostRows, cutsShort, pageSize }: ReadState): Evidence {
+  const weaker = {
+    other_order: !inOrder,
+    hidden_page: hidesPages,
+    lost_rows: lostRows,
+    cut_response: cutsShort,
+  };
+  return evidenceOf({ whole_intervals: true, ...weaker }, pageSize);
 }
 
 /** The driver: sends what `next` says, and gives the responses to `reduce` as they arrive. */

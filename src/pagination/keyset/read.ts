@@ -1,6 +1,7 @@
 import type { CallFacts } from '../../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { BELOW_ALL, type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
+import { rowsThenNone } from '../incomplete-list.ts';
 import { type IdBounds, MAX_FRUITLESS, type PageQuery, type PageResponse } from '../page.ts';
 import { boundsOf, idLimitOf, intervalOf, keyOf, type Order } from './direction.ts';
 import {
@@ -40,11 +41,16 @@ import {
  *                 Its order proves nothing either: a list by date can begin in the order of ids. If the caller says that
  *                 the service lists by id (`listOrder`), it proves the rows up to its last one.
  *   4 short       It proves its interval. In the order of ids it proves the rows up to its last one, because a service
- *                 that hides rows after cutting a page shortens a page, and shows nothing behind what it cut.
- *   5 empty       It proves its interval, unless that had rows before and no bound has shown any row yet: the service
- *                 may not understand the bounds. Then the read begins again, and one of these rows ends it (an error).
- *   6 end         A short response without an end: `_page=2` is requested, because a page of hidden rows looks like the
- *                 end. If it has no other rows, that is the end. A list of changes ends with an empty response.
+ *                 that hides rows after cutting a page, or that cuts pages by bytes, shows nothing behind what it cut.
+ *                 A row that was shown before and is missing now is requested once more.
+ *   5 no row      It proves nothing, because a service shows none while it rebuilds an index, if a row is known before or
+ *                 in its interval. The request then begins at that row, and again at half a page of rows before it. Only
+ *                 that row alone proves that nothing follows. If three rows or more were shown and now none is, the read
+ *                 fails. Before a bound has shown any row, the service may not understand bounds: the read begins again,
+ *                 and one of the missing rows ends it (an error).
+ *   6 end         A request without an end begins at the last row, and shows it alone: `_page=2` is requested, because a
+ *                 page of hidden rows looks like the end. If it has no other rows, that is the end; a list of changes ends
+ *                 without it.
  *   7 fruitless   1,000 responses in a row that prove nothing, or a row outside of its interval: FilterIgnoredError. An id
  *                 that is not an integer cannot be compared with a bound: the list is read by page.
  *
@@ -55,8 +61,8 @@ import {
  *   id[lte]=29                1 … 29     4: 29 ids cannot fill a page
  *   id[gt]=29&id[lte]=58      30 … 58    4
  *   id[gt]=58&id[lte]=87      59 … 75    4: far before 87, so the end is near, and the next interval has none
- *   id[gt]=75                 (empty)    6
- *   _page=2&id[gt]=75         (empty)    6
+ *   id[gt]=74                 75         6
+ *   _page=2&id[gt]=74         (empty)    6
  *
  * To change a rule, change its branch here, its test and *What is proven* in `guides/keyset-pagination.md`.
  */
@@ -88,13 +94,24 @@ interface Work extends Interval {
   readonly ask: Ask | undefined;
   /** How often a full response split it. Then it is requested as it is. */
   readonly splits: number;
-  /** Its rows in the full response that split it. */
-  readonly seen: readonly Key[];
+  /** How often a response was not believed, because it lacked known rows: see `beginOf`. */
+  readonly doubts: 0 | 1 | 2;
+  /** The service showed a row before it, so a response without rows is believed. */
+  readonly isPlain: boolean;
+  /** A short response without an end showed the rows before it. */
+  readonly followsShort: boolean;
   /** Its short response, which waits for the second page, and the keys of that response. */
   readonly held: { readonly ask: Ask; readonly keys: readonly Key[] } | undefined;
 }
 
-const IDLE = { ask: undefined, splits: 0, seen: [], held: undefined } as const;
+const IDLE = {
+  ask: undefined,
+  splits: 0,
+  doubts: 0,
+  isPlain: false,
+  followsShort: false,
+  held: undefined,
+} as const;
 
 /** A range that is proven and not delivered yet. */
 export interface Proven extends Interval {
@@ -110,7 +127,13 @@ export interface Learned {
   /** Every response was in the order of ids. */
   readonly inOrder: boolean;
   /** A page of hidden rows was found: there may be others. */
-  readonly mayMissRows: boolean;
+  readonly hidesPages: boolean;
+  /** Rows that were shown were missing later, twice: they were deleted, or are hidden now. */
+  readonly lostRows: boolean;
+  /** A short response was followed by more rows: the service cuts pages in another way than by a number of rows. */
+  readonly cutsShort: boolean;
+  /** Three rows or more were shown, which are seldom deleted at once. */
+  readonly hasFew: boolean;
   /** A request with a bound had rows: the service understands bounds. */
   readonly boundsApply: boolean;
   /** A response had rows that are not in order of `updatedAt`, so the list is not sorted by it. */
@@ -134,6 +157,13 @@ export interface ReadState extends Learned {
   readonly fruitless: number;
   /** Rows that an interval did not show which had them before (rule 5). */
   readonly missing: readonly Key[];
+  /** Pages have different lengths, so a row can be too long to follow another one in a response. */
+  readonly varies: boolean;
+  /**
+   * Ascending: the rows that were shown and are not proven, and the last ones that are, about a page of them. Where they are
+   * requested, a response must show them.
+   */
+  readonly known: readonly Key[];
   /** Everything up to here was delivered. */
   readonly after: Key;
   readonly work: readonly Work[];
@@ -143,7 +173,10 @@ export interface ReadState extends Learned {
 const NOTHING_LEARNED: Learned = {
   order: 'asc',
   inOrder: true,
-  mayMissRows: false,
+  hidesPages: false,
+  lostRows: false,
+  cutsShort: false,
+  hasFew: false,
   boundsApply: false,
   notByDate: false,
   gap: undefined,
@@ -151,8 +184,18 @@ const NOTHING_LEARNED: Learned = {
   idLimit: idLimitOf(BELOW_ALL),
 };
 
+/** Where an earlier read ended: everything up to `after` was delivered, and `row` was the last one. */
+export interface ResumedAt {
+  readonly after?: Key | undefined;
+  readonly row?: Key | undefined;
+}
+
 /** A read of everything, or of everything behind `after`. */
-export function startOf(context: ReadContext, learned: Learned = NOTHING_LEARNED, after?: Key): ReadState {
+export function startOf(
+  context: ReadContext,
+  learned: Learned = NOTHING_LEARNED,
+  { after, row }: ResumedAt = {},
+): ReadState {
   const all = callersInterval(learned.order, context);
   const rest = { ...all, after: after ?? all.after };
   return {
@@ -162,6 +205,8 @@ export function startOf(context: ReadContext, learned: Learned = NOTHING_LEARNED
     depth: 1,
     fruitless: 0,
     missing: [],
+    varies: false,
+    known: row === undefined ? [] : [row],
     after: rest.after,
     // Even if no id is left: the service says so.
     work: [{ ...rest, ...IDLE }],
@@ -202,16 +247,19 @@ export function next(
   const left = [...state.work];
   for (let item = left.shift(); item !== undefined; item = left.shift()) {
     const range: Interval = item;
+    const before = work.at(-1);
     const isCovered = [...inFlight, ...asks].some((ask) => ask.page !== 2 && includes(ask, range));
-    const isFirst = isAwaited && work.length === 0;
-    if (item.ask !== undefined || isCovered || (room <= 0 && !isFirst)) {
+    // The row that its request begins at is not known yet.
+    const waits = item.doubts > 0 && before !== undefined && rowsBefore(item, before, state).length === 0;
+    const isFirst = isAwaited && before === undefined;
+    if (item.ask !== undefined || isCovered || waits || (room <= 0 && !isFirst)) {
       work.push(item);
       continue;
     }
-    const ask = askFor(item, work.at(-1), state, context);
+    const ask = askFor(item, before, state, context);
     const through = lower(ask.through, item.through);
     work.push({ ...item, through, ask });
-    if (through < item.through) left.unshift({ ...item, after: through });
+    if (through < item.through) left.unshift({ ...item, ...IDLE, after: through });
     asks.push(ask);
     room -= 1;
   }
@@ -227,13 +275,18 @@ function askFor(item: Work, before: Work | undefined, state: ReadState, context:
   // With its number, so that the read can continue with page 2: some services list everything without a page number.
   const all = callersInterval(order, context);
   if (highest === undefined && isSame(item, all)) return { after, through, page: 1 };
-  if (item.splits > 0 || gap === undefined || isSortedById(state, context)) return { after, through };
-  if (through === all.through && isNearEnd) return { after, through };
+  const isWhole = item.splits > 0 || gap === undefined || isSortedById(state, context);
+  const isOpen = through === all.through && (isWhole || isNearEnd);
+  // Full pages from row to row need no proof between them.
+  const isEnd = isOpen && !isSortedById(state, context);
+  const begin = beginOf(item, { isOpen, isEnd, before, state, all });
+  if (isOpen || isWhole) return { after: begin, through };
 
   // The last row of an interval in flight is rarely its last id: begin a little before its end.
   const overlaps = inOrder && before?.through === after && before.ask !== undefined && before.splits === 0;
-  const from = overlaps ? higher(before.ask.after, after - overlapOf(gap, pageSize)) : after;
-  const end = from + widthOf(gap, pageSize);
+  const from = overlaps ? higher(before.ask.after, after - overlapOf(gap, pageSize)) : begin;
+  // From a known row far before it, all of the width is behind.
+  const end = (overlaps ? from : after) + widthOf(gap, pageSize);
   if (end >= through) {
     // Up to a row that was seen: the response then ends with it, so that nothing is left in between.
     const following = inOrder ? state.proven.find((each) => each.after === through) : undefined;
@@ -241,6 +294,46 @@ function askFor(item: Work, before: Work | undefined, state: ReadState, context:
   }
   if (order === 'desc' || end <= idLimit) return { after: from, through: end };
   return { after: from, through: after < idLimit ? idLimit : through };
+}
+
+/** So many rows are seldom deleted between two responses. */
+const FEW = 3;
+
+/** The known rows before an interval, if everything between them and it is proven. `before`: the interval before it. */
+function rowsBefore(
+  { after }: Interval,
+  before: Interval | undefined,
+  { known }: Pick<ReadState, 'known'>,
+): readonly Key[] {
+  return known.filter((key) => key <= after && (before === undefined || key > before.through));
+}
+
+interface BeginOptions {
+  /** Whether it is requested without an end, and whether a response can show that nothing follows. */
+  readonly isOpen: boolean;
+  readonly isEnd: boolean;
+  readonly before: Interval | undefined;
+  readonly state: ReadState;
+  readonly all: Interval;
+}
+
+/**
+ * Rule 5: where the request of an interval begins, so that its response must show a row. Without doubts that is needed only
+ * at an end. A row in the interval that was seen serves as well.
+ */
+function beginOf(item: Work, { isOpen, isEnd, before, state, all }: BeginOptions): Key {
+  const { after, doubts, isPlain } = item;
+  if (isPlain || (doubts === 0 && !isEnd)) return after;
+
+  const rows = rowsBefore(item, before, state);
+  if (doubts === 2) {
+    const row = rows.at(-Math.max(FEW, Math.ceil(state.pageSize / 2))) ?? rows[0];
+    const isEnough = rows.length >= FEW || before !== undefined || !isOpen;
+    return row !== undefined && isEnough ? row - 1n : isOpen ? all.after : after;
+  }
+  const isSeen = state.known.some((key) => contains(item, key));
+  const row = rows.at(-1);
+  return isSeen || row === undefined ? after : row - 1n;
 }
 
 /** What a response proves; undefined if an id is not an integer, so that the list can be read only by page. */
@@ -272,37 +365,201 @@ export function reduce(
   const sorted = ascending(keys);
   const last = sorted.at(-1);
   const rows = response.rows.length;
+  const isSecondPage = ask.page === 2;
+  const all = callersInterval(before.order, context);
   const state: ReadState = {
     ...before,
     inOrder: before.inOrder && isAscending(sent.map((id) => keyOf(id, before.order))),
-    pageSize: ask.page === 2 ? before.pageSize : Math.max(before.pageSize, rows),
+    pageSize: isSecondPage ? before.pageSize : Math.max(before.pageSize, rows),
+    varies: before.varies || (!isSecondPage && before.pageSize > 0 && rows > before.pageSize),
     highest: last === undefined ? before.highest : higher(before.highest ?? last, last),
     idLimit: ids.reduce((limit, id) => (id > limit ? idLimitOf(id) : limit), before.idLimit),
+    hasFew: before.hasFew || ascending([...before.known, ...sorted]).length >= FEW,
     notByDate: before.notByDate || (context.listOrder === 'id' && !isByDate(response.rows)),
-    boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, callersInterval(before.order, context))),
+    boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, all)),
     fruitless: before.fruitless + 1,
   };
   if (state.fruitless >= MAX_FRUITLESS || sorted.some((key) => state.missing.includes(key)))
-    throw boundsIgnored(context.facts);
+    throw boundsIgnored(context.facts, state.fruitless < MAX_FRUITLESS);
 
+  const received: Received = { ask, rows, sorted, isOpen: ask.through === all.through, context };
   const item = before.work.find((each) => each.ask === ask);
-  if (item?.held !== undefined) return afterSecondPage(state, item.held, sorted);
-  const isFull = rows > 0 && rows >= state.pageSize && !isSingleId(ask);
-  if (isFull && !isSortedById(state, context)) return split(state, ask, { rows, sorted });
+  // Others proved its interval meanwhile.
+  if (item === undefined) return last === undefined ? state : afterShort(state, received);
+  if (item.held !== undefined) return afterSecondPage(state, item, item.held, sorted);
+  if (last === undefined) return afterNothing(state, item, received);
+  if (isKnownRowAlone(state, item, received)) return afterKnownRow(state, item, received);
+  if (last <= item.after) return afterRowsBefore(state, item, received);
 
-  const isOpen = ask.through === callersInterval(before.order, context).through;
-  if (isOpen && !isFull && !isSingleId(ask) && (rows > 0 || !context.onlyChanges)) {
-    const held = { ask, keys: sorted };
-    return {
-      ...state,
-      work: state.work.map((each) => (each.ask === ask ? { ...each, ask: undefined, held } : each)),
-    };
+  const isFull = rows >= state.pageSize && !isSingleId(ask);
+  // No other row fits into such a page, but none has an id before this one either.
+  if (isFull && sorted.length === 1 && last === ask.after + 1n) {
+    return prove(state, ask, { after: ask.after, through: last }, { sorted });
   }
-  if (rows === 0 && !state.boundsApply && item !== undefined && item.seen.length > 0)
-    return beginAgain(state, item.seen, context);
+  if (isFull && !isSortedById(state, context)) return split(state, ask, received);
 
-  const through = state.inOrder && last !== undefined && !isSingleId(ask) ? last : ask.through;
-  return prove(learn(state, ask, { rows, sorted }, context), ask, { after: ask.after, through }, sorted);
+  const missing = isFull ? [] : missingFrom(state, received);
+  if (missing.length > 0 && item.doubts === 0) return doubted(learn(state, received), item, { doubts: 1 });
+  const found = { ...state, lostRows: state.lostRows || missing.length > 0 };
+  const isEnd = received.isOpen && !isFull && !isSingleId(ask);
+  return isEnd && !state.inOrder ? held(found, item, { ask, keys: sorted }) : afterShort(found, received);
+}
+
+/** A response, and the request for it. */
+interface Received {
+  readonly ask: Ask;
+  readonly rows: number;
+  /** Its keys, each once, ascending. */
+  readonly sorted: readonly Key[];
+  /** Whether it was requested without an end. */
+  readonly isOpen: boolean;
+  readonly context: ReadContext;
+}
+
+/** Rule 4. */
+function afterShort(state: ReadState, received: Received): ReadState {
+  const { ask, rows, sorted, isOpen } = received;
+  const last = sorted.at(-1) ?? ask.after;
+  const isUpToLast = state.inOrder && !isSingleId(ask);
+  const isLeft = (key: Key) => state.work.some((each) => contains(each, key));
+  const followsShort = state.work.find((each) => each.ask === ask)?.followsShort === true;
+  const fresh = sorted.filter((key) => !state.known.includes(key) && isLeft(key));
+  const isCut =
+    isUpToLast &&
+    // One row more may have been written meanwhile.
+    ((followsShort && fresh.length > 1) ||
+      state.known.some((key) => key > last && contains(ask, key) && isLeft(key)));
+  const found = { ...state, cutsShort: state.cutsShort || isCut, varies: state.varies || isCut };
+  const range = { after: ask.after, through: isUpToLast ? last : ask.through };
+  // Whether it was the end is not shown yet.
+  const isEnd = isUpToLast && isOpen && rows < state.pageSize;
+  const left = isEnd ? ({ doubts: 1, followsShort: true } as const) : {};
+  return prove(learn(found, received), ask, range, { sorted, left });
+}
+
+/** Rows that were shown, and that a response to their interval lacks. In the order of ids, it may be cut before them. */
+function missingFrom({ known, work, inOrder }: ReadState, { ask, sorted }: Received): readonly Key[] {
+  const last = sorted.at(-1);
+  return known.filter(
+    (key) =>
+      contains(ask, key) &&
+      !sorted.includes(key) &&
+      !(inOrder && last !== undefined && key > last) &&
+      work.some((each) => contains(each, key)),
+  );
+}
+
+/** Whether the response has the one known row of its request, and no row before it was possible or is probable. */
+function isKnownRowAlone(
+  { known, pageSize }: ReadState,
+  { after }: Work,
+  { ask, rows, sorted, isOpen }: Received,
+): boolean {
+  const [row, ...others] = known.filter((key) => contains(ask, key));
+  if (row === undefined || others.length > 0 || sorted.length > 1 || sorted[0] !== row) return false;
+  if (row > after && isSingleId(ask)) return false;
+  // A page of hidden rows before it is found by the second page.
+  return row === ask.after + 1n || (isOpen && rows < pageSize);
+}
+
+/** Rules 5 and 6: the response is a known row alone, so nothing follows it. */
+function afterKnownRow(state: ReadState, item: Work, received: Received): ReadState {
+  const { ask, rows, sorted, isOpen, context } = received;
+  const [row = ask.after] = sorted;
+  // Perhaps no other row fits into the page.
+  if (rows >= state.pageSize || (state.varies && isOpen)) {
+    return prove(state, ask, { after: ask.after, through: row }, { sorted, left: { isPlain: true } });
+  }
+  const isEnd = context.onlyChanges && row === ask.after + 1n;
+  if (isOpen && !isEnd) return held(state, item, { ask, keys: sorted });
+  const own = sorted.filter((key) => key > item.after);
+  const learned = learn(state, { ...received, rows: own.length, sorted: own });
+  return prove(learned, ask, { after: item.after, through: ask.through }, { sorted });
+}
+
+/** Rule 5: the response has only rows before its interval. The next request begins at the last one of them. */
+function afterRowsBefore(state: ReadState, item: Work, received: Received): ReadState {
+  const { ask, sorted, isOpen, context } = received;
+  const last = sorted.at(-1) ?? ask.after;
+  // Those behind it were deleted.
+  const gone = state.known.filter((key) => key > last && contains(ask, key));
+  const known = ascending([...state.known.filter((key) => !gone.includes(key)), ...sorted]);
+  const isWhole = ask.after === callersInterval(state.order, context).after;
+  const lostRows = state.lostRows || isWhole || gone.some((key) => key > item.after);
+  const learned = isOpen ? state : learn(state, { ...received, rows: 0, sorted: [] });
+  // The row before the interval was shown, with others, after it was not.
+  const isShown = item.doubts === 2 && gone.length === 0;
+  const isPlain = isWhole || isShown || !state.inOrder;
+  return doubted({ ...learned, known, lostRows }, item, isPlain ? { isPlain } : { doubts: 1 });
+}
+
+/** Rule 5: the response has no rows. */
+function afterNothing(state: ReadState, item: Work, received: Received): ReadState {
+  const { ask, isOpen, context } = received;
+  const own = { after: item.after, through: ask.through };
+  const expected = state.known.filter((key) => contains(ask, key));
+  const [first] = expected;
+  const learned = isOpen ? state : learn(state, received);
+  // What lies before them is given up, after the row before it was shown, and those behind it.
+  if (item.isPlain && first !== undefined && first - 1n > item.after) {
+    return prove(learned, ask, { ...own, through: first - 1n }, { sorted: [] });
+  }
+
+  const again = nextDoubt(state, item, { ask, isOpen, expected });
+  const isUnsure = again !== undefined && item.doubts > 0;
+  if (isUnsure && expected.length > 0 && !state.boundsApply) return beginAgain(state, expected, context);
+  if (again !== undefined) return doubted(learned, item, again);
+
+  const all = callersInterval(state.order, context);
+  const isWhole = ask.after === all.after;
+  const isResumed = isWhole && state.pageSize === 0 && state.hasFew && expected.length > 0;
+  const missing = [...state.missing.filter((key) => contains(ask, key)), ...expected];
+  const wasAsked = item.doubts === 2 || state.missing.length > 0;
+  if (wasAsked && (missing.length >= FEW || isResumed))
+    throw rowsThenNone(NONE_OF_THEM, context.facts, !isResumed);
+
+  const lostRows = state.lostRows || missing.length > 0;
+  const found = { ...learned, lostRows, known: state.known.filter((key) => !expected.includes(key)) };
+  if (isOpen && !context.onlyChanges) return held(found, item, { ask, keys: [] });
+  return prove(found, ask, own, { sorted: [] });
+}
+
+const NONE_OF_THEM = 'records, and then none of them, by any bound on id';
+
+/** Ids per row up to which an interval without rows is not expected. */
+const DENSE = 1.2;
+
+/** How an interval is requested again after a response without rows; undefined if the response is believed. */
+function nextDoubt(
+  state: ReadState,
+  item: Work,
+  { ask, isOpen, expected }: Pick<Received, 'ask' | 'isOpen'> & { readonly expected: readonly Key[] },
+): Pick<Work, 'doubts'> | undefined {
+  const { inOrder, pageSize, boundsApply, work } = state;
+  // Pages of one row show no order, and each doubt costs a request.
+  if (!isOpen && boundsApply && pageSize < (inOrder ? 2 : FEW)) return undefined;
+  if (expected.length > 0) {
+    if (item.doubts === 2) return undefined;
+    return { doubts: item.doubts === 0 && ask.after === item.after ? 1 : 2 };
+  }
+  const before = work[work.indexOf(item) - 1];
+  const hasRow = before !== undefined || rowsBefore(item, undefined, state).length > 0;
+  const isSuspicious = inOrder || isOpen || (state.gap ?? 0) < DENSE;
+  return hasRow && isSuspicious && !item.isPlain ? { doubts: 1 } : undefined;
+}
+
+/** A response is not believed: its interval is requested again. */
+function doubted(state: ReadState, { ask }: Work, how: Pick<Partial<Work>, 'doubts' | 'isPlain'>): ReadState {
+  const work = state.work.map((each) => (each.ask === ask ? { ...each, ask: undefined, ...how } : each));
+  return { ...state, work: joinedWork(work) };
+}
+
+/** Rule 6: the second page of the request comes next. */
+function held(state: ReadState, { ask }: Work, response: NonNullable<Work['held']>): ReadState {
+  const work = state.work.map((each) =>
+    each.ask === ask ? { ...each, ask: undefined, held: response } : each,
+  );
+  return { ...state, work };
 }
 
 /** Whether the caller says that the service lists by ascending id, and nothing that was read contradicts it. */
@@ -325,22 +582,14 @@ function isDescending({ pageSize, order, work }: ReadState, ask: Ask, ids: reado
   return isFirst && ids.some((id) => id !== ids[0]) && isAscending(ids.toReversed());
 }
 
-interface ReceivedRows {
-  readonly rows: number;
-  /** Its keys, each once, ascending. */
-  readonly sorted: readonly Key[];
-}
-
 /** Rule 3: the interval becomes its begin, which is requested as it is, and the rest. */
-function split(state: ReadState, ask: Ask, { rows, sorted }: ReceivedRows): ReadState {
+function split(state: ReadState, ask: Ask, { rows, sorted }: Pick<Received, 'rows' | 'sorted'>): ReadState {
   const splits = (state.work.find((each) => each.ask === ask)?.splits ?? 0) + 1;
   const parts = splitOf(ask, { sorted, inOrder: state.inOrder, splits: splits - 1 });
   const cut = parts.at(-1)?.through ?? ask.after;
   const work = state.work.flatMap((each) => {
     if (each.ask !== ask) return [each];
-    const begin = parts.flatMap((part) =>
-      within([{ ...each, ...IDLE, splits, seen: sorted.filter((key) => contains(part, key)) }], part),
-    );
+    const begin = parts.flatMap((part) => within([{ ...each, ...IDLE, splits }], part));
     // If almost all of it was proven before, it does not show where to cut the rest.
     const rest = { ...each, ...IDLE, splits: begin.length === 0 ? splits : 0 };
     return [...begin, ...without([rest], { after: ask.after, through: cut })];
@@ -349,35 +598,47 @@ function split(state: ReadState, ask: Ask, { rows, sorted }: ReceivedRows): Read
   // In another order there may be more rows than these between the first and the last one.
   const seen = gapAfter(undefined, (sorted.at(-1) ?? first) - first + 1n, rows);
   const gap = sorted.length > 1 && !state.inOrder ? Math.min(state.gap ?? seen, seen) : state.gap;
-  return { ...state, gap, work: joinedWork(work) };
+  return { ...state, gap, known: ascending([...state.known, ...sorted]), work: joinedWork(work) };
 }
 
 /** Rule 5: begins again behind what was delivered. A row that is missing now and comes again was not deleted. */
 function beginAgain(state: ReadState, missing: readonly Key[], context: ReadContext): ReadState {
   const { order, inOrder, idLimit, pageSize, fruitless, after } = state;
-  const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit }, after);
+  const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit }, { after });
   return { ...start, pageSize, fruitless, missing };
 }
 
 /** Rule 6: the second page of a short response without an end. */
 function afterSecondPage(
   state: ReadState,
+  { after }: Work,
   { ask, keys }: NonNullable<Work['held']>,
   second: readonly Key[],
 ): ReadState {
   const others = second.filter((key) => !keys.includes(key));
   const [first] = others;
-  if (first === undefined) return prove(state, ask, ask, keys);
+  if (first === undefined) return prove(state, ask, { after, through: ask.through }, { sorted: keys });
 
-  const found = { ...state, mayMissRows: true };
-  const through = keys.at(-1) ?? first - 1n;
-  if (state.inOrder && through > ask.after) return prove(found, ask, { after: ask.after, through }, keys);
+  const found = { ...state, hidesPages: true };
+  if (state.inOrder) {
+    // Before what lies between is given up, it is requested once more.
+    const range = { after, through: higher(after, keys.at(-1) ?? after) };
+    const proved = prove(found, ask, range, { sorted: keys, left: { isPlain: true } });
+    return { ...proved, known: ascending([...proved.known, ...others]) };
+  }
   const work = state.work.map((each) => (each.held?.ask === ask ? { ...each, ...IDLE, ask } : each));
   return split({ ...found, work }, ask, { rows: keys.length, sorted: ascending([...keys, ...others]) });
 }
 
+interface Proof {
+  /** The rows of the response, each once, ascending. */
+  readonly sorted: readonly Key[];
+  /** How what is left of the interval is requested. */
+  readonly left?: Pick<Partial<Work>, 'doubts' | 'isPlain' | 'followsShort'>;
+}
+
 /** Takes a proven range out of the list. What is left of the interval is to be requested. */
-function prove(state: ReadState, ask: Ask, range: Interval, sorted: readonly Key[]): ReadState {
+function prove(state: ReadState, ask: Ask, range: Interval, { sorted, left = {} }: Proof): ReadState {
   const ranges: readonly Interval[] = within(state.work, range).map(({ after, through }) => ({
     after,
     through,
@@ -386,17 +647,26 @@ function prove(state: ReadState, ask: Ask, range: Interval, sorted: readonly Key
     (part): Proven => ({ ...part, ask, keys: sorted.filter((key) => contains(part, key)) }),
   );
   const work = without(state.work, range).map((each) =>
-    each.ask === ask || each.held?.ask === ask ? { ...each, ...IDLE } : each,
+    each.ask === ask || each.held?.ask === ask ? { ...each, ...IDLE, ...left } : each,
   );
   const proven = [...state.proven, ...parts].sort((a, b) => (a.after < b.after ? -1 : 1));
-  return { ...state, fruitless: parts.length > 0 ? 0 : state.fruitless, work: joinedWork(work), proven };
+  const shown = ascending([...state.known.filter((key) => !contains(range, key)), ...sorted]);
+  const first = shown.filter((key) => key <= state.after).at(-Math.max(state.pageSize, FEW)) ?? shown[0];
+  const known = shown.filter((key) => first !== undefined && key >= first);
+  return {
+    ...state,
+    known,
+    fruitless: parts.length > 0 ? 0 : state.fruitless,
+    work: joinedWork(work),
+    proven,
+  };
 }
 
 /** So many mean gaps without a row at the end of an interval are seldom chance: 0.25 % (e^-6) of random gaps are as long. */
 const GAPS_BEFORE_END = 6;
 
 /** What an interval shows of those that follow: how dense the ids are, and whether it pays to read ahead. */
-function learn(state: ReadState, ask: Ask, { rows, sorted }: ReceivedRows, context: ReadContext): ReadState {
+function learn(state: ReadState, { ask, rows, sorted, context }: Received): ReadState {
   const { pageSize, inOrder, highest, gap } = state;
   const splits = state.work.find((each) => each.ask === ask)?.splits ?? 0;
   // What was left between two responses shows nothing of what follows.
@@ -430,10 +700,18 @@ export function delivered(
   return { state: { ...state, after: part.through, proven: others }, part };
 }
 
-/** Neighbours that are not requested become one, unless a split cut them. */
+/** Neighbours that are not requested become one, unless a split cut them. It is doubted as the first of them is. */
 function joinedWork(work: readonly Work[]): readonly Work[] {
-  const isIdle = ({ ask, held }: Work) => ask === undefined && held === undefined;
-  return joined(work, (before, each) => isIdle(before) && isIdle(each) && before.splits === 0);
+  const isIdle = ({ ask, held, isPlain }: Work) => ask === undefined && held === undefined && !isPlain;
+  return joined(
+    work,
+    (before, each) => isIdle(before) && isIdle(each) && before.splits === 0,
+    ({ doubts, followsShort }, each) => ({
+      ...each,
+      doubts: doubts > each.doubts ? doubts : each.doubts,
+      followsShort,
+    }),
+  );
 }
 
 const callersInterval = (order: Order, { range }: ReadContext): Interval => intervalOf(range, order);
@@ -449,9 +727,9 @@ function integerIds({ ids, invalid }: ResponseRows): {
   return { ids: all.filter((id) => id !== undefined), isInteger: !all.includes(undefined) };
 }
 
-function boundsIgnored(facts: CallFacts): FilterIgnoredError {
+function boundsIgnored(facts: CallFacts, retryable: boolean): FilterIgnoredError {
   return new FilterIgnoredError(
     `${facts.method} ${facts.path} returned no complete interval of ids: the service ignored the bounds on id.`,
-    { ...facts, hint: "Use pagination: 'page'." },
+    { ...facts, retryable, hint: "Use pagination: 'page'." },
   );
 }

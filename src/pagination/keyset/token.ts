@@ -8,14 +8,24 @@ import { isEnded, type Learned, type ReadContext, type ReadState, startOf } from
  */
 export const BY_PAGE: ResumePosition = { pagination: 'page' };
 
-const FLAGS = ['inOrder', 'mayMissRows', 'boundsApply', 'notByDate'] as const;
-const KEYS = ['after', 'highest', 'idLimit'] as const;
+const FLAGS = [
+  'inOrder',
+  'hidesPages',
+  'lostRows',
+  'cutsShort',
+  'hasFew',
+  'boundsApply',
+  'notByDate',
+] as const;
+const KEYS = ['after', 'row', 'highest', 'idLimit'] as const;
 
 /** Where a read is resumed, and what it learned of the service: plain JSON, without what is false or undefined. */
 export function positionOf(state: ReadState): ResumePosition {
   const { order, gap, highest } = state;
   // After the end a read continues behind the last row: others may have been written by then.
-  const keys = { ...state, after: isEnded(state) ? highest : state.after };
+  const after = isEnded(state) ? highest : state.after;
+  const row = state.known.findLast((key) => after === undefined || key <= after);
+  const keys = { ...state, after, row };
   return {
     pagination: 'keyset',
     order,
@@ -40,21 +50,24 @@ export function stateOf(position: ResumePosition, context: ReadContext): ReadSta
 
   const key = (name: (typeof KEYS)[number]) =>
     position[name] === undefined ? undefined : BigInt(String(position[name]));
-  const [after, highest, idLimit] = [key('after'), key('highest'), key('idLimit')];
+  const [highest, idLimit] = [key('highest'), key('idLimit')];
   if (idLimit === undefined) throw invalidPosition();
 
   const isSet = (name: (typeof FLAGS)[number]) => position[name] === true;
   const learned: Learned = {
     order,
     inOrder: isSet('inOrder'),
-    mayMissRows: isSet('mayMissRows'),
+    hidesPages: isSet('hidesPages'),
+    lostRows: isSet('lostRows'),
+    cutsShort: isSet('cutsShort'),
+    hasFew: isSet('hasFew'),
     boundsApply: isSet('boundsApply'),
     notByDate: isSet('notByDate'),
     gap,
     highest,
     idLimit,
   };
-  return startOf(context, learned, after);
+  return startOf(context, learned, { after: key('after'), row: key('row') });
 }
 
 function invalidPosition(): CheckpointError {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { problemResponse } from '../../support/scripted-fetch.ts';
 import { settle } from '../../support/scripted-server.ts';
 import * as service from './service.ts';
 import { all, idsOf, notFound, type Rows, range, rowsOf } from './service.ts';
@@ -15,11 +16,29 @@ const withPages = (...pages: readonly (readonly (string | number)[])[]) =>
 const strings = (from: number, to: number) => range(from, to).map(String);
 const oneAtATime = { prefetch: 0 };
 
-test('a list by page requests page after page until an empty one', async () => {
+test('a list by page requests page after page until an empty one, and the one after it', async () => {
   const { accounts, queries } = listing(range(1, 7), 3);
   expect(await idsOf(accounts.list({}, oneAtATime))).toEqual(strings(1, 7));
-  expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4']);
+  expect(queries).toEqual(['_page=1', '_page=2', '_page=3', '_page=4', '_page=5']);
+
+  // A list of changes, and the first record, cost no more than before.
+  const changes = listing(range(1, 3), 3);
+  await idsOf(changes.accounts.list({ updatedSince: '2026-01-01' }, oneAtATime));
+  expect(changes.queries).toHaveLength(2);
+  const empty = listing([], 3);
+  await empty.accounts.list({}, oneAtATime).first();
+  expect(empty.queries).toHaveLength(1);
 });
+
+test.each([400, 404, 410, 416, 422])(
+  'a list by page ends if the page after an empty one is a %i',
+  async (status) => {
+    const { accounts } = serviceOf(({ page = 1 }) =>
+      page > 2 ? problemResponse(status, {}) : rowsOf(page === 1 ? [1, 2] : []),
+    );
+    expect(await idsOf(accounts.list({}, oneAtATime))).toEqual(['1', '2']);
+  },
+);
 
 test('a list by page delivers each row once and counts those that come again, however long after', async () => {
   const { pages } = withPages([1, 2, 3], [4, 5, 5], [3, 5, 6], [5, 6], [1, 7], [2, 3]);

@@ -40,7 +40,7 @@ const books =
     if (Number(id) > 30) return missing(canary)(request, wire);
     const record = (n: number) => ({ id: `${n}`, name: `n${n}`, createdAt: '2026-01-01T00:00:00Z', ...row });
     const rows = Array.from({ length: 30 }, (_, n) => record(n + 1));
-    const found = id === undefined ? (searchParams.get('_page') === '2' ? [] : rows) : record(Number(id));
+    const found = id === undefined ? (Number(searchParams.get('_page')) > 1 ? [] : rows) : record(Number(id));
     return json(found, 200, echoHeaders(canary))(request, wire);
   };
 

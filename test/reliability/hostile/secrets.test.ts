@@ -57,7 +57,7 @@ const clientOf = (baseUrl: string, own: ClientOptions = {}): Client =>
 async function everyEvent(own: ClientOptions, onCheckpoint?: Sinks['onCheckpoint']) {
   const limited = echoing(429, 'rate_limited');
   const rows = json([{ id: '1' }, { id: KEY, name: 7, [KEY]: KEY }], 200, ECHO);
-  const ends = [json([], 200, ECHO), echoing(403, 'forbidden')];
+  const ends = [json([], 200, ECHO), json([], 200, ECHO), echoing(403, 'forbidden')];
   await using server = await scriptedServer(echoing(503), limited, limited, rows, ...ends);
   const client = clientOf(server.url, { validation: 'report', pagination: 'page', ...own });
   const run = { store: memoryStore(), tenant: 'acme', onCheckpoint };
@@ -95,7 +95,7 @@ const keyAsRecord: Scenario = async ({ options }) => {
 /** An invalid row, reported to the listener and on its page, and an error of the call that gets it alone. */
 const invalidRow: Scenario = async ({ options, events }) => {
   const row = { id: `r-${KEY}`, name: KEY, [KEY]: `${KEY}!` };
-  await using server = await scriptedServer(json([row], 200, ECHO), json([]), json(row, 200, ECHO));
+  await using server = await scriptedServer(json([row], 200, ECHO), json([]), json([]), json(row, 200, ECHO));
   // The issues of a schema of the caller may name members and values.
   const quoting = z.looseObject({ id: z.string() }).superRefine((record, context) => {
     for (const [name, value] of Object.entries(record))
@@ -139,7 +139,7 @@ const books: ScriptedResponse = (request, wire) => {
   if (!isRead || /v1\/\w+\//.test(request.url))
     return echoing(isRead ? 404 : 422, type, { [KEY]: KEY })(request, wire);
   const headers = { ...ECHO, 'content-type': `application/json; key=${KEY}` };
-  return json(request.url.includes('_page=2') ? [] : rows, 200, headers)(request, wire);
+  return json(/_page=[2-9]/.test(request.url) ? [] : rows, 200, headers)(request, wire);
 };
 
 const collections = ['accounts', 'products'] as const;

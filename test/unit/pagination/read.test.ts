@@ -40,6 +40,14 @@ const rowsOf = (ids: readonly (number | string)[]): ResponseRows => ({
 });
 const shown = ({ after, through }: Interval) => `${after}…${through === ABOVE_ALL ? '' : through}` as const;
 
+/** What is not delivered yet is in exactly one interval, and those are ascending. */
+function expectTiles({ after, work, proven }: ReadState, end: bigint) {
+  const all = [...work, ...proven].sort((a, b) => (a.after < b.after ? -1 : 1));
+  const ends = all.map(({ through }) => through);
+  expect(all.map((each) => each.after)).toEqual(ends.length === 0 ? [] : [after, ...ends.slice(0, -1)]);
+  if (ends.length > 0) expect(ends.at(-1)).toBe(end);
+}
+
 /** A read whose requests are answered one by one, by their query. */
 function reading(state: ReadState, context = everything) {
   let current = state;
@@ -61,6 +69,7 @@ function reading(state: ReadState, context = everything) {
     respond(query: string, ids: readonly (number | string)[]) {
       const reduced = reduce(Object.freeze(current), asks.get(query) as Ask, rowsOf(ids), context);
       current = reduced ?? current;
+      if (context.range.through === undefined && current.order === 'asc') expectTiles(current, ABOVE_ALL);
       return reduced;
     },
     /** Requests and responds, one after another: what was requested. */
@@ -87,7 +96,10 @@ function reading(state: ReadState, context = everything) {
 const learned: Learned = {
   order: 'asc',
   inOrder: true,
-  mayMissRows: false,
+  hidesPages: false,
+  lostRows: false,
+  cutsShort: false,
+  hasFew: true,
   boundsApply: true,
   notByDate: false,
   gap: 1,
@@ -97,7 +109,7 @@ const learned: Learned = {
 
 /** A read of pages of 30 rows, up to the id 58. */
 const middle = (changed: Partial<ReadState> = {}, context = everything): ReadState => ({
-  ...startOf(context, learned, 58n),
+  ...startOf(context, learned, { after: 58n, row: 58n }),
   pageSize: 30,
   isNearEnd: false,
   depth: 4,
@@ -106,15 +118,23 @@ const middle = (changed: Partial<ReadState> = {}, context = everything): ReadSta
 
 test('the example of the comment is read as it says', () => {
   const read = reading(startOf(everything));
-  const queries = read.play(range(1, 30), range(1, 29), range(30, 59), range(30, 58), range(59, 75), [], []);
+  const queries = read.play(
+    range(1, 30),
+    range(1, 29),
+    range(30, 59),
+    range(30, 58),
+    range(59, 75),
+    [75],
+    [],
+  );
   expect(queries).toEqual([
     '_page=1',
     'lte=29',
     'gt=29',
     'gt=29&lte=58',
     'gt=58&lte=87',
-    'gt=75',
-    '_page=2&gt=75',
+    'gt=74',
+    '_page=2&gt=74',
   ]);
   expect(isEnded(read.state())).toBe(true);
 });
@@ -137,7 +157,7 @@ test('rule 2: one response out of order is another order for good, and what was 
 
 test('rule 3: a full response proves nothing, and the begin of its interval is requested as it is', () => {
   const read = reading(middle({ isNearEnd: true }));
-  expect(read.play(range(59, 88))).toEqual(['gt=58']);
+  expect(read.play(range(59, 88))).toEqual(['gt=57']);
   expect(read.state()).toMatchObject({ after: 58n, fruitless: 1 });
   expect(read.next()).toEqual(['gt=58&lte=87']);
 });
@@ -164,8 +184,16 @@ describe("rule 3, with listOrder: 'id'", () => {
 
   test('a full response proves the rows up to its last one, and the rest is requested as it is', () => {
     const read = reading(startOf(context), context);
-    const queries = read.play(range(1, 30), range(1, 29), range(30, 59), range(60, 89), range(90, 95), []);
-    expect(queries).toEqual(['_page=1', 'lte=29', 'gt=29', 'gt=59', 'gt=89', '_page=2&gt=89']);
+    const queries = read.play(
+      range(1, 30),
+      range(1, 29),
+      range(30, 59),
+      range(60, 89),
+      range(90, 95),
+      [95],
+      [],
+    );
+    expect(queries).toEqual(['_page=1', 'lte=29', 'gt=29', 'gt=59', 'gt=89', 'gt=94', '_page=2&gt=94']);
     expect(isEnded(read.state())).toBe(true);
   });
 
@@ -191,7 +219,7 @@ describe("rule 3, with listOrder: 'id'", () => {
   ])('rows whose dates %s', (_, dates, expected) => {
     const rows = dates.map((updatedAt, index) => ({ id: String(59 + index), updatedAt }));
     const ask = { after: 58n, through: ABOVE_ALL };
-    const start = middle({ work: [{ ...ask, ask, splits: 0, seen: [], held: undefined }] });
+    const start = middle({ work: middle().work.map((item) => ({ ...item, ...ask, ask })) });
     const state = reduce(start, ask, { rows, ids: rows.map(({ id }) => id), invalid: [] }, context);
     expect(state?.notByDate).toBe(expected);
   });
@@ -209,51 +237,192 @@ test('rule 4: a short response proves its interval in another order, and up to i
   expect(other.deliver()).toEqual(['58…87']);
 });
 
-test('rule 5: the read begins again if the first bound hides rows, and ends with an error if they come again', () => {
-  const read = reading(startOf(everything));
-  expect(read.play(range(1, 30), [])).toEqual(['_page=1', 'lte=29']);
-  expect(read.deliver()).toEqual([]);
-  expect(read.next()).toEqual(['_page=1']);
-  expect(thrown(() => read.respond('_page=1', range(29, 58)))).toBeInstanceOf(FilterIgnoredError);
+test('rule 4: a row that was shown and is missing is requested once more, and then lost', () => {
+  const read = reading(middle({ isNearEnd: true }));
+  read.play([58, ...range(59, 87)]);
+  const without70 = range(59, 86).filter((id) => id !== 70);
+  expect(read.play(without70)).toEqual(['gt=58&lte=86']);
+  expect(read.state()).toMatchObject({ after: 58n, lostRows: false });
+  expect(read.play(without70)).toEqual(['gt=58&lte=86']);
+  expect(read.state()).toMatchObject({ after: 86n, lostRows: true, cutsShort: false });
 });
 
-test('rule 5: the read continues if the rows of the first bound were deleted', () => {
-  const read = reading(startOf(everything));
-  const queries = read.play(range(1, 30), [], range(31, 60), range(31, 59), [60], []);
-  expect(queries).toEqual(['_page=1', 'lte=29', '_page=1', 'lte=59', 'gt=59', '_page=2&gt=59']);
+test('rule 4: rows that were shown behind the last row were cut, and the read goes on', () => {
+  const read = reading(middle({ isNearEnd: true }));
+  read.play([58, ...range(59, 87)]);
+  expect(read.play(range(59, 80))).toEqual(['gt=58&lte=86']);
+  expect(read.state()).toMatchObject({ after: 80n, lostRows: false, cutsShort: true, varies: true });
+  expect(read.next()).toEqual(['gt=80&lte=109']);
+});
+
+describe('rule 5: a response without rows', () => {
+  const isError = (error: unknown, isRetryable: boolean) =>
+    expect(error).toMatchObject({
+      code: 'unexpected_response',
+      reason: 'incomplete_list',
+      retryable: isRetryable,
+      message: expect.stringContaining('records, and then none of them'),
+    });
+
+  test('is believed if the row before its interval comes alone', () => {
+    const read = reading(middle({ highest: 500n }));
+    expect(read.play([], [58])).toEqual(['gt=58&lte=87', 'gt=57']);
+    expect(read.state()).toMatchObject({ lostRows: false, after: 58n });
+    expect(read.next()).toEqual(['_page=2&gt=57']);
+  });
+
+  test('is not believed if more rows come behind the row before it', () => {
+    const read = reading(middle({ highest: 500n }));
+    expect(read.play([], [58, 60, 61])).toEqual(['gt=58&lte=87', 'gt=57']);
+    expect(read.state()).toMatchObject({ after: 61n, lostRows: false });
+  });
+
+  test('is requested from half a page of rows before it if the row before it does not come either', () => {
+    const read = reading(startOf(everything));
+    const queries = read.play(
+      range(1, 30),
+      range(1, 29),
+      range(30, 59),
+      range(30, 58),
+      [],
+      [],
+      range(44, 58),
+    );
+    expect(queries.slice(4)).toEqual(['gt=58&lte=87', 'gt=58', 'gt=43']);
+    // 59 was shown, and is gone.
+    expect(read.state()).toMatchObject({ lostRows: true, after: 58n });
+    expect(read.play([58], [])).toEqual(['gt=57', '_page=2&gt=57']);
+    expect(isEnded(read.state())).toBe(true);
+  });
+
+  test('ends the read with an error if none of three rows or more comes again', () => {
+    const read = reading(startOf(everything));
+    read.play(range(1, 30), range(1, 29), [], []);
+    const [query = ''] = read.next();
+    expect(query).toBe('gt=14');
+    isError(
+      thrown(() => read.respond(query, [])),
+      true,
+    );
+  });
+
+  test.each([1, 2])('is believed if only %i rows were shown: they can have been deleted', (count) => {
+    const read = reading(startOf(everything));
+    read.play(range(1, count), count === 1 ? [] : [1]);
+    for (let request = 0; !isEnded(read.state()); request++) {
+      expect(request).toBeLessThan(6);
+      read.play([]);
+    }
+    expect(read.state().lostRows).toBe(true);
+  });
+
+  test.each([
+    ['fails if the whole list has none', [[], [], []], true],
+    ['is likely if other rows are there', [[], range(1, 30), [], []], false],
+    ['is certain if the last row is there', [[58], [], []], false],
+  ] as const)('of a resumed read %s', (_, responses, fails) => {
+    const read = reading(startOf(everything, learned, { after: 58n, row: 58n }));
+    const error = fails ? thrown(() => read.play(...responses)) : undefined;
+    if (fails) return isError(error, false);
+    read.play(...responses);
+    expect(isEnded(read.state())).toBe(true);
+    expect(read.state().lostRows).toBe(responses[0].length === 0);
+  });
+
+  test('in another order is believed with an end, unless ids are dense', () => {
+    const sparse = reading(middle({ inOrder: false, gap: 5, highest: 500n }));
+    sparse.play([]);
+    expect(sparse.state().after).toBeGreaterThan(58n);
+    const dense = reading(middle({ inOrder: false, highest: 500n }));
+    // Wider, because there are fewer rows than it seemed.
+    expect(dense.play([], [58])).toEqual(['gt=58&lte=87', 'gt=57&lte=237']);
+    expect(dense.state()).toMatchObject({ after: 237n });
+  });
+
+  test('makes the read begin again before a bound has shown a row, and is an error if the rows come again', () => {
+    const read = reading(startOf(everything));
+    expect(read.play(range(1, 30), [], [])).toEqual(['_page=1', 'lte=29', 'lte=29']);
+    expect(read.next()).toEqual(['_page=1']);
+    const error = thrown(() => read.respond('_page=1', range(29, 58)));
+    expect(error).toBeInstanceOf(FilterIgnoredError);
+    expect(error).toMatchObject({ retryable: true });
+  });
+
+  test('makes the read begin again, which continues if the rows of the first bound were deleted', () => {
+    const read = reading(startOf(everything));
+    const queries = read.play(range(1, 30), [], [], range(31, 60), range(31, 59), [60], []);
+    expect(queries.slice(2)).toEqual(['lte=29', '_page=1', 'lte=59', 'gt=59', '_page=2&gt=59']);
+    expect(isEnded(read.state())).toBe(true);
+  });
+
+  test('makes the read begin again, and fails if the whole list has none then', () => {
+    const read = reading(startOf(everything));
+    read.play(range(1, 30), [], []);
+    read.next();
+    isError(
+      thrown(() => read.respond('_page=1', [])),
+      true,
+    );
+  });
+});
+
+test('rule 6: a short response without an end is followed by a request from its last row, and by its second page', () => {
+  const read = reading(middle({ isNearEnd: true }));
+  expect(read.play([58, ...range(59, 75)], [75], [])).toEqual(['gt=57', 'gt=74', '_page=2&gt=74']);
+  expect(read.state()).toMatchObject({ hidesPages: false, cutsShort: false, work: [] });
+});
+
+test('rule 6: two rows behind what looked like the end show that pages are cut, so the end is requested plainly too', () => {
+  const read = reading(middle({ isNearEnd: true }));
+  read.play([58, ...range(59, 75)], [75, 76, 77]);
+  expect(read.state()).toMatchObject({ after: 77n, cutsShort: true, varies: true });
+  expect(read.play([77], [], [])).toEqual(['gt=76', 'gt=77', '_page=2&gt=77']);
   expect(isEnded(read.state())).toBe(true);
 });
 
-test('rule 6: a short response without an end waits for its second page', () => {
+test('rule 6: one row behind what looked like the end was written meanwhile', () => {
   const read = reading(middle({ isNearEnd: true }));
-  expect(read.play(range(59, 75))).toEqual(['gt=58']);
-  expect(read.next()).toEqual(['_page=2&gt=58']);
-  read.respond('_page=2&gt=58', []);
-  expect(read.deliver()).toEqual([`58…`]);
-  expect(read.state()).toMatchObject({ mayMissRows: false, work: [] });
+  read.play([58, ...range(59, 75)], [75, 76]);
+  expect(read.state()).toMatchObject({ after: 76n, cutsShort: false });
 });
 
-test.each<[string, Partial<ReadState>, readonly number[], string[], string]>([
-  ['after its last row', {}, range(59, 75), ['58…75'], 'gt=75'],
-  ['after a page without rows', {}, [], ['58…89'], 'gt=89'],
-  ['with its begin in another order', { inOrder: false }, range(59, 75), [], 'gt=58&lte=75'],
-])(
-  'rule 6: if its second page has other rows, the read continues %s',
-  (_, changed, rows, parts, expected) => {
-    const read = reading(middle({ isNearEnd: true, ...changed }));
-    read.next();
-    read.respond('gt=58', rows);
-    read.next();
-    read.respond('_page=2&gt=58', range(90, 105));
-    expect(read.deliver()).toEqual(parts);
-    expect(read.state().mayMissRows).toBe(true);
-    expect(read.next()).toEqual([expected]);
-  },
-);
+test('rule 6: several known rows are no end, and the request begins at the last of them', () => {
+  const read = reading(middle({ isNearEnd: true, known: [56n, 57n, 58n], highest: 500n }));
+  read.next();
+  read.respond('gt=57', []);
+  expect(read.next()).toEqual(['gt=55']);
+  read.respond('gt=55', [56, 57]);
+  expect(read.play([57])).toEqual(['gt=56']);
+  expect(read.next()).toEqual(['_page=2&gt=56']);
+});
+
+test.each<[string, Partial<ReadState>, readonly number[], string, readonly string[]]>([
+  ['before them once more', {}, [58], 'gt=57', ['gt=58', 'gt=89']],
+  ['with its begin in another order', { inOrder: false }, range(59, 75), 'gt=57', ['gt=58&lte=75']],
+])('rule 6: if its second page has other rows, the read continues %s', (_, changed, rows, end, expected) => {
+  const read = reading(middle({ isNearEnd: true, ...changed }));
+  read.play(rows);
+  expect(read.next()).toEqual([`_page=2&${end}`]);
+  read.respond(`_page=2&${end}`, range(90, 105));
+  expect(read.state().hidesPages).toBe(true);
+  const queries = expected.map(() => read.play([])[0]);
+  expect(queries).toEqual(expected);
+});
 
 test('rule 6: a second page with the rows of the first is the end: the service ignores page numbers', () => {
   const read = reading(middle({ isNearEnd: true }));
-  read.play(range(59, 75), range(59, 75));
+  read.play([58], [58]);
+  expect(isEnded(read.state())).toBe(true);
+});
+
+test('rule 6: a page of one row is no proof that another one would not fit', () => {
+  const read = reading(middle({ isNearEnd: true, pageSize: 1 }));
+  expect(read.play([58], [59], [59], [])).toEqual(['gt=57', 'gt=58', 'gt=58', 'gt=59']);
+});
+
+test('rule 6: a list of changes ends with the last row alone', () => {
+  const read = reading(startOf(changes), changes);
+  expect(read.play([7, 8, 9], [7, 8], [9])).toEqual(['_page=1', 'lte=8', 'gt=8']);
   expect(isEnded(read.state())).toBe(true);
 });
 
@@ -291,7 +460,7 @@ test.each([
   [{ idLimit: 2_147_483_647n, highest: 2_147_483_600n }, 2_147_483_647n, 'gt=2147483647'],
 ])('requests no bound above the largest id of the type: %o after %s', (changed, after, expected) => {
   const read = reading({
-    ...startOf(everything, { ...learned, ...changed }, after),
+    ...startOf(everything, { ...learned, ...changed }, { after }),
     pageSize: 30,
     isNearEnd: false,
   });

@@ -32,12 +32,6 @@ test('a resume token gives a position back to the same scope', () => {
   expect(decodeResumeToken(token, structuredClone(scope))).toEqual(position);
 });
 
-test('a resume token that an earlier version of the package wrote is read', () => {
-  const stored =
-    'eyJ2Ijo0LCJvZiI6IjF5YWFxNzgxZ3BuIiwiYXQiOnsicGFnaW5hdGlvbiI6ImtleXNldCIsImRpcmVjdGlvbiI6ImFzYyIsImlkIjoiOTAwNzE5OTI1NDc0MDk5MyIsImxvbmdlc3QiOjMwfSwib2siOiI5MjgxaTk5eWpmIn0';
-  expect(decodeResumeToken(stored, scope)).toEqual(position);
-});
-
 test('a resume token accepts the filters in any order, and one that is undefined', () => {
   const filters = { 'id[lt]': undefined, 'id[gt]': '5', updatedSince: '2026-01-01T00:00:00Z' };
   expect(scopeFingerprint({ ...scope, filters })).toBe(scopeFingerprint(scope));
@@ -55,7 +49,7 @@ test.each([
 });
 
 test('a resume token of another version is rejected as such', () => {
-  const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":4', '"v":1'));
+  const token = encoded(decoded(encodeResumeToken(scope, position)).replace('"v":5', '"v":4'));
   expect(() => decodeResumeToken(token, scope)).toThrow('version');
 });
 

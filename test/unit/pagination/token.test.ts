@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
-import { type Learned, type ReadState, startOf } from '../../../src/pagination/keyset/read.ts';
+import {
+  type Learned,
+  type ReadState,
+  type ResumedAt,
+  startOf,
+} from '../../../src/pagination/keyset/read.ts';
 import { positionOf, stateOf } from '../../../src/pagination/keyset/token.ts';
 
 const context = {
@@ -14,7 +19,10 @@ const context = {
 const learned: Learned = {
   order: 'asc',
   inOrder: true,
-  mayMissRows: true,
+  hidesPages: true,
+  lostRows: true,
+  cutsShort: true,
+  hasFew: true,
   boundsApply: true,
   notByDate: false,
   gap: 1.5,
@@ -24,15 +32,25 @@ const learned: Learned = {
 
 const again = (state: ReadState) => stateOf(JSON.parse(JSON.stringify(positionOf(state))), context);
 
-test.each<[string, Partial<Learned>, bigint | undefined]>([
-  ['in the middle of a collection', {}, 17n],
-  ['of a read from the highest id down', { order: 'desc', highest: -17n }, -17n],
-  ['at the start', { boundsApply: false, gap: undefined, highest: undefined }, undefined],
-  ['beyond every type of ids', { idLimit: 10n ** 39n }, 10n ** 38n],
-  ['in another order', { inOrder: false }, 17n],
+test.each<[string, Partial<Learned>, ResumedAt]>([
+  ['in the middle of a collection', {}, { after: 17n, row: 16n }],
+  ['of a read from the highest id down', { order: 'desc', highest: -17n }, { after: -17n, row: -17n }],
+  ['at the start', { boundsApply: false, gap: undefined, highest: undefined }, {}],
+  ['beyond every type of ids', { idLimit: 10n ** 39n }, { after: 10n ** 38n, row: 10n ** 38n }],
+  ['in another order', { inOrder: false }, { after: 17n }],
+  [
+    'of a service that shows everything',
+    { hidesPages: false, lostRows: false, cutsShort: false },
+    { after: 17n },
+  ],
 ])('a position %s is read back as it was, without what may have changed', (_, changed, after) => {
   const start = startOf(context, { ...learned, ...changed }, after);
   expect(again({ ...start, pageSize: 30, depth: 4, fruitless: 7, missing: [3n] })).toEqual(start);
+});
+
+test('a position has the last row that was delivered, even if others behind it are known', () => {
+  const known = [3n, 16n, 18n, 20n];
+  expect(again({ ...startOf(context, learned, { after: 17n }), known })?.known).toEqual([16n]);
 });
 
 test('a read that has ended is resumed behind its last row, because others may have been written', () => {
@@ -45,6 +63,8 @@ const INVALID = {
   order: ['up', undefined],
   inOrder: ['true', false, 1],
   after: [17.5, '1.5', '', '1'.repeat(61), null],
+  row: ['x'],
+  lostRows: [false],
   idLimit: ['a', undefined],
   gap: ['1', 0, Number.NaN],
 };
@@ -52,7 +72,7 @@ const INVALID = {
 test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
   'a position with %s %j is rejected',
   (name, value) => {
-    const position = positionOf(startOf(context, learned, 17n));
+    const position = positionOf(startOf(context, learned, { after: 17n, row: 17n }));
     expect(() => stateOf({ ...position, [name]: value }, context)).toThrow(CheckpointError);
   },
 );

@@ -45,6 +45,9 @@ function largestAllowed(highestSeen: bigint): bigint {
   return [MAX_INT4, 2n ** 53n - 1n].find((largest) => highestSeen <= largest) ?? MAX_INT8;
 }
 
+/** How often a read fails: by a 500, or because so many rows were deleted that none is left of those that were shown. */
+const MOST_FAILURES = 3;
+
 /** More than any of these reads needs: the longest of 2,000 needed 497. */
 const MOST_REQUESTS = 5_000;
 
@@ -126,7 +129,15 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
         break;
       }
     } catch (error) {
-      if (!isAccountingError(error, 'unknown_problem') || ++failures > 1) throw error;
+      if (isAccountingError(error, 'unexpected_response') && error.reason === 'incomplete_list') {
+        // Three rows or more that it was shown were deleted: it begins again.
+        if (++failures > MOST_FAILURES) throw error;
+        delivered.clear();
+        resumeFrom = undefined;
+        done = false;
+        continue;
+      }
+      if (!isAccountingError(error, 'unknown_problem') || ++failures > MOST_FAILURES) throw error;
       ({ resumeToken: resumeFrom } = error);
       resumed ||= resumeFrom !== undefined;
       done = false;

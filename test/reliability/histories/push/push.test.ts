@@ -5,7 +5,7 @@ import { playPush, wasKilled } from './history.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Of faults seeded by hand into push, the histories that found any found it in the first eight. */
-const USUAL = 12;
+const USUAL = 16;
 
 const playAlone = onVirtualClock(playPush);
 
