@@ -73,6 +73,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Test',
     items: [
       { text: 'Testing', link: '/testing' },
+      { text: 'In any language', link: '/any-language' },
       { text: 'Connector tests', link: '/connector-tests' },
       { text: 'The command', link: '/command' },
     ],

@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
  * The command in one file, as it is published: a process of it starts much faster than one of its sources. Each worker
  * of the test runner has its own.
  */
-const bundle = `${root}node_modules/.cache/command/${process.env.VITEST_POOL_ID ?? 'alone'}.mjs`;
+export const bundle = `${root}node_modules/.cache/command/${process.env.VITEST_POOL_ID ?? 'alone'}.mjs`;
 await build({
   entryPoints: [`${root}src/cli/bin.ts`],
   outfile: bundle,
