@@ -23,7 +23,7 @@ function isWritable(folder: string): boolean {
 
 /** Databases, processes and simulations. `--exclude` of the command line does not reach the projects. */
 const SLOW = [
-  'test/client/targets/{any-database,postgres,sqlite}.test.ts',
+  'test/client/targets/{any-database,postgres,postgres-server,sqlite}.test.ts',
   'test/client/proxies.test.ts',
   'test/client/rate-limiter/goals.test.ts',
 ];

@@ -2,11 +2,13 @@
 
 const tagOf = (value: unknown): string => Object.prototype.toString.call(value);
 
-/** Whether a value is an error, such as a TypeError or a DOMException. */
+/** Whether a value is an error, such as a TypeError, a DOMException, or an object that only inherits from Error. */
 export function isError(value: unknown): value is Error {
   const { isError } = Error as { isError?: (value: unknown) => boolean };
   return (
-    isError?.(value) ?? (value instanceof Error || /^\[object (?:Error|DOMException)\]$/.test(tagOf(value)))
+    isError?.(value) === true ||
+    value instanceof Error ||
+    /^\[object (?:Error|DOMException)\]$/.test(tagOf(value))
   );
 }
 

@@ -1,7 +1,10 @@
 import { type FieldKind, fieldKinds, type JsonType } from '../schemas/field-kinds.ts';
 
+/** What is known of a field: its kind, or that it has texts that are too long for an index. */
+export type ColumnKind = FieldKind | 'long';
+
 /** Fields of a collection that were seen, or that the documentation or a schema names. One without a kind is text. */
-export type Fields = ReadonlyMap<string, FieldKind | undefined>;
+export type Fields = ReadonlyMap<string, ColumnKind | undefined>;
 
 /** A column of a view: its name and its value, as an expression on the column `body`. */
 interface Column {
@@ -27,8 +30,8 @@ export interface ColumnSyntax {
   readonly kinds: Readonly<Record<FieldKind, KindColumns>>;
   /** The value of a field of no kind as text. */
   text(parts: FieldParts): string;
-  /** The text of an indexed field. */
-  indexed(field: string): string;
+  /** The text of a field with an index, or of one that has lost it because its texts are too long. */
+  indexed(field: string, isLong: boolean): string;
 }
 
 /** The columns of a field of a kind. */
@@ -52,12 +55,19 @@ interface FieldParts {
 /** The most fields with an index: each costs time for every record that is written. */
 const MAX_INDEXED = 30;
 
-/** The fields that name another record, such as `accountId`: they are indexed, so that joins by them take no time. */
+/** Whether a field names another record, such as `accountId`. */
+export function isReference(name: string, kind: ColumnKind | undefined): boolean {
+  return (kind ?? 'string') === 'string' && /^[A-Za-z]\w{0,40}(?:Id|_id)$/.test(name);
+}
+
+/** The fields that name other records. */
+export function referencesIn(fields: Fields): readonly string[] {
+  return [...fields].flatMap(([name, kind]) => (isReference(name, kind) ? [name] : []));
+}
+
+/** Those of them that are indexed, so that joins by them take no time. */
 export function indexedFields(fields: Fields): readonly string[] {
-  return [...fields]
-    .filter(([name, kind]) => /^[A-Za-z]\w{0,40}(?:Id|_id)$/.test(name) && (kind ?? 'string') === 'string')
-    .map(([name]) => name)
-    .slice(0, MAX_INDEXED);
+  return referencesIn(fields).slice(0, MAX_INDEXED);
 }
 
 /**
@@ -72,9 +82,13 @@ export function columnsOf(
   const taken = new Set(TAKEN);
   const columns: Column[] = [];
   for (const [name, kind] of fields) {
+    const column = columnName(name, taken);
+    if (kind === 'long' || indexed.has(name)) {
+      columns.push({ name: column, expression: syntax.indexed(name, kind === 'long') });
+      continue;
+    }
     const parts = syntax.parts(name);
-    const expression = indexed.has(name) ? syntax.indexed(name) : expressionOf(kind, parts, syntax);
-    columns.push({ name: columnName(name, taken), expression });
+    columns.push({ name: column, expression: expressionOf(kind, parts, syntax) });
     const beside = kind && syntax.kinds[kind].beside;
     if (beside === undefined) continue;
     columns.push({ name: columnName(`${name}${beside.suffix}`, taken), expression: beside.value(parts) });
@@ -128,7 +142,7 @@ function columnName(field: string, taken: Set<string>): string {
 const DIGITS = `'0123456789'`;
 
 /** An amount without its digits at the end is empty, `-`, or an integer with a point. */
-const IS_AMOUNT_IN_SQLITE = `CASE WHEN head IN ('', '-') THEN length(v) - length(head) BETWEEN 1 AND 18
+const IS_AMOUNT_IN_SQLITE = onOneLine`CASE WHEN head IN ('', '-') THEN length(v) - length(head) BETWEEN 1 AND 18
   ELSE length(v) - length(head) BETWEEN 1 AND 8 AND length(head) - length(whole) = 1
     AND rtrim(whole, ${DIGITS}) IN ('', '-') AND length(whole) - length(rtrim(whole, ${DIGITS})) BETWEEN 1 AND 18 END`;
 
@@ -181,7 +195,7 @@ export const sqliteColumns: ColumnSyntax = {
       json: ['string', 'integer'],
       // `zone` is what SQLite reads, `middle` what stands between minutes and offset. `+0 days` turns a day that the month
       // does not have into one of the next month.
-      value: ({ value }) => `(SELECT CASE
+      value: ({ value }) => onOneLine`(SELECT CASE
   WHEN rtrim(v, ${DIGITS}) = '' AND length(v) BETWEEN 9 AND 13
     THEN strftime('%Y-%m-%dT%H:%M:%fZ', v / CASE WHEN length(v) > 11 THEN 1000.0 ELSE 1 END, 'unixepoch')
   WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]*', v) AND v >= '0001'
@@ -209,7 +223,7 @@ export function indexedColumn(field: string): string {
 }
 
 function amountIn(value: string): string {
-  return `(SELECT CASE WHEN ${IS_AMOUNT_IN_SQLITE} THEN v END
+  return onOneLine`(SELECT CASE WHEN ${IS_AMOUNT_IN_SQLITE} THEN v END
 FROM (SELECT v, head, rtrim(head, '.') AS whole FROM (SELECT v, rtrim(v, ${DIGITS}) AS head FROM (SELECT ${value} AS v))))`;
 }
 
@@ -222,6 +236,9 @@ const DAY =
 const TIME =
   '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)? ?([Zz]|UTC|GMT|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
 const TIMESTAMP = `^(?!0000)(${DAY})[Tt ]${TIME}$`;
+
+/** The longest text that is indexed in PostgreSQL, in bytes: a row of an index has at most 2,704. */
+export const MAX_INDEXED_BYTES = 1_000;
 
 export const postgresColumns: ColumnSyntax = {
   parts(field) {
@@ -249,9 +266,19 @@ export const postgresColumns: ColumnSyntax = {
     },
   },
   text: ({ value }) => value,
-  // As ids are: an index of another collation would be of no use to a join with them.
-  indexed: (field) => `(${postgresColumns.parts(field).value} COLLATE "C")`,
+  // As ids are: an index of another collation would be of no use to a join with them. Longer texts fit into no index.
+  indexed(field, isLong) {
+    const { value } = postgresColumns.parts(field);
+    const short = `CASE WHEN octet_length(${value}) <= ${MAX_INDEXED_BYTES} THEN ${value} END`;
+    return `(${isLong ? value : short} COLLATE "C")`;
+  },
 };
+
+/** SQL on one line, however the source is written. Values stay as they are. */
+export function onOneLine(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  const lines = parts.map((part) => part.replaceAll(/\s*\n\s*/g, ' '));
+  return lines.reduce((before, part, at) => `${before}${values[at - 1]}${part}`);
+}
 
 /** A name as SQL. */
 export function identifier(name: string): string {

@@ -3,7 +3,8 @@ import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
-import { causeText, oneLine, sentence } from '../internal/text.ts';
+import { causeText, sentence } from '../internal/text.ts';
+import { driverError, sqlStateOf } from './driver-error.ts';
 
 /**
  * What the failure of a database means:
@@ -35,8 +36,8 @@ const SQLITE_CODES: Readonly<Record<FailureKind, readonly number[]>> = {
 /** Of files. All others, such as a folder that does not exist, are `never`. */
 const FILE_CODES = ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOMEM', 'EAGAIN', 'EINTR'];
 
-/** Of drivers: a socket that failed, and the codes of postgres.js. */
-const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNECT)/;
+/** Of drivers: a socket that failed, and the codes of postgres.js and Bun. */
+const NO_CONNECTION = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|CONNECT|ERR_POSTGRES_CONNECTION_)/;
 
 /** Of TLS: a certificate, or a version, that the other end does not accept. */
 const OF_TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
@@ -53,16 +54,16 @@ const NEVER_CONNECTS =
 const NOT_QUERYABLE = /\bnot queryable\b/;
 
 /** What a failure of the database, or of its driver, means. */
-export function failureKind(error: unknown): FailureKind {
-  const { code, errcode, path } = (error ?? {}) as { code?: unknown; errcode?: unknown; path?: unknown };
+export function failureKind(thrown: unknown): FailureKind {
+  const { code, errcode, path, error } = driverError(thrown);
   // Extended codes of SQLite have the primary code in their lowest byte.
-  if (typeof errcode === 'number') return kindIn(SQLITE_CODES, errcode & 0xff) ?? 'never';
+  if (errcode !== undefined) return kindIn(SQLITE_CODES, errcode & 0xff) ?? 'never';
   const text = causeText(error);
-  const isOfConnection = typeof code !== 'string' || code.startsWith('08');
+  const isOfConnection = code === undefined || code.startsWith('08');
   if (isOfConnection && NEVER_CONNECTS.test(text)) return 'never';
-  if (NOT_QUERYABLE.test(text)) return 'later';
+  if (NOT_QUERYABLE.test(text)) return 'never';
   // `pg` gives a lost connection, and a pool without a free one, no code.
-  if (typeof code !== 'string') return /connect/i.test(text) ? 'away' : 'later';
+  if (code === undefined) return /connect/i.test(text) ? 'away' : 'later';
   if (OF_TLS.test(code)) return 'never';
   // A local socket has a path, too.
   if (NO_CONNECTION.test(code)) return 'away';
@@ -75,15 +76,24 @@ function kindIn<V>(kinds: Readonly<Record<FailureKind, readonly V[]>>, code: V):
   return (Object.keys(kinds) as FailureKind[]).find((kind) => kinds[kind].includes(code));
 }
 
+/** What the driver says, without the values that a query builder may add. */
+export function reasonOf(thrown: unknown): string {
+  const { error } = driverError(thrown);
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return causeText(error) || causeText(message);
+}
+
 /** A database that failed. Nothing of the transaction was committed, as far as this process knows. */
 export function failed(error: unknown): AccountingError {
   if (error instanceof AccountingError) return error;
-  const reason = causeText(error) || 'something other than an error';
+  const reason = reasonOf(error) || 'something other than an error';
   return new CheckpointError(
     sentence(`The copy could not be read or written: ${reason}`),
     {
       retryable: failureKind(error) !== 'never',
-      hint: 'When the cause is gone, run it again: each batch is written with its checkpoint or not at all.',
+      hint: NOT_QUERYABLE.test(reason)
+        ? 'Pass a pool, such as new pg.Pool(): a client opens no other connection.'
+        : 'When the cause is gone, run it again: each batch is written with its checkpoint or not at all.',
     },
     { cause: error },
   );
@@ -92,13 +102,14 @@ export function failed(error: unknown): AccountingError {
 /** A copy that cannot be opened. `what`: until the caller changes something. */
 export function notOpened(error: unknown, what: string): AccountingError {
   if (error instanceof AccountingError || failureKind(error) !== 'never') return failed(error);
-  const text = `${what}: ${oneLine(causeText(error))}`;
+  if (NOT_QUERYABLE.test(reasonOf(error))) return failed(error);
+  const text = `${what}: ${reasonOf(error)}`;
   return new InvalidInputError('target', text, { hint: setUpHint(error) }, { cause: error });
 }
 
 /** What to do about tables that cannot be created or used. */
 function setUpHint(error: unknown): string | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
+  const code = sqlStateOf(error);
   if (code === '42501') return 'Grant what is missing, or run the first sync as a role that has it.';
   return code === '0A000' ? "Create a database with ENCODING 'UTF8'." : undefined;
 }
@@ -150,7 +161,7 @@ export async function outlasting<V>(work: () => V | PromiseLike<V>, patience: Pa
       if (awayMs >= WARN_AFTER_MS) {
         const most = maxOutageMs === Number.POSITIVE_INFINITY ? '' : `, for up to ${maxOutageMs / 1000} s`;
         if (!clock.isWarned)
-          warn(`The database is away (${oneLine(causeText(error))}). Waiting until it is back${most}.`);
+          warn(`The database is away (${reasonOf(error)}). Waiting until it is back${most}.`);
         clock.isWarned = true;
         waits(delayMs);
       }

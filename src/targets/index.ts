@@ -4,11 +4,7 @@
  * @packageDocumentation
  */
 
-export {
-  type PostgresConnection,
-  type PostgresResult,
-  type PostgresTargetOptions,
-  postgresTarget,
-} from './postgres-target.ts';
+export type { PostgresConnection, PostgresResult } from './postgres-session.ts';
+export { type PostgresTargetOptions, postgresTarget } from './postgres-target.ts';
 export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
 export { type SqliteTargetOptions, sqliteTarget } from './sqlite-target.ts';

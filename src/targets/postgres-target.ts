@@ -1,23 +1,28 @@
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkMethods, resolved } from '../input/checks.ts';
 import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
-import type { SyncTarget } from '../sync/target.ts';
-import { identifier, literal, postgresColumns } from './columns.ts';
+import type { SyncTarget, TargetContext } from '../sync/target.ts';
+import {
+  columnsOf,
+  type Fields,
+  identifier,
+  indexedFields,
+  literal,
+  MAX_INDEXED_BYTES,
+  postgresColumns,
+  referencesIn,
+} from './columns.ts';
 import { Copy } from './copy.ts';
+import { sqlStateOf } from './driver-error.ts';
 import type { Engine, Write } from './engine.ts';
+import { failureKind, reasonOf } from './failures.ts';
+import {
+  endOf,
+  type PostgresConnection,
+  PostgresSession,
+  type Session,
+  sessionText,
+} from './postgres-session.ts';
 import { type Dialect, type Statements, statementsIn, TABLES } from './sql.ts';
-
-/**
- * A connection to PostgreSQL, or a pool: of `pg`, or PGlite. For postgres.js:
- * `{ query: (text, values) => sql.unsafe(text, values) }`.
- */
-export interface PostgresConnection {
-  /** Sends one statement. Resolves to its rows, or to an object with them. */
-  query(text: string, values?: string[]): PromiseLike<PostgresResult>;
-}
-
-/** What a query resolves to. */
-export type PostgresResult = { readonly rows: readonly unknown[] } | readonly unknown[];
 
 const postgresOptions = {
   /** The schema of tables and views: lower-case letters, digits and `_`. Default: `accounting`. */
@@ -37,13 +42,16 @@ export interface PostgresTargetOptions extends OptionInputs<typeof postgresOptio
  * A copy in PostgreSQL 13 or newer, for the option `target` of `sync`. The connection stays open.
  *
  * ```ts
- * await sync(createClient(), { tenant: 'acme', target: postgresTarget(new pg.Pool()) });
+ * const pool = new pg.Pool();
+ * pool.on('error', console.error); // without it, a lost connection ends the process
+ * await sync(createClient(), { tenant: 'acme', target: postgresTarget(pool) });
  * ```
  * The records are in `accounting.record`. Each collection has a view, such as `accounting.products` and
  * `accounting.bank_feed_accounts`, with `tenant`, `id`, `synced_at` and one column for each field that is documented, named
  * by a Zod schema of the client, or was ever seen. `accounting.sync_status` says how far each collection is. A batch and
  * its checkpoint are one statement, so that a pool is enough: no transaction has to stay on one connection. Statements
- * are repeated while the database is away, for `maxOutageMs` of the sync.
+ * are repeated while the database is away, and wait for locks of other sessions, for `maxOutageMs` of the sync; changes of
+ * views and indexes wait 2 s, and are then left to the next sync. An abort ends the statement on the server.
  *
  * @throws When a sync opens it: InvalidInputError if the tables cannot be created, or have another shape. In the batch
  * that could not be written: CheckpointError, with the error of the driver as its cause, or ConcurrentRunError if
@@ -55,7 +63,9 @@ export function postgresTarget(
 ): SyncTarget {
   const { schema } = resolved(postgresOptions, options, { of: 'postgresTarget' });
   checkMethods(connection, 'connection', ['query']);
-  return { open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema), tenant, context) };
+  return {
+    open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema, context), tenant, context),
+  };
 }
 
 const TYPES = { text: 'text COLLATE "C"', json: 'jsonb', flag: 'boolean', time: 'timestamptz' } as const;
@@ -91,17 +101,22 @@ END`)}`;
 class PostgresEngine implements Engine {
   readonly sql: Statements;
   readonly owner: string;
+  // Whatever the schema is called: a view has the tables of its own, even after either was renamed.
+  readonly marked = 'record';
+  readonly maxIndexedBytes = MAX_INDEXED_BYTES;
   readonly nameAdvice = 'Rename it, or pass another schema';
   readonly objectsNamed: string;
-  readonly #connection: PostgresConnection;
+  readonly #session: PostgresSession;
+  readonly #table: string;
   readonly #lock: string;
   readonly #write: string;
 
-  constructor(connection: PostgresConnection, schema: string) {
-    this.#connection = connection;
+  constructor(connection: PostgresConnection, schema: string, context: TargetContext) {
+    this.#session = new PostgresSession(connection, context);
     const dialect = dialectOf(schema);
     this.sql = statementsIn(dialect);
     this.owner = schema;
+    this.#table = dialect.table('record');
     // One lock for all changes of the schema: two processes may begin at the same time.
     this.#lock = `SELECT pg_advisory_xact_lock(hashtextextended('accounting-data-sdk ${schema}', 0))`;
     this.objectsNamed = `SELECT relname AS name,
@@ -113,52 +128,78 @@ class PostgresEngine implements Engine {
 
   async query(sql: string, values: readonly string[] = []): Promise<readonly unknown[]> {
     try {
-      return await this.#send(sql, values.map(storable));
+      return await this.#session.send(sql, values.map(storable));
     } catch (error) {
-      throw codeOf(error) === '42501' ? await this.#withRights(error) : error;
+      throw sqlStateOf(error) === '42501' ? await this.#withRights(error) : error;
     }
-  }
-
-  async #send(sql: string, values: string[] = []): Promise<readonly unknown[]> {
-    const result = await this.#connection.query(sql, values);
-    const rows = 'rows' in result ? result.rows : result;
-    if (!Array.isArray(rows[0])) return rows;
-    throw new InvalidInputError(
-      'connection',
-      "must return each row as an object, not as an array: leave out rowMode: 'array' and values()",
-    );
   }
 
   /** A denied statement, with what the role lacks: PostgreSQL names the object alone. */
   async #withRights(error: unknown): Promise<unknown> {
-    const [row] = (await this.#send(lackedRights(this.owner)).catch(() => [])) as {
+    const [row] = (await this.#session.send(lackedRights(this.owner)).catch(() => [])) as {
       lacked?: string | null;
     }[];
     if (!row?.lacked) return error;
-    const message = `${(error as Error).message}: the role ${row.lacked}`;
-    return Object.assign(new Error(message, { cause: error }), { code: codeOf(error) });
+    const message = `${reasonOf(error)}: the role ${row.lacked}`;
+    return Object.assign(new Error(message, { cause: error }), { code: '42501' });
   }
 
   /**
    * A DO block is a transaction on whatever connection. It has no parameters, so each statement is written in Base64, of
-   * which no character can end a literal, or the block.
+   * which no character can end a literal, or the block. Readers that come later queue behind one that waits for a lock,
+   * so none waits for long.
    */
   async script(statements: readonly string[]): Promise<void> {
     // Otherwise a backslash in a name could end its literal.
-    const lines = ['SET LOCAL standard_conforming_strings = on', this.#lock, ...statements].map(
+    const settings = [
+      'SET LOCAL standard_conforming_strings = on',
+      `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
+    ];
+    const lines = [...settings, this.#lock, ...statements].map(
       (sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`,
     );
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
   }
 
-  async index(fields: readonly string[]): Promise<ReadonlySet<string>> {
-    await this.script(
-      fields.map((field) => {
-        const text = postgresColumns.indexed(field);
-        return `CREATE INDEX IF NOT EXISTS ${identifier(`record_${field}`)} ON "${this.owner}".record (tenant, ${text}) WHERE ${text} IS NOT NULL`;
+  async index(fields: Fields): ReturnType<Engine['index']> {
+    // Each column that names other records has the text of an index, because its collation could not change later.
+    const indexed = new Set(referencesIn(fields));
+    const names = JSON.stringify(indexedFields(fields).map(indexName));
+    try {
+      // Not IF NOT EXISTS alone, which locks the table first.
+      const existing = await this.query(
+        `SELECT indexname AS name FROM pg_indexes WHERE schemaname = '${this.owner}'
+        AND indexname IN (SELECT value #>> '{}' FROM jsonb_array_elements(CAST(CAST($1 AS text) AS jsonb)) AS item (value))`,
+        [names],
+      );
+      const found = new Set((existing as { name: string }[]).map(({ name }) => name));
+      const missing = indexedFields(fields).filter((field) => !found.has(indexName(field)));
+      const statements = missing.map((field) => {
+        const text = postgresColumns.indexed(field, false);
+        return `CREATE INDEX IF NOT EXISTS ${identifier(indexName(field))} ON ${this.#table} (tenant, ${text}) WHERE ${text} IS NOT NULL`;
+      });
+      if (statements.length > 0) await this.script(statements);
+      return { indexed };
+    } catch (failure) {
+      return { indexed, failure };
+    }
+  }
+
+  async shownFields(view: string, fields: Fields): Promise<Fields> {
+    const columns = columnsOf(fields, postgresColumns, new Set());
+    if (columns.length === 0) return fields;
+    const rows = await this.query(
+      `SELECT attname AS name FROM pg_attribute
+      WHERE attrelid = to_regclass(CAST($1 AS text)) AND attnum > 0 AND atttypid = 'text'::regtype`,
+      [this.sql.view(view)],
+    );
+    const texts = new Set((rows as { name: string }[]).map(({ name }) => name));
+    return new Map(
+      [...fields].map(([name, kind], at) => {
+        const isText = kind === undefined || kind === 'string' || kind === 'long';
+        return [name, !isText && texts.has(columns[at]?.name ?? '') ? undefined : kind];
       }),
     );
-    return new Set(fields);
   }
 
   async replaceView(view: string, select: string, mark: string): Promise<void> {
@@ -166,13 +207,32 @@ class PostgresEngine implements Engine {
     await this.script([replacement(view, `${select} AND ${literal(mark)} <> ''`)]);
   }
 
-  viewAdvice(view: string, error: unknown): string {
-    const code = codeOf(error);
-    if (code === '42501') return `Run a sync once as the owner of the schema ${this.owner}.`;
-    const drop = `run DROP VIEW ${view} CASCADE and a sync, then create them again`;
-    return code === '2BP01'
-      ? `Objects of yours depend on it: note their definitions, ${drop}.`
-      : `Note what you gave the view, such as rules and triggers, ${drop}.`;
+  isPostponed(error: unknown): boolean {
+    return isLocked(error) || failureKind(error) === 'never';
+  }
+
+  async advice(name: string | undefined, error: unknown): Promise<string> {
+    if (sqlStateOf(error) === '42501') return `Run a sync once as the owner of the schema ${this.owner}.`;
+    if (isLocked(error)) return await this.#endOfLock(name === undefined ? this.#table : this.sql.view(name));
+    if (name === undefined) return '';
+    const view = this.sql.view(name);
+    return `Note what you gave the view, and what depends on it, run DROP VIEW ${view} CASCADE and a sync, then create that again.`;
+  }
+
+  /** What ends the locks on a relation. */
+  async #endOfLock(relation: string): Promise<string> {
+    const held = await this.#session
+      .send(
+        `SELECT DISTINCT pid, application_name AS name, state FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE relation = to_regclass(CAST($1 AS text)) AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND granted AND pid <> pg_backend_pid() AND NOT starts_with(query, '/* accounting-data-sdk') ORDER BY pid LIMIT 3`,
+        [relation],
+      )
+      .catch(() => []);
+    const sessions = held as Session[];
+    if (sessions.length === 0) return '';
+    const ends = sessions.map(endOf).join('; ');
+    return `It is in use by ${sessions.map(sessionText).join(', ')}: end its transaction, or run ${ends}.`;
   }
 
   async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
@@ -201,7 +261,9 @@ class PostgresEngine implements Engine {
   }
 
   /** The connection is the caller's. */
-  close(): void {}
+  close(): void {
+    this.#session.close();
+  }
 }
 
 /**
@@ -231,51 +293,26 @@ FROM written LEFT JOIN ${dialect.table('record')} AS earlier
 }
 
 /**
- * Replaces a view, with all that its owner gave it. PostgreSQL keeps everything but the options in `CREATE OR REPLACE`,
- * and nothing if the view has to be dropped because a column gets another type.
+ * Creates or replaces a view. PostgreSQL keeps grants, owner, comments, rules, triggers and what depends on the view, but
+ * its options only if they are written again: without security_invoker, row level security would end.
  */
 function replacement(view: string, select: string): string {
   const name = literal(view);
-  const objects = `SELECT 'pg_class'::regclass, old UNION ALL SELECT 'pg_rewrite'::regclass, oid FROM pg_rewrite WHERE ev_class = old
-    UNION ALL SELECT 'pg_trigger'::regclass, oid FROM pg_trigger WHERE tgrelid = old`;
-  const described = (catalog: string) => `${catalog} AS given, pg_identify_object(classoid, objoid, objsubid),
-    LATERAL (SELECT CASE type WHEN 'view column' THEN 'COLUMN' ELSE upper(type) END AS what) AS named
-    WHERE (classoid, objoid) IN (${objects})`;
-  const to = `CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END`;
-  const grant = (privilege: string) =>
-    `format('GRANT %s ON %s TO %s%s', ${privilege}, ${name}, ${to}, CASE WHEN is_grantable THEN ' WITH GRANT OPTION' END)`;
-  return `DO ${literal(`DECLARE
-  old oid := to_regclass(${name});
-  options text := (SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' FROM pg_class WHERE oid = old);
-  definition text := concat('VIEW ', ${name}, options, ' AS ', ${literal(select)});
-  kept text[] := ARRAY(
-    SELECT format('ALTER VIEW %s OWNER TO %I', ${name}, pg_get_userbyid(relowner)) FROM pg_class
-      WHERE oid = old AND pg_get_userbyid(relowner) <> current_user
-    UNION ALL SELECT ${grant('privilege_type')} FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner)))
-      WHERE oid = old
-    UNION ALL SELECT ${grant(`format('%s (%I)', privilege_type, attname)`)} FROM pg_attribute, aclexplode(attacl)
-      WHERE attrelid = old
-    UNION ALL SELECT format('ALTER VIEW %s ALTER %I SET DEFAULT %s', ${name}, attname, pg_get_expr(adbin, adrelid))
-      FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum WHERE adrelid = old
-    UNION ALL SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE ev_class = old AND rulename <> '_RETURN'
-    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = old
-    UNION ALL SELECT format('COMMENT ON %s %s IS %L', what, identity, description) FROM ${described('pg_description')}
-    UNION ALL SELECT format('SECURITY LABEL FOR %I ON %s %s IS %L', provider, what, identity, label) FROM ${described('pg_seclabel')});
-  columns text := (SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = old AND attnum > 0);
-  line text;
-BEGIN
-  EXECUTE 'CREATE OR REPLACE ' || definition;
-EXCEPTION WHEN invalid_table_definition THEN
-  EXECUTE 'DROP VIEW ' || ${name};
-  EXECUTE 'CREATE ' || definition;
-  -- Fails if its owner renamed a column.
-  EXECUTE format('SELECT %s FROM %s LIMIT 0', columns, ${name});
-  -- Default privileges are those of a new view.
-  FOR line IN SELECT format('REVOKE ALL ON %s FROM %s', ${name}, ${to})
-    FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE oid = to_regclass(${name})
-  LOOP EXECUTE line; END LOOP;
-  FOREACH line IN ARRAY kept LOOP EXECUTE line; END LOOP;
-END`)}`;
+  const options = `SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' FROM pg_class WHERE oid = to_regclass(${name})`;
+  const definition = `concat('CREATE OR REPLACE VIEW ', ${name}, (${options}), ' AS ', ${literal(select)})`;
+  return `DO ${literal(`BEGIN EXECUTE ${definition}; END`)}`;
+}
+
+/** How long a change of the schema waits for a lock. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+/** Whether another session holds a lock, for longer than a change of the schema waits. */
+function isLocked(error: unknown): boolean {
+  return sqlStateOf(error) === '55P03';
+}
+
+function indexName(field: string): string {
+  return `record_${field}`;
 }
 
 /** What a role needs and lacks: rights on the database to create the schema, on the schema, on the tables that exist. */
@@ -304,10 +341,6 @@ function storable(text: string): string {
   if (!json.includes('\\u')) return json;
   // After an even number of backslashes, `\u0000` begins with an escaped backslash and is text.
   return json.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g, '$1\ufffd');
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | null)?.code;
 }
 
 function base64(text: string): string {

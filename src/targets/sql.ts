@@ -5,6 +5,7 @@ import {
   hasUnreadableDate,
   identifier,
   literal,
+  onOneLine,
 } from './columns.ts';
 
 /** The types of columns that the databases call by other names. */
@@ -117,7 +118,7 @@ export function statementsIn(dialect: Dialect) {
       })
       .join(', ')}`,
     view: dialect.view,
-    statusView: `SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
+    statusView: onOneLine`SELECT s.tenant, s.collection, coalesce(c.records, 0) AS records,
       ${statusColumns.slice(0, -2).join(', ')}, coalesce(c.invalid, 0) AS invalid, coalesce(c.unreadable_dates, 0) AS unreadable_dates, complete, nullif(last_error, '') AS last_error
       FROM ${status} AS s LEFT JOIN (
         SELECT tenant, collection, count(id) AS records, sum(CASE WHEN invalid THEN 1 ELSE 0 END) AS invalid,
@@ -131,13 +132,13 @@ export function statementsIn(dialect: Dialect) {
       return `SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')} FROM ${dialect.rows(literal(collection))}`;
     },
 
-    /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it. */
+    /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it, or is long. */
     addFields: `INSERT INTO ${field} AS f (collection, name, position, kind)
       SELECT ${p(1)}, item.value ->> 0, min(item.position) + (SELECT coalesce(max(position), 0) FROM ${field} WHERE collection = ${p(1)}),
         max(item.value ->> 1)
       FROM ${dialect.items(p(2))} WHERE true GROUP BY item.value ->> 0
       ON CONFLICT (collection, name) DO UPDATE SET kind = excluded.kind
-      WHERE f.kind IS NULL AND excluded.kind IS NOT NULL`,
+      WHERE f.kind IS NULL AND excluded.kind IS NOT NULL OR excluded.kind = 'long'`,
     /** collections */
     fields: `SELECT collection, name, kind FROM ${field}
       WHERE collection IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(1))}) ORDER BY collection, position, name`,

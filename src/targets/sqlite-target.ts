@@ -4,11 +4,12 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
+import { isPromise } from '../internal/realm.ts';
 import type { SyncTarget, TargetContext } from '../sync/target.ts';
-import { identifier, indexedColumn, literal, sqliteColumns } from './columns.ts';
+import { type Fields, identifier, indexedColumn, indexedFields, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
 import type { Engine, Write } from './engine.ts';
-import { failureKind, notOpened, outlasting } from './failures.ts';
+import { failureKind, notOpened, outlasting, reasonOf } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
   closeFile,
@@ -81,12 +82,35 @@ function checkDatabase(database: string | SqliteDatabase): void {
       'must not be ":memory:": nothing would be left after the sync. Pass a DatabaseSync of ":memory:" and close it yourself',
     );
   }
-  if (typeof database?.prepare !== 'function') {
-    throw new InvalidInputError('database', 'must be the name of a file or a DatabaseSync');
+  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
+    throw new InvalidInputError(
+      'database',
+      'must be the name of a file, or have prepare and exec that do their work at once, as DatabaseSync of node:sqlite and Database of libsql have them',
+    );
   }
-  if (Array.isArray(database.prepare('SELECT 1 AS one').get())) {
+  if (Array.isArray(firstRow(database))) {
     throw new InvalidInputError('database', 'must not have returnArrays: rows are read by their names');
   }
+}
+
+/** A row by a numbered parameter, which every statement of a copy has. */
+function firstRow(database: SqliteDatabase): unknown {
+  try {
+    const row = database.prepare('SELECT ?1 AS one').get('1');
+    if (row !== undefined && !isPromise(row)) return row;
+  } catch (error) {
+    const reason = reasonOf(error);
+    throw new InvalidInputError(
+      'database',
+      `must run SELECT ?1 with one value, as DatabaseSync of node:sqlite does: ${reason}`,
+      {},
+      { cause: error },
+    );
+  }
+  throw new InvalidInputError(
+    'database',
+    'must return rows, not promises: pass a DatabaseSync of node:sqlite',
+  );
 }
 
 function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
@@ -151,6 +175,8 @@ const PARAMETERS = ['?1', '?2', '?3', '?4', '?5'] as const;
 class SqliteEngine implements Engine {
   readonly sql: Statements;
   readonly owner: string;
+  readonly marked: string;
+  readonly maxIndexedBytes = Number.POSITIVE_INFINITY;
   readonly nameAdvice = 'Rename it, or pass viewPrefix';
   readonly objectsNamed: string;
   readonly #opened: OpenedDatabase;
@@ -162,6 +188,7 @@ class SqliteEngine implements Engine {
     const dialect = dialectOf(tablePrefix, viewPrefix);
     this.sql = statementsIn(dialect);
     this.owner = `${tablePrefix}record`;
+    this.marked = this.owner;
     const [, , id, body, invalid] = PARAMETERS;
     const row = { id, body, invalid, from: 'WHERE true' };
     this.#write = {
@@ -183,24 +210,34 @@ class SqliteEngine implements Engine {
     });
   }
 
-  async index(fields: readonly string[]): Promise<ReadonlySet<string>> {
+  async index(fields: Fields): ReturnType<Engine['index']> {
+    const indexed = indexedFields(fields);
     const columns = (await this.query(`SELECT name FROM pragma_table_xinfo('${this.owner}')`)) as {
       name: string;
     }[];
     const names = new Set(columns.map(({ name }) => name));
-    // An index of an expression is not used by a join with a view; that of a column is.
-    for (const field of fields) {
-      const column = indexedColumn(field);
-      // Names that differ only in the case of letters are one.
-      if ([...names].some((name) => name.toLowerCase() === column.toLowerCase())) continue;
-      const text = sqliteColumns.text(sqliteColumns.parts(field));
-      await this.script([
-        `ALTER TABLE ${this.owner} ADD COLUMN ${identifier(column)} TEXT AS (${text})`,
-        `CREATE INDEX ${identifier(`${this.owner}_${column}`)} ON ${this.owner} (${identifier(column)}, tenant) WHERE ${identifier(column)} IS NOT NULL`,
-      ]);
-      names.add(column);
+    let failure: unknown;
+    try {
+      // An index of an expression is not used by a join with a view; that of a column is.
+      for (const field of indexed) {
+        const column = indexedColumn(field);
+        // Names that differ only in the case of letters are one.
+        if ([...names].some((name) => name.toLowerCase() === column.toLowerCase())) continue;
+        const text = sqliteColumns.text(sqliteColumns.parts(field));
+        await this.script([
+          `ALTER TABLE ${this.owner} ADD COLUMN ${identifier(column)} TEXT AS (${text})`,
+          `CREATE INDEX ${identifier(`${this.owner}_${column}`)} ON ${this.owner} (${identifier(column)}, tenant) WHERE ${identifier(column)} IS NOT NULL`,
+        ]);
+        names.add(column);
+      }
+    } catch (error) {
+      failure = error;
     }
-    return new Set(fields.filter((field) => names.has(indexedColumn(field))));
+    return { indexed: new Set(indexed.filter((field) => names.has(indexedColumn(field)))), failure };
+  }
+
+  async shownFields(_view: string, fields: Fields): Promise<Fields> {
+    return fields;
   }
 
   async replaceView(view: string, select: string, mark: string): Promise<void> {
@@ -209,11 +246,17 @@ class SqliteEngine implements Engine {
       `SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ${literal(view.slice(1, -1))} COLLATE NOCASE`,
     );
     const kept = (triggers as { sql: string }[]).map(({ sql }) => sql);
-    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE VIEW ${view} AS ${mark} ${select}`, ...kept]);
+    // Behind SELECT, and on one line: Drizzle reads the definition by a regular expression.
+    const definition = select.replace('SELECT', `SELECT ${mark}`);
+    await this.script([`DROP VIEW IF EXISTS ${view}`, `CREATE VIEW ${view} AS ${definition}`, ...kept]);
   }
 
-  viewAdvice(view: string): string {
-    return `Run DROP VIEW ${view}, then a sync.`;
+  isPostponed(error: unknown): boolean {
+    return failureKind(error) === 'never';
+  }
+
+  async advice(view: string | undefined): Promise<string> {
+    return view === undefined ? '' : `Run DROP VIEW ${this.sql.view(view)}, then a sync.`;
   }
 
   async write({ tenant, collection, rows: all, read, ...more }: Write): ReturnType<Engine['write']> {

@@ -39,9 +39,6 @@ test.each<[FailureKind, readonly object[]]>([
       // A full disk, a canceled statement, an error of the operating system or inside PostgreSQL, a standby.
       ...codes('53100', '57014', '58030', 'XX000', 'XX001', '25006'),
       { message: 'Query read timeout' },
-      // A connection that ended: another one may open, but not of this client.
-      { message: 'Client has encountered a connection error and is not queryable' },
-      { message: 'Client was closed and is not queryable' },
       { code: 'ERR_OF_A_DRIVER' },
       ...sqlite(7, 9, 10, 13, 778),
       ...files('EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO'),
@@ -64,6 +61,9 @@ test.each<[FailureKind, readonly object[]]>([
       ),
       { message: 'The server does not support SSL connections' },
       ...codes('CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'),
+      // A client of pg whose connection has ended opens no other one.
+      { message: 'Client has encountered a connection error and is not queryable' },
+      { message: 'Client was closed and is not queryable' },
       ...sqlite(1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811),
       ...files('ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'),
     ],
