@@ -117,7 +117,7 @@ export function hasUnreadableDate(syntax: ColumnSyntax): string {
 
 /** A day and a time with its offset, or seconds or milliseconds since 1970. That the day exists, the database knows. */
 const MOMENT =
-  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)? ?(?:[Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)$|^\d{9,13}$/;
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?:[Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)$|^\d{9,13}$/;
 
 /** The first value of a record's timestamps that is neither null nor a moment. */
 export function unreadableDateIn(record: object, name: string): unknown {
@@ -193,16 +193,16 @@ export const sqliteColumns: ColumnSyntax = {
     },
     timestamp: {
       json: ['string', 'integer'],
-      // `zone` is what SQLite reads, `middle` what stands between minutes and offset. `+0 days` turns a day that the month
-      // does not have into one of the next month.
+      // `zone` is what SQLite reads, `middle` what stands between minutes and offset, of which milliseconds are kept: none
+      // is rounded up. `+0 days` turns a day that the month does not have into one of the next month.
       value: ({ value }) => onOneLine`(SELECT CASE
   WHEN rtrim(v, ${DIGITS}) = '' AND length(v) BETWEEN 9 AND 13
     THEN strftime('%Y-%m-%dT%H:%M:%fZ', v / CASE WHEN length(v) > 11 THEN 1000.0 ELSE 1 END, 'unixepoch')
   WHEN glob('[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]*', v) AND v >= '0001'
     AND strftime('%Y-%m-%d', substr(v, 1, 10), '+0 days') = substr(v, 1, 10) AND substr(v, 12, 2) < '24'
     AND (middle = '' OR glob(':[0-5][0-9]', middle) OR glob(':[0-5][0-9].[0-9]*', middle)
-      AND length(middle) <= 13 AND rtrim(middle, ${DIGITS}) = substr(middle, 1, 4))
-  THEN strftime('%Y-%m-%dT%H:%M:%fZ', substr(v, 1, 10) || 'T' || substr(v, 12, 5) || middle || zone) END
+      AND rtrim(middle, ${DIGITS}) = substr(middle, 1, 4))
+  THEN strftime('%Y-%m-%dT%H:%M:%fZ', substr(v, 1, 10) || 'T' || substr(v, 12, 5) || substr(middle, 1, 7) || zone) END
 FROM (SELECT v, zone, substr(v, 17, length(v) - 16 - cut - (substr(v, -cut - 1, 1) = ' ')) AS middle
 FROM (SELECT v, CASE cut WHEN 1 THEN 'Z' WHEN 3 THEN substr(v, -3) || ':00' WHEN 5 THEN substr(v, -5, 3) || ':' || substr(v, -2)
   ELSE substr(v, -6) END AS zone, cut
@@ -234,7 +234,7 @@ const INTEGER = '^-?[0-9]{1,18}$';
 const DAY =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29';
 const TIME =
-  '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)? ?([Zz]|UTC|GMT|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
+  '([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)? ?([Zz]|UTC|GMT|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)';
 const TIMESTAMP = `^(?!0000)(${DAY})[Tt ]${TIME}$`;
 
 /** The longest text that is indexed in PostgreSQL, in bytes: a row of an index has at most 2,704. */
@@ -261,7 +261,10 @@ export const postgresColumns: ColumnSyntax = {
     money: { value: ({ value }) => `CASE WHEN ${value} ~ '${AMOUNT}' THEN ${value}::numeric END` },
     timestamp: {
       json: ['string', 'integer'],
-      value: ({ value }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN ${value}::timestamptz
+      // PostgreSQL would round what is behind the microseconds.
+      value: ({
+        value,
+      }) => `CASE WHEN ${value} ~ '${TIMESTAMP}' THEN regexp_replace(${value}, '(?<=[.][0-9]{6})[0-9]+', '')::timestamptz
   WHEN ${value} ~ '^[0-9]{9,13}$' THEN to_timestamp(${value}::numeric / CASE WHEN length(${value}) > 11 THEN 1000 ELSE 1 END) END`,
     },
   },

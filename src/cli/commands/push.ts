@@ -7,6 +7,7 @@ import {
   type PushAction,
   type PushProgress,
   type PushReport,
+  type PushResult,
   productFields,
   push,
 } from 'accounting-data-sdk';
@@ -136,8 +137,8 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       retry: flags.repeatCreates ? undefined : { creates: false },
       signal: io.signal,
       onResult: (result) => {
-        const { index, key, action, fields } = result;
-        if (action === 'updated' && index !== undefined) file.noteChanged(index, key, fields);
+        const { index, key, action } = result;
+        if (action === 'updated' && index !== undefined) file.noteChanged(index, key, clearable(result));
         results.add(result, {
           line: file.lineOf(index),
           firstLine: file.lineOf(result.firstIndex),
@@ -154,6 +155,12 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   } finally {
     results.close();
   }
+}
+
+/** The fields of an update that may have replaced a text: only a dry run knows what the product has. */
+function clearable({ fields, changes }: PushResult): readonly string[] {
+  if (changes.length === 0) return fields;
+  return changes.flatMap(({ field, from }) => (typeof from === 'string' && from !== '' ? [field] : []));
 }
 
 /** A schema that names the custom fields, so that `push` does not warn of them. */

@@ -171,7 +171,7 @@ test.each<[text: string, flags: string, expected: object, cleared?: string]>([
     'Warning: "" clears a text in 1 cell: line 2, A: name. Pass --empty ignore to keep the texts.',
   ],
   [
-    'productNumber,name,brand\nZ,"",\nA,"",""\n',
+    'productNumber,name,brand,model\nZ,"",,\nA,"","",""\n',
     '--dry-run',
     { name: 'Desk', brand: 'Oak' },
     'Warning: "" clears a text in 2 cells: line 3, A: name; line 3, A: brand.',
