@@ -117,6 +117,28 @@ describe('a copy', () => {
   });
 });
 
+test('a sync that wrote nothing leaves nothing in the database of a tenant', async () => {
+  const [sandbox, copy] = [createSandbox({ records: { accounts: 3 } }), openSqlite()];
+  const left = () => copy.query(`SELECT tenant FROM ${copy.tables}checkpoint`);
+  const wrong = run(sandbox, copy, { tenant: 'bolt' }, { apiKey: 'wrong' });
+  expect(await caught(wrong)).toMatchObject({ code: 'sync_failed' });
+  expect(await left()).toEqual([]);
+  await run(sandbox, copy);
+  await caught(run(sandbox, copy, { tenant: 'bolt' }, { apiKey: 'wrong' }));
+  expect(new Set((await left()).map(({ tenant }) => tenant))).toEqual(new Set(['acme']));
+});
+
+test('a view shows the first 1,500 fields of a collection, 30 of them with an index, and body has all', async () => {
+  const copy = openSqlite();
+  const names = Array.from({ length: 1_600 }, (_, at) => (at < 40 ? `f${at}Id` : `f${at}`));
+  await write(copy, batch([{ id: '1', ...Object.fromEntries(names.map((name) => [name, 'x'])) }]));
+  const [row] = await copy.query(`SELECT * FROM ${copy.views}accounts`);
+  expect(Object.keys(row ?? {})).toHaveLength(1_503);
+  const indexes = await copy.query(`SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE '%Id'`);
+  expect(indexes).toHaveLength(30);
+  expect(Object.keys((await storedRow(copy, '1')).body)).toHaveLength(1_601);
+});
+
 describe('the deletions of a copy', () => {
   test('are found in what runs read that were paused, were interrupted, or lost their state', async () => {
     const [sandbox, copy] = [

@@ -341,6 +341,23 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
     });
   });
 
+  test.each(['full', 'incremental'] as const)(
+    `a record that a refresh removed returns to a copy in ${engine} if it exists again: mode %s`,
+    async (mode) => {
+      const { sandbox, copy } = await synced({ records: { accounts: 0, products: 5 } }, open);
+      const { products } = sandbox.store;
+      products.delete('1');
+      expect(await refreshed(sandbox, copy, ['1'])).toMatchObject({ deleted: 1 });
+      const marks = () => copy.query(`SELECT key FROM ${copy.tables}checkpoint WHERE key LIKE 'gone %'`);
+      expect(await marks()).toHaveLength(1);
+      sandbox.clock.advance(600_000);
+      products.insert({ id: '1', name: 'Back' });
+      await run(sandbox, copy, { mode });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
+      expect(await marks()).toEqual([]);
+    },
+  );
+
   describe(`forget in ${engine}`, () => {
     test('removes nothing if it cannot remove everything', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } }, open);
