@@ -12,6 +12,7 @@ import { addWhoami } from './commands/whoami.ts';
 import { CONNECT_OPTIONS } from './connect.ts';
 import { CommandFailure, EXIT, EXIT_HELP, reportError } from './errors.ts';
 import { type CommandIo, commandIo, type Io } from './io.ts';
+import { checkEffects } from './needs.ts';
 import { wrapped } from './table.ts';
 
 /** Every command adds itself to the program. */
@@ -74,6 +75,7 @@ function createProgram(io: CommandIo): Command {
     .configureHelp({ optionDescription: descriptionOf })
     .addHelpText('after', `${SETTINGS_HELP}\n${EXIT_HELP}`)
     .hook('preAction', (_, command) => {
+      checkEffects(command);
       if (command.opts<{ readonly quiet?: true }>().quiet)
         Object.assign(io, { note() {}, status: undefined });
     })

@@ -134,7 +134,9 @@ function dialectOf(tablePrefix: string, viewPrefix: string): Dialect {
 /** A file, opened with a lock if nothing else may be done with the tenant. */
 function openLocked(name: string, tenant: string, purpose: TargetContext['purpose']): OpenedDatabase {
   if (purpose !== 'sync' && !fileExists(name))
-    throw new InvalidInputError('target', `${name} does not exist`);
+    throw new InvalidInputError('target', `${name} does not exist`, {
+      hint: 'Check its name. The first sync into it creates the file.',
+    });
   const database = openFile(name);
   try {
     const unlock = purpose === 'sync' || purpose === 'forget' ? lockTenant(name, tenant) : undefined;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { type CollectionName, collectionNames } from 'accounting-data-sdk';
 import { type Discovery, discover } from 'accounting-data-sdk/explore';
 import { type Command, Option } from 'commander';
@@ -6,6 +5,7 @@ import { replaceFile } from '../../internal/node/crash-safe-file.ts';
 import { collectionNameList, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { CommandFailure, EXIT, isDenied, nothingReadable } from '../errors.ts';
+import { readFileOf } from '../import-file.ts';
 import type { CommandIo } from '../io.ts';
 import { counted } from '../numbers.ts';
 import { bar } from '../progress.ts';
@@ -47,9 +47,10 @@ export function addDiscover(program: Command, io: CommandIo): void {
 
 async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo): Promise<void> {
   const { out, check, sample, force } = flags;
+  if (out !== undefined) checkName(out);
   // First, because the messages about files hide the API key only once it is known.
   const { client } = await connect(io, flags);
-  const previous = check === undefined ? '' : await readFile(check, 'utf8');
+  const previous = check === undefined ? '' : await readFileOf('discover', check);
   if (out !== undefined) await checkOverwriting(out, { by: 'discover', force, isOwn });
   const count = names.length > 0 ? names.length : collectionNames.length;
   io.note(
@@ -73,6 +74,15 @@ async function run(names: readonly CollectionName[], flags: Flags, io: CommandIo
   if (out === undefined) return flags.json ? undefined : io.out(source.trimEnd());
   await replaceFile(await writableFile(out), source);
   io.note(summary(discovery, out));
+}
+
+/** The file is TypeScript, whatever its name. */
+function checkName(file: string): void {
+  if (/\.[cm]?ts$/i.test(file)) return;
+  throw new CommandFailure(`discover writes TypeScript, and ${file} has another ending.`, {
+    advice: 'Name a file in .mts or .ts. For JSON, pass --json without --out and redirect the output.',
+    exitCode: EXIT.usage,
+  });
 }
 
 /** Without a collection that failed, the file would lose its schema; CI would report that as a difference. */

@@ -31,7 +31,7 @@ export function addPull(program: Command, io: CommandIo): void {
           .default(120_000, '2m'),
       )
       .optionsGroup('Files:')
-      .option('-o, --out <file>', 'replaced at the end; with --all a folder')
+      .option('-o, --out <file>', 'replaced at the end, - for standard output; with --all a folder')
       .addOption(
         new Option('--format <format>', 'default: by the ending of --out').choices(['ndjson', 'csv']),
       )
@@ -74,15 +74,6 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
   if (all && name !== undefined) throw wrong('--all pulls every collection.', `Leave out ${name} or --all.`);
   if (!all && name === undefined && !flags.forget)
     throw wrong('No collection is named.', 'Name one, or pass --all.');
-  const ofDatabase = (['tenant', 'schemas', 'full', 'sameCompany', 'verify', 'forget', 'json'] as const).find(
-    (flag) => flags[flag] !== undefined,
-  );
-  if (to === undefined && ofDatabase !== undefined) {
-    throw wrong(
-      `--${ofDatabase === 'sameCompany' ? 'same-company' : ofDatabase} is for a database.`,
-      'Name the database with --to.',
-    );
-  }
   // Not printed: it may contain a password.
   if (to?.includes('://')) {
     throw wrong('--to takes no address of a database.', 'Set DATABASE_URL, and pass --to postgres.');
@@ -94,10 +85,6 @@ function checkFlags(name: CollectionName | undefined, flags: Flags): void {
   if (forget && (name !== undefined || flags.tenant === undefined)) {
     throw wrong('--forget removes a whole company.', 'Name it with --tenant, and no collection.');
   }
-  if (flags.yes && !forget) throw wrong('--yes is for --forget.', 'Leave it out.');
-  if (flags.maxCandidates !== undefined && !full && !verify) {
-    throw wrong('--max-candidates is for --full and --verify.', 'Pass one of them, or leave it out.');
-  }
   if (to !== undefined) return;
-  if (all && out === undefined) throw wrong('--all needs a folder.', 'Name it with --out.');
+  if (all && (out === undefined || out === '-')) throw wrong('--all needs a folder.', 'Name it with --out.');
 }

@@ -40,7 +40,8 @@ export async function pullIntoFiles(
   flags: FileFlags,
   io: CommandIo,
 ): Promise<void> {
-  const { all = false, out } = flags;
+  const { all = false } = flags;
+  const out = flags.out === '-' ? undefined : flags.out;
   const { format = !all && /\.csv$/i.test(out ?? '') ? 'csv' : 'ndjson' } = flags;
   const progress = new PullProgress(io);
   const connection = await connect(io, flags, { on: progress.listeners });

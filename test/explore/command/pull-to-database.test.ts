@@ -217,3 +217,28 @@ test.each([
   await ends(pull(['--schemas', schemas]), code, message);
   expect(sandbox.count()).toBe(0);
 });
+
+test('pull --verify and --forget of a file that does not exist say how it comes to be', async () => {
+  const { env } = openSandbox();
+  const to = folder()('none.sqlite');
+  for (const more of [
+    ['accounts', '--verify'],
+    ['--forget', '--tenant', 'acme', '--yes'],
+  ]) {
+    const { code, log } = await run(env, ['pull', '--to', to, ...more]);
+    expect(code).toBe(7);
+    expect(log).toContain(
+      `${to} does not exist.\nCheck its name. The first sync into it creates the file.\n`,
+    );
+  }
+});
+
+test('pull --out - prints as without it', async () => {
+  const { env } = openSandbox({ records: { accounts: 3 } });
+  const [printed, plain] = [
+    await run(env, ['pull', 'accounts', '--out', '-']),
+    await run(env, ['pull', 'accounts']),
+  ];
+  expect([printed.code, printed.out]).toEqual([0, plain.out]);
+  expect(records(printed.out)).toHaveLength(3);
+});
