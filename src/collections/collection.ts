@@ -57,7 +57,8 @@ export function createCollection(
     pageParameter: client.lists.pageParameter,
     list: (query, options) => list(context, query, options, options.keepInvalid ? 'copy' : 'run'),
     lookUp: (id, options) => lookUp(context, id, options, options.keepInvalid ? 'copy' : 'run'),
-    keyDigest: (salt) => client.transport.keyDigest(salt),
+    askForKey: () => client.transport.askForKey(),
+    digestOf: (key, salt) => client.transport.digestOf(key, salt),
     inRun: (event, work) => listeners.inRun?.(event, work) ?? work(),
     warn: (text) => listeners.collectionWarning?.(segment, text),
     callbackFailed: (name, thrown) => listeners.listenerFailed?.(name, thrown),
@@ -101,7 +102,9 @@ async function lookUp(
   const expected = { kind: 'json', read: (row: unknown) => readRow(context, row, readFor) } as const;
   try {
     const request = { method: 'GET', id: checkId(id), expected, mayBeMissing: true } as const;
-    return await sendOne(context, request, options);
+    const found = await sendOne(context, request, options);
+    options.admission?.saw(context.definition.segment, [found.row ?? found.invalid?.record]);
+    return found;
   } catch (error) {
     throwIfUnrouted(context, id, error);
     if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };

@@ -9,7 +9,7 @@ import { checkedSince } from '../pagination/since-check.ts';
 import { collectionName } from '../reading/state.ts';
 import { statementOf, withLinks } from '../schemas/list-statement.ts';
 import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
-import { callSettings } from '../transport/call-options.ts';
+import { callSettings, type RunCallOptions } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
 import type { CollectionContext } from './context.ts';
 import { listQuery, OF_PAGES, parameters } from './list-query.ts';
@@ -24,7 +24,7 @@ export function checkedListOptions(options: ListOptions): ListOptions {
 export function listSource(
   context: CollectionContext,
   query: Filters,
-  options: ListOptions,
+  options: ListOptions & Pick<RunCallOptions, 'admission'>,
   readFor: ReadFor = 'caller',
 ): PaginatorSource<{ id: string }> {
   const { segment } = context.definition;
@@ -79,6 +79,7 @@ export function listSource(
           shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
           options: { ...options, signal },
         });
+        options.admission?.saw(segment, value.rows);
         const { requestedAt, durationMs } = sent;
         const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
         first ??= time;

@@ -1,6 +1,7 @@
 // What the errors of writes say about further writes of their kind: one value for each kind, and pure functions of it.
 
 import { type AnyAccountingError, isApiError, isKeyRejected } from '../errors/guards.ts';
+import { isOtherCompany } from '../reading/company.ts';
 
 export type Kind = 'create' | 'update';
 
@@ -21,7 +22,7 @@ const STATUSES_OF_KIND: ReadonlySet<number> = new Set([405, 406, 415]);
 
 export function reachOf(error: AnyAccountingError): Reach {
   const { code } = error;
-  if (code === 'checkpoint' || code === 'concurrent_run') return 'push';
+  if (code === 'checkpoint' || code === 'concurrent_run' || isOtherCompany(error)) return 'push';
   if (code === 'scope_required') return 'kind';
   if (!isApiError(error)) return 'row';
   if (code === 'unauthenticated') return isKeyRejected(error) ? 'push' : 'kind';

@@ -7,7 +7,7 @@
 
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
-import type { KnownRecord } from '../reading/company.ts';
+import { type Admission, type CompanyMemory, decodeMemory } from '../reading/company.ts';
 import { damagedValue, parseStored } from '../reading/state.ts';
 import { readStore, writeStore } from '../reading/store.ts';
 import { isObject } from '../schemas/validate.ts';
@@ -57,8 +57,10 @@ export class PushMemory {
   readonly #made = new Map<string, StoredProduct>();
   /** How many pages the list of products had when it was last read. */
   pages: number | undefined;
-  /** Digests of the API keys that wrote: see `reading/company.ts`. */
-  company: string | undefined;
+  /** The keys that this run may use. */
+  admission: Admission | undefined;
+  /** Digests of the API keys of earlier runs: see `reading/company.ts`. */
+  #company: string | undefined;
   /** When these products were created, by id: they show which company another key belongs to. */
   #known: ReadonlyMap<string, unknown> = new Map();
   readonly #seen = new Map<string, unknown>();
@@ -77,18 +79,12 @@ export class PushMemory {
     this.#scope = scopeFingerprint({ baseUrl, collection: 'products', filters: { tenant, push: '' } });
   }
 
-  /** Reads which company the state belongs to. */
-  async loadCompany(): Promise<Record<string, unknown> | undefined> {
-    const head = await this.#read(this.#options.storeKey);
-    this.company = typeof head?.company === 'string' ? head.company : undefined;
-    this.#known = new Map(isObject(head?.known) ? Object.entries(head.known) : []);
-    return head;
-  }
-
   /** Reads what earlier runs left, and gives each row its state. */
   async load(rows: Rows): Promise<void> {
     const { keyName, storeKey } = this.#options;
-    const head = await this.loadCompany();
+    const head = await this.#read(storeKey);
+    this.#company = typeof head?.company === 'string' ? head.company : undefined;
+    this.#known = new Map(isObject(head?.known) ? Object.entries(head.known) : []);
     this.pages = typeof head?.pages === 'number' ? head.pages : undefined;
     const all = head?.open ?? {};
     if (!isObject(all) || !Object.values(all).every(isOpen)) throw damagedValue(storeKey);
@@ -159,13 +155,11 @@ export class PushMemory {
     if (this.#parts.get(part)?.delete(key)) this.#changed.add(part);
   }
 
-  /** The products that an earlier run has seen. */
-  async *knownProducts(
-    lookUp: (id: string) => ReturnType<KnownRecord['lookUp']>,
-  ): AsyncGenerator<KnownRecord> {
-    for (const [id, createdAt] of this.#known) {
-      yield { collection: 'products', id, createdAt, lookUp: () => lookUp(id) };
-    }
+  /** What earlier runs have left of the company. */
+  *memories(): Generator<CompanyMemory> {
+    const memory = decodeMemory(this.#company);
+    const known = [...this.#known].map(([id, createdAt]) => ({ segment: 'products', id, createdAt }));
+    if (memory !== undefined) yield { ...memory, known: () => known };
   }
 
   /** A product that exists, as it was sent. */
@@ -211,7 +205,9 @@ export class PushMemory {
     const isEmpty = this.#sent.size + this.#made.size === 0;
     const { keyName } = this.#options;
     const open = Object.fromEntries([...this.#others, ...(isEmpty ? [] : [[keyName, own]])]);
-    return JSON.stringify({ company: this.company, known: this.#stillKnown(), pages: this.pages, open });
+    const memory = this.admission?.memory;
+    const company = memory === undefined ? this.#company : JSON.stringify(memory);
+    return JSON.stringify({ company, known: this.#stillKnown(), pages: this.pages, open });
   }
 
   async #saveHead(): Promise<void> {

@@ -31,7 +31,12 @@ import { keyPrefix, label, stateKey } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf, FilledByService } from '../schemas/record.ts';
-import { type CallSettings, callSettings, type RequestOptions } from '../transport/call-options.ts';
+import {
+  type CallSettings,
+  callSettings,
+  type RequestOptions,
+  type RunCallOptions,
+} from '../transport/call-options.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** The collection of a push: `client.products`. */
@@ -200,7 +205,7 @@ export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOpt
   /** The first part of every key in the store; together with the base URL it names the push. */
   readonly storeKey: string;
   readonly list: ReadSettings;
-  readonly call: RequestOptions;
+  readonly call: RunCallOptions;
   /** The options of a call over the defaults of the client. */
   readonly settings: CallSettings;
   readonly source: RunSource<AnyProduct>;

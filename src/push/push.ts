@@ -4,7 +4,9 @@ import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import { admitKey } from '../reading/company.ts';
+import { admissionOf } from '../reading/admission.ts';
+import { CallerCode } from '../reading/caller-code.ts';
+import { isOtherCompany } from '../reading/company.ts';
 import type { SyncSource } from '../reading/source.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf } from '../schemas/record.ts';
@@ -74,7 +76,7 @@ async function pushOnce(options: ResolvedPushOptions): Promise<PushReport> {
   } catch (error) {
     if (signal?.aborted && error === signal.reason) throw error;
     if (isAccountingError(error, 'concurrent_run')) throw error;
-    if (isAccountingError(error, 'invalid_input') && error.argument === 'tenant') throw error;
+    if (isOtherCompany(error)) throw error;
     throw new PushError(results.report(), error);
   } finally {
     end();
@@ -82,25 +84,49 @@ async function pushOnce(options: ResolvedPushOptions): Promise<PushReport> {
 }
 
 async function run(options: ResolvedPushOptions, results: Results): Promise<void> {
+  const { signal, source } = options;
+  const callerCode = new CallerCode({ signal, warn: source.warn, waits: () => results.wait(undefined) });
   const rows = await readRows(options, results);
   const hold = options.dryRun ? undefined : await holdStore({ ...options, onWait: results.wait });
   try {
     const memory = new PushMemory(options, hold);
-    await memory.loadCompany();
-    const calls = new Calls(options, results, hold);
-    const admitted = await admitKey(memory.company, {
-      ...options,
-      digestOf: (salt) => options.source.keyDigest(salt),
-      known: () => memory.knownProducts((id) => calls.lookUp(id)),
-    });
     await memory.load(rows);
-    memory.company = admitted ?? memory.company;
-    if (hold !== undefined) await waitForEarlier(options, { rows, memory, calls, hold });
-    await goThroughRounds({ options, results, rows, memory, calls });
+    const own = guarded(options, { memory, callerCode });
+    await admitFirstKey(own);
+    const calls = new Calls(own, results, hold);
+    if (hold !== undefined) await waitForEarlier(own, { rows, memory, calls, hold });
+    await goThroughRounds({ options: own, results, rows, memory, calls });
   } finally {
     // A store that fails has been reported, or fails the next push.
     await hold?.end().catch(() => undefined);
   }
+}
+
+/** The same options, whose calls are sent only with keys of the company. */
+function guarded(
+  options: ResolvedPushOptions,
+  { memory, callerCode }: { memory: PushMemory; callerCode: CallerCode },
+): ResolvedPushOptions {
+  const { tenant, sameCompany, source } = options;
+  const list = { ...options.list, callerCode };
+  const memories = () => memory.memories();
+  memory.admission = admissionOf({ tenant, sameCompany, sources: [source], settings: list, memories });
+  const { admission } = memory;
+  const confirm: typeof options.confirm = (counts) =>
+    callerCode.run('confirm', () => options.confirm(counts));
+  const call = { ...options.call, admission, callerCode };
+  return { ...options, list: { ...list, admission }, call, confirm };
+}
+
+/** Before anything is read. The key may be rejected: then the first call says so. */
+async function admitFirstKey({ source, list, signal }: ResolvedPushOptions): Promise<void> {
+  const { admission, callerCode } = list;
+  const ask = () => source.askForKey();
+  const key = await (callerCode ? callerCode.run('apiKey', ask) : ask());
+  signal?.throwIfAborted();
+  await admission?.admit(key).catch((error: unknown) => {
+    if (!isAccountingError(error, 'unauthenticated')) throw error;
+  });
 }
 
 /** What an earlier push sent may still be carried out, and shown late. */

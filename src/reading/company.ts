@@ -2,93 +2,193 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { randomUuid } from '../internal/random-uuid.ts';
 import { isObject } from '../schemas/validate.ts';
+import type { KeyAdmission } from '../transport/call-options.ts';
 import type { LookUp } from './source.ts';
+import { collectionName, type StoredCompany } from './state.ts';
 
 /** Keys that are remembered: an older one has to be proven again. */
 const MOST_KEYS = 10;
-/** Known records that are requested. */
+/** Known records that are requested, and kept. */
 const MOST_COMPARED = 5;
 
-/** A record that was read with an earlier key. */
+/** A record that was read with an admitted key. */
 export interface KnownRecord {
-  readonly collection: string;
+  /** The path segment of its collection. */
+  readonly segment: string;
   readonly id: string;
   /** As it was sent then. */
   readonly createdAt: unknown;
-  /** Requests it with this key. An error of this record alone is returned. */
-  lookUp(): Promise<LookUp<{ id: string }> | Error>;
 }
 
-interface GuardOptions {
+/** What earlier runs have left of the company. */
+export interface CompanyMemory {
+  /** Salted digests of the keys that were used. */
+  readonly salt: string;
+  readonly keys: readonly string[];
+  readonly known: () => AsyncIterable<KnownRecord> | Iterable<KnownRecord>;
+}
+
+interface AdmissionOptions {
   readonly tenant: string;
-  /** Identifies the service and the key. */
-  readonly digestOf: (salt: string) => Promise<string | undefined>;
-  /** Accepts a key whose company cannot be proven. */
+  /** Accepts keys whose company cannot be proven. */
   readonly sameCompany: boolean;
-  readonly known: () => AsyncIterable<KnownRecord>;
+  /** What earlier runs have left; nothing if there were none. */
+  readonly memories: () => AsyncIterable<CompanyMemory> | Iterable<CompanyMemory>;
+  /** Identifies the service and the key; undefined if the runtime has no digests. */
+  readonly digestOf: (key: string, salt: string) => Promise<string | undefined>;
+  /** Requests a record with this key. An error of this record alone is returned. */
+  readonly lookUp: (record: KnownRecord, key: string) => Promise<LookUp<{ id: string }> | Error>;
+  /** Called instead of a rejection if no known record has `createdAt`: nothing can show the company then. */
+  readonly onUnprovable?: (() => void) | undefined;
 }
 
 /**
- * The guard against the API key of another company, whose records have the same ids. `stored` holds salted digests of the
- * keys that were used before. A new one is no error, because keys are rotated: known records prove that its company is
- * the same. Returns what to store before anything is written; undefined if that is stored already, or if the key cannot
- * read, so that the run will fail by itself.
+ * One company for a whole run. Companies have the same ids, so a run that sent some calls with the key of another one
+ * would mix both. A key that is new is no error, because keys are rotated: records that are known from earlier runs, or
+ * that this run has read, prove that its company is the same.
  */
-export async function admitKey(
-  stored: string | undefined,
-  { tenant, digestOf, sameCompany, known }: GuardOptions,
-): Promise<string | undefined> {
-  const { salt, keys } = decode(stored);
-  const digest = await digestOf(salt);
-  if (digest === undefined || keys.includes(digest)) return undefined;
-  if (stored !== undefined && !sameCompany) {
-    try {
-      const doubt = await doubtOf(known());
-      if (doubt !== undefined) throw otherCompany(tenant, doubt);
-    } catch (error) {
-      if (isAccountingError(error, 'unauthenticated')) return undefined;
-      throw error;
-    }
+export class Admission implements KeyAdmission {
+  readonly #options: AdmissionOptions;
+  readonly #keys = new Map<string, Promise<void>>();
+  /** One proof at a time: the next key may be the one that the last was compared with. */
+  #proof: Promise<unknown> = Promise.resolve();
+  #hasAdmitted = false;
+  /** The last records with `createdAt` that this run has read, by segment, and how many it has read in all. */
+  readonly #seen = new Map<string, readonly KnownRecord[]>();
+  #read = 0;
+  #memory: Pick<CompanyMemory, 'salt' | 'keys'> = { salt: newSalt(), keys: [] };
+  /** The error of a key that was not admitted. */
+  rejection: InvalidInputError | undefined;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
   }
-  return JSON.stringify({ salt, keys: [...keys, digest].slice(-MOST_KEYS) });
+
+  admit(key: string): Promise<void> {
+    const known = this.#keys.get(key);
+    if (known !== undefined) return known;
+    const proof = this.#proof.catch(() => undefined).then(() => this.#prove(key));
+    this.#proof = proof;
+    this.#keys.set(key, proof);
+    proof.catch((error: unknown) => {
+      // It could not be tried.
+      if (error !== this.rejection) this.#keys.delete(key);
+    });
+    return proof;
+  }
+
+  saw(segment: string, rows: readonly unknown[]): void {
+    this.#read += rows.length;
+    const found: KnownRecord[] = [];
+    for (const row of rows) {
+      if (found.length === MOST_COMPARED) break;
+      const { id, createdAt } = (isObject(row) ? row : {}) as { id?: unknown; createdAt?: unknown };
+      if (momentOf(createdAt) !== undefined && (typeof id === 'string' || typeof id === 'number'))
+        found.push({ segment, id: `${id}`, createdAt });
+    }
+    const others = this.seen(segment).filter(({ id }) => !found.some((one) => one.id === id));
+    this.#seen.set(segment, [...found, ...others].slice(0, MOST_COMPARED));
+  }
+
+  /** The last records of a collection that this run has read, and that have `createdAt`. */
+  seen(segment: string): readonly KnownRecord[] {
+    return this.#seen.get(segment) ?? [];
+  }
+
+  /** What the next run has to know of the keys; undefined while nothing is known. */
+  get memory(): Pick<CompanyMemory, 'salt' | 'keys'> | undefined {
+    return this.#memory.keys.length === 0 ? undefined : this.#memory;
+  }
+
+  async #prove(key: string): Promise<void> {
+    const { tenant, sameCompany, onUnprovable } = this.#options;
+    const isFirst = !this.#hasAdmitted;
+    const memories: CompanyMemory[] = [];
+    for await (const memory of this.#options.memories()) {
+      const { salt, keys } = memory;
+      const digest = await this.#options.digestOf(key, salt);
+      const isKnown = digest === undefined ? isFirst : keys.includes(digest);
+      if (isFirst && (isKnown || memories.length === 0)) this.#memory = { salt, keys };
+      memories.push(memory);
+      if (!isKnown) continue;
+      this.#hasAdmitted = true;
+      return;
+    }
+    const needsProof = !sameCompany && (!isFirst || memories.length > 0);
+    const doubt = needsProof ? await this.#doubtOf(key, memories) : undefined;
+    if (doubt === 'nothing_known' && isFirst) {
+      // The company of the keys that were used before is unknown. A state keeps only records with `createdAt`.
+      this.#memory = { ...this.#memory, keys: [] };
+      onUnprovable?.();
+    } else if (doubt === 'no_created_at' && onUnprovable !== undefined) onUnprovable();
+    else if (doubt !== undefined) {
+      this.rejection ??= otherCompany(tenant, DOUBTS[doubt as keyof typeof DOUBTS] ?? doubt, isFirst);
+      throw this.rejection;
+    }
+    await this.#remember(key);
+  }
+
+  async #remember(key: string): Promise<void> {
+    this.#hasAdmitted = true;
+    const { salt, keys } = this.#memory;
+    const digest = await this.#options.digestOf(key, salt);
+    if (digest === undefined || keys.includes(digest)) return;
+    this.#memory = { salt, keys: [...keys, digest].slice(-MOST_KEYS) };
+  }
+
+  async *#known(memories: readonly CompanyMemory[]): AsyncGenerator<KnownRecord> {
+    for (const { known } of memories) yield* known();
+    for (const seen of this.#seen.values()) yield* seen;
+  }
+
+  /**
+   * Why known records do not prove that the company is the same; undefined if they do. Up to five known records are
+   * requested: at least one must exist, and all that exist must have the same `createdAt`, which nothing changes. Ids, names
+   * and numbers prove nothing, because companies that were made from one template share them.
+   */
+  async #doubtOf(key: string, memories: readonly CompanyMemory[]): Promise<string | undefined> {
+    let isAnyKnown = this.#read > 0;
+    let isProven = false;
+    let compared = 0;
+    let rejection: Error | undefined;
+    const failures = new Map<string, number>();
+    for await (const record of this.#known(memories)) {
+      const { segment, id, createdAt } = record;
+      isAnyKnown = true;
+      const before = momentOf(createdAt);
+      const failed = failures.get(segment) ?? 0;
+      if (before === undefined || failed === MOST_COMPARED) continue;
+      if (compared === MOST_COMPARED) break;
+      const found = await this.#options.lookUp(record, key);
+      if (found instanceof Error) {
+        if (isAccountingError(found, 'unauthenticated')) rejection = found;
+        failures.set(segment, failed + 1);
+        continue;
+      }
+      compared += 1;
+      const row = found.row ?? found.invalid?.record;
+      if (row === undefined) continue;
+      if (momentOf(isObject(row) ? row.createdAt : undefined) !== before)
+        return `${collectionName(segment)} ${id} was created at another time`;
+      isProven = true;
+    }
+    if (isProven) return undefined;
+    if (!isAnyKnown) return 'nothing_known';
+    // A 401 with a page may be about one request. If there was nothing else, it is about the key.
+    if (compared === 0 && rejection !== undefined) throw rejection;
+    return compared === 0 ? 'no_created_at' : 'not_found';
+  }
 }
 
-/**
- * Why known records do not prove that the company is the same; undefined if they do, or if none is known. Up to five known
- * records are requested: at least one must exist, and all that exist must have the same `createdAt`, which nothing
- * changes. Ids, names and numbers prove nothing, because companies that were made from one template share them.
- */
-async function doubtOf(known: AsyncIterable<KnownRecord>): Promise<string | undefined> {
-  let isAnyKnown = false;
-  let isProven = false;
-  let compared = 0;
-  let rejection: Error | undefined;
-  const failures = new Map<string, number>();
-  for await (const { collection, id, createdAt, lookUp } of known) {
-    isAnyKnown = true;
-    const before = momentOf(createdAt);
-    const failed = failures.get(collection) ?? 0;
-    if (before === undefined || failed === MOST_COMPARED) continue;
-    if (compared === MOST_COMPARED) break;
-    const found = await lookUp();
-    if (found instanceof Error) {
-      if (isAccountingError(found, 'unauthenticated')) rejection = found;
-      failures.set(collection, failed + 1);
-      continue;
-    }
-    compared += 1;
-    const row = found.row ?? found.invalid?.record;
-    if (row === undefined) continue;
-    if (momentOf(isObject(row) ? row.createdAt : undefined) !== before)
-      return `${collection} ${id} was created at another time`;
-    isProven = true;
-  }
-  if (isProven || !isAnyKnown) return undefined;
-  // A 401 with a page may be about one request. If there was nothing else, it is about the key.
-  if (compared === 0 && rejection !== undefined) throw rejection;
-  return compared === 0
-    ? 'it knows no record with createdAt that this key may read'
-    : 'the records that it knows were not found';
+const DOUBTS = {
+  nothing_known: 'no record has been read yet that could show it',
+  no_created_at: 'it knows no record with createdAt that this key may read',
+  not_found: 'the records that it knows were not found',
+};
+
+/** Whether an error says that a key was not admitted, so that no other call of the run may be sent. */
+export function isOtherCompany(error: unknown): boolean {
+  return isAccountingError(error, 'invalid_input') && error.argument === 'tenant';
 }
 
 /** The moment that a timestamp with an offset names, in ms; another value itself, and undefined for none. */
@@ -99,18 +199,54 @@ export function momentOf(value: unknown): number | string | undefined {
   return Number.isNaN(moment) ? value : moment;
 }
 
-function otherCompany(tenant: string, doubt: string): InvalidInputError {
+function otherCompany(tenant: string, doubt: string, isFirst: boolean): InvalidInputError {
+  const written = isFirst ? 'Nothing was written.' : 'What was written before it came is kept.';
   return new InvalidInputError(
     'tenant',
-    `${tenant} was written with another API key, and nothing shows that this one is of the same company: ${doubt}. Nothing was written. For another company, use another tenant. For a new key of the same company, pass sameCompany: true once`,
+    `${tenant} was written with another API key, and nothing shows that this one is of the same company: ${doubt}. ${written} For another company, use another tenant. For a new key of the same company, pass sameCompany: true once`,
   );
 }
 
-function decode(stored: string | undefined): { readonly salt: string; readonly keys: readonly string[] } {
+/** The keys that a state keeps, which is small, and how many characters the records may take. */
+const MOST_STORED_KEYS = 2;
+const MOST_STORED_TEXT = 110;
+
+/** What a state keeps of the company: the records that were read last, or those of `before`. */
+export function companyToStore(
+  { salt, keys }: Pick<CompanyMemory, 'salt' | 'keys'>,
+  seen: readonly KnownRecord[],
+  before: StoredCompany | undefined,
+): StoredCompany {
+  let known: NonNullable<StoredCompany['known']> = [];
+  for (const { id, createdAt } of seen) {
+    const moment = momentOf(createdAt);
+    const stored = typeof moment === 'number' ? moment / 1000 : (moment ?? '');
+    const more: typeof known = [...known, [id, stored]];
+    if (JSON.stringify(more).length <= MOST_STORED_TEXT) known = more;
+  }
+  return { salt, keys: keys.slice(-MOST_STORED_KEYS), known: known.length > 0 ? known : before?.known };
+}
+
+/** What a state has kept. */
+export function storedMemory({ salt, keys, known = [] }: StoredCompany, segment: string): CompanyMemory {
+  const records = known.map(([id, stored]): KnownRecord => {
+    const createdAt = typeof stored === 'number' ? new Date(stored * 1000).toISOString() : stored;
+    return { segment, id, createdAt };
+  });
+  return { salt, keys, known: () => records };
+}
+
+/** The digests that a target or a store keeps; undefined if it has none. */
+export function decodeMemory(stored: string | undefined): Pick<CompanyMemory, 'salt' | 'keys'> | undefined {
+  if (stored === undefined) return undefined;
   try {
-    const { salt, keys } = JSON.parse(stored ?? '') as { salt?: unknown; keys?: unknown };
+    const { salt, keys } = JSON.parse(stored) as { salt?: unknown; keys?: unknown };
     if (typeof salt === 'string' && Array.isArray(keys)) return { salt, keys };
   } catch {}
   // A damaged value knows no key, so the company has to be proven.
-  return { salt: randomUuid(), keys: [] };
+  return { salt: newSalt(), keys: [] };
+}
+
+function newSalt(): string {
+  return randomUuid().slice(0, 8);
 }

@@ -41,7 +41,8 @@ export interface ReadOptions extends OptionInputs<typeof readOptions>, Named {}
 /** How a run lists and looks up, checked, with the defaults of a run. The client's apply to what is undefined. */
 export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {
   readonly maxOutageMs: number;
-  /** The clock of the run. */
+  /** The outage clock of the run, and how its calls see it. */
+  readonly clock: OutageClock;
   readonly outage: OutageView;
   readonly tally: Tally;
 }
@@ -63,9 +64,11 @@ export const pagesAhead = (pagination: PaginationChoice): number => (pagination 
  */
 export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>): ReadSettings {
   const { headers, ...own } = withDefaults(readOptions, options);
+  const clock = new OutageClock(own.maxOutageMs);
   return {
     ...own,
-    outage: new OutageClock(own.maxOutageMs).view(),
+    clock,
+    outage: clock.view(),
     tally: new Tally(),
     signal: options.signal,
     // A cached page may be a day old.

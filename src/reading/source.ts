@@ -86,8 +86,10 @@ export interface RunSource<T extends { id: string }> {
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   lookUp(id: string, settings: RunCallOptions & KeepInvalid): Promise<LookUp<T>>;
-  /** Identifies the service and its key; undefined if they are not known. Asks for the key, sends nothing. */
-  keyDigest(salt: string): Promise<string | undefined>;
+  /** The key of the next call. */
+  askForKey(): Promise<string>;
+  /** Identifies the service and a key. */
+  digestOf(key: string, salt: string): Promise<string>;
   /** Carries out a run inside the listeners of the client. */
   inRun<Report extends SyncReport | PushReport>(
     event: RunEvent,

@@ -47,7 +47,18 @@ export interface SyncState {
   readonly offset?: number | 'Z' | undefined;
   /** The round of syncs with `stopAfter` in which the collection was read last: see `sync/round.ts`. */
   readonly round?: number | undefined;
+  /** Which keys belong to the company, if no target knows it. */
+  readonly company?: StoredCompany | undefined;
   readonly run?: RunPosition | undefined;
+}
+
+/** See `reading/company.ts`. */
+export interface StoredCompany {
+  readonly salt: string;
+  /** Salted digests. */
+  readonly keys: readonly string[];
+  /** Records, and when each was created: in seconds, or as it was sent if that names no moment. */
+  readonly known?: readonly (readonly [id: string, createdAt: string | number])[] | undefined;
 }
 
 const STATE_VERSION = 1;
@@ -64,6 +75,9 @@ const isBound: Check = (value) => typeof value === 'string' && value.includes('T
 const isStoredTimestamp: Check = (value) => isBound(value) && String(value).endsWith('Z');
 const isOffset: Check = (value) =>
   value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
+
+const isStoredCompany: Check = (value) =>
+  isObject(value) && isText(value.salt) && Array.isArray(value.keys) && value.keys.every(isText);
 
 /** What each member may be, in the order in which they are written. */
 const RUN: Readonly<Record<keyof RunPosition, Check>> = {
@@ -86,9 +100,16 @@ const STATE: Readonly<Record<keyof SyncState, Check>> = {
   deep: optional(isStoredTimestamp),
   offset: optional(isOffset),
   round: optional(Number.isSafeInteger),
+  company: optional(isStoredCompany),
   run: optional((run) => isObject(run) && matches(run, RUN)),
 };
-const MEMBERS = ['v', ...Object.keys(STATE), ...Object.keys(RUN), ...Object.keys(NO_EVIDENCE)];
+const MEMBERS = [
+  'v',
+  ...Object.keys(STATE),
+  ...Object.keys(RUN),
+  ...Object.keys(NO_EVIDENCE),
+  ...['salt', 'keys', 'known'],
+];
 
 function matches(
   content: Readonly<Record<string, unknown>>,

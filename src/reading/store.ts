@@ -80,7 +80,9 @@ export async function lockStore(
   signal: AbortSignal | undefined,
 ): Promise<(() => unknown) | undefined | false> {
   if (store.lock === undefined) return false;
-  return storeCall(async () => await store.lock?.(key), { key, done: 'locked', signal });
+  const unlock = await storeCall(async () => await store.lock?.(key), { key, done: 'locked', signal });
+  if (!unlock) return unlock;
+  return () => storeCall(async () => await unlock(), { key, done: 'unlocked', signal });
 }
 
 /** Deletes a key, if the store can. */
@@ -100,7 +102,11 @@ async function storeCall<V>(
     key,
     done,
     signal,
-  }: { key: string; done: 'read' | 'written' | 'locked' | 'deleted'; signal: AbortSignal | undefined },
+  }: {
+    key: string;
+    done: 'read' | 'written' | 'locked' | 'unlocked' | 'deleted';
+    signal: AbortSignal | undefined;
+  },
 ): Promise<V> {
   try {
     return await untilAborted(work(), signal);

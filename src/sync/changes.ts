@@ -2,14 +2,18 @@ import { resolved } from '../input/checks.ts';
 import { group, is, type OptionInputs, optional, required } from '../internal/options.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import { type IdBounds, idBounds } from '../pagination/page.ts';
+import { admissionOf } from '../reading/admission.ts';
+import { CallerCode } from '../reading/caller-code.ts';
+import type { Admission } from '../reading/company.ts';
 import { OF_CLIENT } from '../reading/list-options.ts';
-import type { RecordIn, SyncSource } from '../reading/source.ts';
+import { type RecordIn, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import type { Store } from '../reading/store.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
 import { asRun, type RunOptions, runOptions } from './run-options.ts';
+import { KEY_CHANGED } from './target-run.ts';
 
 const ownOptions = {
   /** Where the state is kept: see {@link Store}. With a store without `set` you write the checkpoints yourself. */
@@ -44,13 +48,25 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   options: ChangesOptions,
 ): AsyncGenerator<Batch<RecordIn<Collection>>, CollectionReport, undefined> {
   const run = asRun(resolved(changesOptions, options, { of: 'changes', elsewhere: OF_CLIENT }));
-  const { store, name, id, signal } = run;
+  const { store, name, id, signal, tenant, sameCompany, settings } = run;
   const source = collection as unknown as SyncSource<RecordIn<Collection>>;
   // Its consumer requests one batch at a time.
   const consumer = new Semaphore(1);
-  return batches(
-    new CollectionRun(source, { options: run, copy: () => ({ store }), name, id, signal, consumer }),
-  );
+  const { warn } = runSource(source);
+  const callerCode = new CallerCode({ signal, warn });
+  const context = { options: run, copy: () => ({ store }), name, id, signal, consumer };
+  const ofRun = { calls: () => ({ admission, callerCode }), keepsCompany: true };
+  const one: CollectionRun<RecordIn<Collection>> = new CollectionRun(source, { ...context, ...ofRun });
+  const admission: Admission = admissionOf({
+    tenant,
+    sameCompany,
+    sources: [runSource(source) as RunSource<{ id: string }>],
+    settings: { ...settings, callerCode },
+    memories: () => one.memories(),
+    needsNoDigests: true,
+    onUnprovable: () => warn(KEY_CHANGED),
+  });
+  return batches(one);
 }
 
 async function* batches<T extends { id: string }>(

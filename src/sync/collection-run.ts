@@ -4,13 +4,15 @@ import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
 import type { IdBounds, Page } from '../pagination/page.ts';
+import { type Admission, type CompanyMemory, companyToStore, storedMemory } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
+import { lookUp } from '../reading/look-up.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
-import { encodeState, type SyncState } from '../reading/state.ts';
+import { encodeState, type StoredCompany, type SyncState } from '../reading/state.ts';
 import { waitingUntil } from '../reading/waiting.ts';
 import { type Evidence, evidenceOf } from '../reports/evidence.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
-import { CallStopped, type WaitReason } from '../transport/call-options.ts';
+import { CallStopped, type RunCallOptions, type WaitReason } from '../transport/call-options.ts';
 import type { OutageView } from '../transport/outage-clock.ts';
 import type { Batch, SyncProgress } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -18,7 +20,6 @@ import { confirmDeletions, unconfirmedWarning } from './deletions.ts';
 import { Pause } from './limit/pause.ts';
 import type { RunLimit } from './limit/run-limit.ts';
 import { beginListing, type Listing } from './listing.ts';
-import { lookUp } from './look-up.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 import { committed, delivering, modeOf, progressOf, removed, reportOf } from './run-report.ts';
 import {
@@ -37,6 +38,11 @@ import {
 } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
 
+/** What every call of a run asks and uses. */
+interface OfRun extends Pick<RunCallOptions, 'callerCode'> {
+  readonly admission: Admission;
+}
+
 interface RunContext {
   readonly options: ResolvedRunOptions & {
     readonly maxCandidates?: number | undefined;
@@ -44,6 +50,10 @@ interface RunContext {
   };
   /** Where the state is, and what finds deletions: opened when the run begins. */
   readonly copy: () => Pick<OpenTarget, 'store' | 'localIds' | 'onDelete' | 'marks'>;
+  /** What every call of the run asks and uses. */
+  readonly calls?: (() => OfRun | undefined) | undefined;
+  /** Whether the state says which keys belong to the company, because no target does. */
+  readonly keepsCompany?: boolean | undefined;
   readonly name?: string | undefined;
   /** The caller's own bounds: part of what the state belongs to. */
   readonly id?: IdBounds | undefined;
@@ -208,7 +218,9 @@ export class CollectionRun<T extends { id: string }> {
     const { signal, beforeAttempt } = this.pause;
     const { settings } = this.#context.options;
     const { outage = settings.outage } = this;
-    return { ...settings, outage, signal, beforeAttempt, onWait: this.#onWait };
+    const { admission, callerCode } = this.#context.calls?.() ?? {};
+    const ofRun = { outage, admission, callerCode, signal, beforeAttempt, onWait: this.#onWait };
+    return { ...settings, ...ofRun };
   }
 
   /** Reports that the run waits, for the service or for the database of the copy. */
@@ -288,11 +300,26 @@ export class CollectionRun<T extends { id: string }> {
       last: false,
       ...content,
       key: this.#checkpoints.key,
-      checkpoint: encodeState(state),
+      checkpoint: encodeState({ ...state, company: this.#company }),
     };
     this.#context.limit?.batch();
     this.state = delivering(this.state, batch);
     return batch;
+  }
+
+  /** What the next run has to know of the company; undefined if a target keeps it. */
+  get #company(): StoredCompany | undefined {
+    const { calls, keepsCompany } = this.#context;
+    const { company } = this.state.stored;
+    const admission = calls?.()?.admission;
+    if (!keepsCompany || admission?.memory === undefined) return company;
+    return companyToStore(admission.memory, admission.seen(this.#source.segment), company);
+  }
+
+  /** What earlier runs have left of the company. */
+  async *memories(): AsyncGenerator<CompanyMemory> {
+    const { company } = this.state.run === undefined ? ((await this.peek()) ?? {}) : this.state.stored;
+    if (company !== undefined) yield storedMemory(company, this.#source.segment);
   }
 
   #notifyProgress(now: Pick<SyncProgress, 'last' | 'waiting'>, waitMs?: number | undefined): void {

@@ -1,7 +1,5 @@
 import type { KnownRecord } from '../reading/company.ts';
-import type { ReadSettings } from '../reading/list-options.ts';
 import type { RunSource } from '../reading/source.ts';
-import { lookUp } from './look-up.ts';
 import type { OpenTarget, StoredRow } from './target.ts';
 
 /** Records of a collection among which those with `createdAt` are looked for. */
@@ -11,7 +9,6 @@ const SAMPLE = 50;
 export async function* knownRecords(
   target: OpenTarget,
   sources: Readonly<Record<string, RunSource<{ id: string }>>>,
-  settings: ReadSettings,
 ): AsyncGenerator<KnownRecord, void, undefined> {
   const ordered = Object.entries(sources).toSorted(
     ([a], [b]) => Number(b === 'products') - Number(a === 'products'),
@@ -19,7 +16,7 @@ export async function* knownRecords(
   for (const [collection, source] of ordered) {
     for (const { id, body } of await sampleOf(target, collection)) {
       const { createdAt } = body as { readonly createdAt?: unknown };
-      yield { collection, id, createdAt, lookUp: () => lookUp(source, id, settings) };
+      yield { segment: source.segment, id, createdAt };
     }
   }
 }

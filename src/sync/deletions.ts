@@ -1,10 +1,11 @@
 import { reasonOf } from '../errors/accounting-error.ts';
 import type { InvalidRecord } from '../events.ts';
 import { mostCandidates } from '../reading/candidates.ts';
+import type { Finding } from '../reading/look-up.ts';
 import type { RunSource } from '../reading/source.ts';
 import type { DeletionReport } from '../reports/sync-report.ts';
 import type { Ids, Listing } from './listing.ts';
-import { type Finding, otherIdOf, type Sighting } from './look-up.ts';
+import { otherIdOf, type Sighting } from './look-up.ts';
 import { chunksOf, Proof, WITNESSES_OF_A_FORM } from './proof.ts';
 
 /** Records that exist although the read did not list them, and their rows as sent; and such rows that are invalid. */

@@ -1,50 +1,72 @@
+import { Semaphore } from '../internal/semaphore.ts';
 import type { CallerCode } from '../reading/caller-code.ts';
+import { isIterable } from '../reading/each.ts';
 import type { OpenTarget } from './target.ts';
 
 /** Whether the target is one, or made of the functions that the caller gave: messages name these. */
 export type TargetNames = 'target' | 'functions';
 
-/** The same target, each of whose methods is called through `code`. */
+/** The same target, each of whose methods is called through `code`, and one at a time. */
 export function guardedTarget(opened: OpenTarget, code: CallerCode, names: TargetNames): OpenTarget {
-  const nameOf = (method: string) => (names === 'target' ? `target.${method}` : method);
-  /** A method that may be missing, with its own `this`. */
-  const guard = <Args extends readonly unknown[], V>(
-    method: string,
-    call: ((...args: Args) => V | PromiseLike<V>) | undefined,
-    { of = opened, isLast = false }: { of?: object | undefined; isLast?: boolean } = {},
-  ) =>
-    call && ((...args: Args) => code.run(nameOf(method), () => call.apply(of, [...args] as never), isLast));
   const { store, marks, company, localIds } = opened;
+  const one = new Semaphore(1);
+  const nameOf = (method: string) => (names === 'target' ? `target.${method}` : method);
+  const call = <V>(method: string, work: () => V | PromiseLike<V>): Promise<V> =>
+    code.run(nameOf(method), () => one.run(async () => await work()));
+  /** The last ones do not wait for one that may never end. */
+  const callLast = <V>(method: string, work: () => V | PromiseLike<V>): Promise<V> =>
+    code.run(nameOf(method), work, true);
+  const each = <V>(method: string, values: () => Iterable<V> | AsyncIterable<V>) =>
+    code.each(nameOf(method), () => inTurn(values(), one));
   return {
     store: {
-      get: (key) => code.run(nameOf('store.get'), () => store.get(key)),
-      set: guard('store.set', store.set, { of: store }),
+      get: (key) => call('store.get', () => store.get(key)),
+      set: store.set && ((key, value) => call('store.set', () => store.set?.(key, value))),
     },
-    onBatch: (batch) => code.run(nameOf('onBatch'), () => opened.onBatch(batch)),
+    onBatch: (batch) => call('onBatch', () => opened.onBatch(batch)),
     ...(localIds && {
-      localIds: (collection) => code.each(nameOf('localIds'), () => localIds.call(opened, collection)),
+      localIds: (collection) => each('localIds', () => localIds.call(opened, collection)),
     }),
-    ...whole({ onDelete: guard('onDelete', opened.onDelete) }),
+    ...(opened.onDelete && {
+      onDelete: (ids, collection) => call('onDelete', () => opened.onDelete?.(ids, collection)),
+    }),
     marks: marks && {
-      count: (collection, read) => code.run(nameOf('marks.count'), () => marks.count(collection, read)),
+      count: (collection, read) => call('marks.count', () => marks.count(collection, read)),
       unmarked: (collection, read, after) =>
-        code.each(nameOf('marks.unmarked'), () => marks.unmarked(collection, read, after)),
+        each('marks.unmarked', () => marks.unmarked(collection, read, after)),
     },
     company: company && {
-      get: () => code.run(nameOf('company.get'), () => company.get()),
-      set: (value) => code.run(nameOf('company.set'), () => company.set(value)),
+      get: () => call('company.get', () => company.get()),
+      set: (value) => call('company.set', () => company.set(value)),
     },
-    ...whole({
-      rows: guard('rows', opened.rows),
-      replace: guard('replace', opened.replace),
-      onEnd: guard('onEnd', opened.onEnd, { isLast: true }),
-      forget: guard('forget', opened.forget),
-      close: guard('close', opened.close, { isLast: true }),
+    ...(opened.rows && {
+      rows: (collection, ids) => call('rows', async () => (await opened.rows?.(collection, ids)) ?? []),
     }),
+    ...(opened.replace && {
+      replace: (...args) => call('replace', async () => (await opened.replace?.(...args)) ?? false),
+    }),
+    ...(opened.forget && { forget: () => call('forget', () => opened.forget?.()) }),
+    ...(opened.onEnd && { onEnd: (ends) => callLast('onEnd', () => opened.onEnd?.(ends)) }),
+    ...(opened.close && { close: () => callLast('close', () => opened.close?.()) }),
   };
 }
 
-/** Without the members that are undefined: a method that a target lacks must be missing. */
-function whole<V extends object>(members: V): { [Name in keyof V]: Exclude<V[Name], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+/** The same values. While the next one is fetched, no other method is called. */
+async function* inTurn<V>(values: Iterable<V> | AsyncIterable<V>, one: Semaphore): AsyncGenerator<V> {
+  if (!isIterable(values) || !(Symbol.asyncIterator in values)) return yield* values;
+  const iterator = values[Symbol.asyncIterator]();
+  let isOpen = true;
+  try {
+    for (;;) {
+      const next = await one.run(async () => await iterator.next());
+      if (next.done) {
+        isOpen = false;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    // What it throws would hide why the read ended.
+    if (isOpen) Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
 }

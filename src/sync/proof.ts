@@ -1,7 +1,8 @@
 import { DeletionsAbortedError, type DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
 import { unroutedId } from '../errors/unrouted-id.ts';
+import type { Finding } from '../reading/look-up.ts';
 import { formOf, type IdForm, type RoutedForms } from '../schemas/id-form.ts';
-import { type Finding, lookUpAll, type Sighting } from './look-up.ts';
+import { lookUpAll, type Sighting } from './look-up.ts';
 import { type DeletionProof, verdict } from './pass.ts';
 
 /** Records that are requested or removed at a time. */

@@ -9,11 +9,12 @@ import {
   readOptions,
   readSettings,
 } from '../reading/list-options.ts';
+import { lookUp } from '../reading/look-up.ts';
 import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
 import { covers, formOf, type IdForm } from '../schemas/id-form.ts';
-import { lookUp, type Sighting } from './look-up.ts';
+import type { Sighting } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf, Proof } from './proof.ts';
 import type { StoredRow, SyncTarget } from './target.ts';
@@ -85,28 +86,31 @@ export async function refresh(
   const { tenant, target, ids, sameCompany } = own;
   const name = nameOf(collection, own.name);
   const source = runSource(collection);
-  const settings = { ...readSettings(own), keepInvalid: true };
-  const from = { names: [name], sources: { [name]: collection }, settings };
+  const read = { ...readSettings(own), keepInvalid: true };
+  const from = { names: [name], sources: { [name]: collection }, settings: read };
   const into = { purpose: 'refresh', target, tenant, sameCompany } as const;
   const needs = ['rows', 'replace', 'localIds'] as const;
-  return await withTarget({ ...into, ...from, needs }, async (opened, admitKey) => {
-    const remember = await admitKey();
-    const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
-    const unconfirmed: UnconfirmedDeletion[] = [];
-    const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts, unconfirmed);
-    let left: ReadonlySet<string> = new Set(ids);
-    for (let attempt = 1; left.size > 0; attempt++) {
-      if (attempt > MOST_ATTEMPTS) {
-        const [id] = left;
-        throw new ConcurrentRunError(
-          `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
-          'wrote_often',
-        );
+  return await withTarget(
+    { ...into, ...from, needs },
+    async (opened, { admission, callerCode, remember }) => {
+      const settings = { ...read, admission, callerCode };
+      const counts = { added: 0, changed: 0, unchanged: 0, deleted: 0 };
+      const unconfirmed: UnconfirmedDeletion[] = [];
+      const pass = refreshPass({ copy: opened, name, source, settings, remember }, counts, unconfirmed);
+      let left: ReadonlySet<string> = new Set(ids);
+      for (let attempt = 1; left.size > 0; attempt++) {
+        if (attempt > MOST_ATTEMPTS) {
+          const [id] = left;
+          throw new ConcurrentRunError(
+            `Another run wrote the record ${JSON.stringify(id)} of ${name} ${MOST_ATTEMPTS} times while it was read, or the tenant was forgotten.`,
+            'wrote_often',
+          );
+        }
+        left = await pass(left);
       }
-      left = await pass(left);
-    }
-    return { collection: name, ...counts, unconfirmed };
-  });
+      return { collection: name, ...counts, unconfirmed };
+    },
+  );
 }
 
 interface RefreshContext {

@@ -42,6 +42,12 @@ const ownOptions = {
    * more than 24 hours ahead of the service's clock is rejected when the first response shows that clock.
    */
   updatedSince: optional(is.verified<string | Date>(checkStart)),
+  /**
+   * Accepts API keys even if known records do not prove that they belong to the same company. With a key that is new, up to
+   * five known records are requested: at least one must exist, and all that exist must have the same `createdAt`. Otherwise
+   * the run ends, and no response to the key is used. Pass `true` once for a new key of the same company. Default: false.
+   */
+  sameCompany: option(is.flag, false),
   /** Stops the run: requests in flight are aborted, finished batches are committed. Rejects with the signal's own reason. */
   signal: optional(is.signal),
   /** Called after each batch, and before each wait. */

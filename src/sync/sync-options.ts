@@ -110,23 +110,10 @@ export interface SyncOptions<C, Names extends CollectionsIn<C> = CollectionsIn<C
   onDelete?: ((ids: readonly string[], collection: Names) => unknown) | undefined;
   /** A target in place of `store` and `onBatch`: see {@link SyncToTargetOptions}. */
   target?: undefined;
-  /** Only with a target: a store of your own has nothing to compare. */
-  sameCompany?: undefined;
 }
 
-const targetOptions = {
-  /**
-   * Accepts an API key even if the records of the copy do not prove that it belongs to the same company. With a key that
-   * is new to the copy, up to five known records are requested: at least one must exist, and all that exist must have the
-   * same `createdAt`. Otherwise nothing is written. Pass `true` once for a new key of the same company. Default: false.
-   */
-  sameCompany: option(is.flag, false),
-};
-
 /** Options of {@link sync} with a target, which replaces `store`, `onBatch`, `localIds` and `onDelete`. */
-export interface SyncToTargetOptions<Names extends string = string>
-  extends SyncBaseOptions<Names>,
-    OptionInputs<typeof targetOptions> {
+export interface SyncToTargetOptions<Names extends string = string> extends SyncBaseOptions<Names> {
   /** Where records and state go: `sqliteTarget` and `postgresTarget` of the entry `./targets`, or one of your own. */
   target: SyncTarget;
 }
@@ -135,7 +122,6 @@ export interface SyncToTargetOptions<Names extends string = string>
 export const syncOptions = {
   ...runOptions,
   target: optional(is.withMethods<SyncTarget>('open')),
-  ...targetOptions,
   store: optional(is.withMethods<Store>('get')),
   collections: optional(is.strings),
   onBatch: optional(is.callback<OpenTarget['onBatch']>()),

@@ -15,7 +15,7 @@ import {
   syncOptions,
 } from './sync-options.ts';
 import type { CollectionEnd, SyncTarget } from './target.ts';
-import { checkTargetMethods, withTarget } from './target-run.ts';
+import { checkTargetMethods, KEY_CHANGED, withTarget } from './target-run.ts';
 import { TenantRun } from './tenant-run.ts';
 
 /**
@@ -62,13 +62,10 @@ type Sources = Readonly<Record<string, AnySource>>;
 
 /** The functions and the store of the caller, as a target. */
 function functionsTarget(options: ResolvedSync): SyncTarget {
-  const { store, onBatch, localIds, onDelete, sameCompany } = options;
+  const { store, onBatch, localIds, onDelete } = options;
   if (store === undefined || onBatch === undefined) {
     const missing = store === undefined ? 'store' : 'onBatch';
     throw new InvalidInputError(missing, 'is missing. Pass store and onBatch, or a target');
-  }
-  if (sameCompany) {
-    throw new InvalidInputError('sameCompany', 'requires target: with a store there is nothing to compare');
   }
   checkDeletions(options);
   return {
@@ -84,6 +81,11 @@ function functionsTarget(options: ResolvedSync): SyncTarget {
       },
     }),
   };
+}
+
+function sourceOf(sources: Sources, [name = '']: readonly string[]) {
+  const source = sources[name];
+  return source && runSource(source);
 }
 
 function rejectFunctions(options: ResolvedSync): void {
@@ -104,9 +106,13 @@ function syncInto(
   const run = new TenantRun(names, sources, options);
   const onWait = (waitMs: number | undefined) => run.waits(waitMs);
   const from = { names, sources, settings, limit: run.limit };
-  const called = given.target === undefined ? 'functions' : 'target';
+  const isTarget = given.target !== undefined;
+  const company = isTarget
+    ? {}
+    : { memories: () => run.memories(), onUnprovable: () => sourceOf(sources, names)?.warn(KEY_CHANGED) };
+  const called = isTarget ? 'target' : 'functions';
   const into = { purpose: 'sync', target, called, tenant, sameCompany, onWait, needs: [] } as const;
-  const work: Parameters<typeof withTarget<never, SyncReport>>[1] = async (copy, admitKey) => {
+  const work: Parameters<typeof withTarget<never, SyncReport>>[1] = async (copy, inTarget) => {
     if (copy.marks !== undefined) checkTargetMethods(copy, 'a target with marks', ['onDelete']);
     else if (mode === 'full' && given.target !== undefined)
       checkTargetMethods(copy, 'sync in mode full', ['onDelete', 'localIds']);
@@ -126,7 +132,7 @@ function syncInto(
     };
     let report: SyncReport;
     try {
-      report = await run.run(copy, await admitKey());
+      report = await run.run(copy, inTarget);
     } catch (error) {
       const isStopped = signal?.aborted === true && error === signal.reason;
       // The failure of the run is what to report, even if the database cannot be reached.
@@ -137,7 +143,7 @@ function syncInto(
     await notifyEnd(report);
     return report;
   };
-  return withTarget({ ...from, ...into }, work).finally(() => run.limit?.end());
+  return withTarget({ ...from, ...into, ...company }, work).finally(() => run.limit?.end());
 }
 
 function checkDeletions({ localIds, onDelete, maxCandidates }: ResolvedSync): void {

@@ -3,8 +3,9 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { checkMethods } from '../input/checks.ts';
 import { causeText, sentence } from '../internal/text.ts';
+import { admissionOf } from '../reading/admission.ts';
 import { CallerCode, type TimeLimit } from '../reading/caller-code.ts';
-import { admitKey } from '../reading/company.ts';
+import { type Admission, type CompanyMemory, decodeMemory } from '../reading/company.ts';
 import type { ReadSettings } from '../reading/list-options.ts';
 import { type AnySource, isCollection, runSource } from '../reading/source.ts';
 import { CallStopped } from '../transport/call-options.ts';
@@ -27,6 +28,9 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly sources: Sources;
   readonly settings: ReadSettings;
   readonly sameCompany: boolean;
+  /** What earlier runs have left of the company. Default: what the target has. */
+  readonly memories?: (() => AsyncIterable<CompanyMemory>) | undefined;
+  readonly onUnprovable?: (() => void) | undefined;
   readonly onWait?: (waitMs: number | undefined) => void;
   /** The limit of time. */
   readonly limit?: TimeLimit | undefined;
@@ -36,14 +40,24 @@ interface TargetRun<Names extends keyof OpenTarget> {
   readonly needs: readonly Names[];
 }
 
-/**
- * Runs `work` with the opened target, and closes it however that ends. `admit` rejects the API key of another company before
- * anything is written. It returns what stores that the key was admitted: not before the first write, because only a key
- * that could read belongs to the company.
- */
+/** A warning. */
+export const KEY_CHANGED =
+  'the API key has changed, and no known record has createdAt, so nothing shows that it is of the same company.';
+
+/** What a run needs beside the target. */
+export interface InTarget {
+  /** Keys of another company are rejected. */
+  readonly admission: Admission;
+  /** Waits for code of the caller. */
+  readonly callerCode: CallerCode;
+  /** Stores which keys were admitted. Not before the first write: only a key that could read belongs to the company. */
+  remember(): Promise<void>;
+}
+
+/** Runs `work` with the opened target, and closes it however that ends. */
 export async function withTarget<Names extends keyof OpenTarget, V>(
   run: TargetRun<Names>,
-  work: (opened: TargetWith<Names>, admit: () => Promise<() => Promise<void>>) => Promise<V>,
+  work: (opened: TargetWith<Names>, run: InTarget) => Promise<V>,
 ): Promise<V> {
   const { purpose, target, tenant, names, sources, settings, needs, limit, called = 'target' } = run;
   const { signal, maxOutageMs } = settings;
@@ -79,7 +93,10 @@ export async function withTarget<Names extends keyof OpenTarget, V>(
     checkTargetMethods(found, purpose, needs);
     const guarded = guardedTarget(found, code, called);
     opened = guarded;
-    result = await work(guarded as TargetWith<Names>, () => guardCompany(guarded, run));
+    result = await work(guarded as TargetWith<Names>, {
+      ...guardCompany(guarded, run, code),
+      callerCode: code,
+    });
   } catch (error) {
     // What went wrong first is the reason to report.
     await (opened ?? found)?.close?.()?.catch(() => undefined);
@@ -113,23 +130,35 @@ export function checkTargetMethods(
   throw new InvalidInputError('target', `lacks the method ${missing}, which ${purpose} needs`);
 }
 
-async function guardCompany(
+function guardCompany(
   opened: OpenTarget,
-  { tenant, sameCompany, sources, settings }: TargetRun<keyof OpenTarget>,
-): Promise<() => Promise<void>> {
-  const { company } = opened;
+  { tenant, sameCompany, sources, settings, onUnprovable, ...run }: TargetRun<keyof OpenTarget>,
+  callerCode: CallerCode,
+): Omit<InTarget, 'callerCode'> {
   const readable = Object.entries(sources).filter(([, source]) => isCollection(source));
   const all = Object.fromEntries(readable.map(([name, source]) => [name, runSource(source)]));
-  const [first] = Object.values(all);
-  if (company === undefined || first === undefined) return async () => {};
-  let admitted = await admitKey(await company.get(), {
+  let stored: string | undefined;
+  async function* ofTarget(): AsyncGenerator<CompanyMemory> {
+    stored = await opened.company?.get();
+    const memory = decodeMemory(stored);
+    if (memory !== undefined) yield { ...memory, known: () => knownRecords(opened, all) };
+  }
+  const admission = admissionOf({
     tenant,
     sameCompany,
-    digestOf: (salt) => first.keyDigest(salt),
-    known: () => knownRecords(opened, all, { ...settings, keepInvalid: true }),
+    sources: Object.values(all),
+    settings: { ...settings, callerCode },
+    memories: run.memories ?? ofTarget,
+    needsNoDigests: opened.company === undefined,
+    onUnprovable,
   });
-  return async () => {
-    if (admitted !== undefined) await company.set(admitted);
-    admitted = undefined;
+  return {
+    admission,
+    async remember() {
+      const text = admission.memory && JSON.stringify(admission.memory);
+      if (text === undefined || text === stored) return;
+      await opened.company?.set(text);
+      stored = text;
+    },
   };
 }

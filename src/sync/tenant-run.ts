@@ -2,12 +2,13 @@ import { isAccountingError, isForbidden } from '../errors/guards.ts';
 import { SyncError, type SyncFailure } from '../errors/sync-error.ts';
 import { settled } from '../internal/callback.ts';
 import { Semaphore } from '../internal/semaphore.ts';
+import { type CompanyMemory, isOtherCompany } from '../reading/company.ts';
 import { type AnySource, runSource } from '../reading/source.ts';
 import { type Evidence, verdictOfAll } from '../reports/evidence.ts';
 import type { SyncReport } from '../reports/sync-report.ts';
 import { CallStopped } from '../transport/call-options.ts';
 import { isOutageError } from '../transport/outage.ts';
-import { OutageClock } from '../transport/outage-clock.ts';
+import type { OutageClock } from '../transport/outage-clock.ts';
 import type { Batch } from './batch.ts';
 import { type AnyCollectionRun, CollectionRun } from './collection-run.ts';
 import { endOfPause } from './limit/pause-end.ts';
@@ -16,6 +17,7 @@ import { exceededLimit, RunLimit } from './limit/run-limit.ts';
 import { couldRead, evidenceAfter } from './run-state.ts';
 import type { ResolvedSync } from './sync-options.ts';
 import type { OpenTarget } from './target.ts';
+import type { InTarget } from './target-run.ts';
 import { Turns } from './turns.ts';
 
 /** The same for attempts that may take any time. */
@@ -39,15 +41,27 @@ export class TenantRun {
   /** Those of which a batch was committed. */
   readonly #committed = new Set<AnyCollectionRun>();
   #stopped: SyncFailure['stop'];
-  #remember = async () => {};
+  #inTarget: InTarget | undefined;
+  /** The error of a key that was not admitted. */
+  #rejected: unknown;
 
   constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
     this.#options = options;
-    this.#outage = new OutageClock(options.settings.maxOutageMs);
+    this.#outage = options.settings.clock;
     this.limit = options.stopAfter && new RunLimit(options.stopAfter, graceOf(sources, names, options));
     const { signal } = this.#stop;
     const copy = () => this.#copy as OpenTarget;
-    const context = { options, copy, signal, consumer: this.#consumer, limit: this.limit };
+    const calls = () => this.#inTarget;
+    const keepsCompany = options.target === undefined;
+    const context = {
+      options,
+      copy,
+      calls,
+      keepsCompany,
+      signal,
+      consumer: this.#consumer,
+      limit: this.limit,
+    };
     this.#levels = inLevels(names, sources).map((level) =>
       level.map((name) => {
         const others = () => this.#evidenceOfOthers(name);
@@ -61,12 +75,12 @@ export class TenantRun {
   }
 
   /**
-   * Runs to the end. Rejects with a SyncError, or with the reason of the caller's signal if that stops it. `remember` is
-   * awaited before a batch is written.
+   * Runs to the end. Rejects with a SyncError, with the reason of the caller's signal if that stops it, or with the error
+   * of a key that was not admitted.
    */
-  async run(copy: OpenTarget, remember: () => Promise<void>): Promise<SyncReport> {
+  async run(copy: OpenTarget, inTarget: InTarget): Promise<SyncReport> {
     this.#copy = copy;
-    this.#remember = remember;
+    this.#inTarget = inTarget;
     const { signal } = this.#options;
     const stop = () => this.#stop.abort(signal?.reason);
     if (signal?.aborted) stop();
@@ -86,11 +100,19 @@ export class TenantRun {
       ({ state: { status } }) => status === 'done' || status === 'forbidden',
     );
     if (signal?.aborted && !isFinished) throw signal.reason;
+    if (this.#rejected !== undefined) throw this.#rejected;
     this.#failPaused();
     const failure = this.#failure();
     if (failure !== undefined)
       throw new SyncError(this.report(), failure, this.#options.settings.tally.facts);
     return this.report();
+  }
+
+  /** What earlier runs have left of the company in the states: products first, because they have `createdAt`. */
+  async *memories(): AsyncGenerator<CompanyMemory> {
+    const isProducts = ({ collection }: AnyCollectionRun) => collection === 'products';
+    for (const run of this.#runs.toSorted((a, b) => Number(isProducts(b)) - Number(isProducts(a))))
+      yield* run.memories();
   }
 
   /** Reports a wait for the database, by the first collection that has not ended, because all that are left wait. */
@@ -231,7 +253,9 @@ export class TenantRun {
       // The stop may have come while the batch waited here.
       this.#stop.signal.throwIfAborted();
       await run.beforeConsumer();
-      const write = this.#remember().then(() => (this.#copy as OpenTarget).onBatch(batch));
+      const write = (this.#inTarget as InTarget)
+        .remember()
+        .then(() => (this.#copy as OpenTarget).onBatch(batch));
       const written = await settled(write);
       await run.commit(batch, written);
       this.#committed.add(run);
@@ -243,6 +267,11 @@ export class TenantRun {
     const reason = isOfConsumer ? undefined : this.#stopReason(error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (signal.aborted) return;
+    if (!isOfConsumer && isOtherCompany(error)) {
+      this.#rejected = error;
+      this.#stop.abort(error);
+      return;
+    }
     if (error instanceof CallStopped) {
       run.end('paused', error.cause);
       return;

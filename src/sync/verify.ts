@@ -11,6 +11,7 @@ import {
   readOptions,
   readSettings,
 } from '../reading/list-options.ts';
+import { lookUp } from '../reading/look-up.ts';
 import { type AnySource, type RunSource, runSource } from '../reading/source.ts';
 import { decodeState, stateKey } from '../reading/state.ts';
 import { readStore } from '../reading/store.ts';
@@ -26,7 +27,7 @@ import {
   verdictOf,
 } from '../reports/evidence.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
-import { lookUp, lookUpAll, otherIdOf } from './look-up.ts';
+import { lookUpAll, otherIdOf } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf } from './proof.ts';
 import { type RunOptions, runOptions } from './run-options.ts';
@@ -129,34 +130,38 @@ export async function verify<C extends object, Names extends CollectionsIn<C> = 
   const sources = client as Readonly<Record<string, AnySource>>;
   const names = namesOf(sources, own.collections);
   const { tenant, target, prefix, lookbackMs, sameCompany, maxCandidates, concurrency, signal } = own;
-  const settings = { ...readSettings(own), keepInvalid: true };
+  const read = { ...readSettings(own), keepInvalid: true };
   const startedAt = new Date();
-  const run = { purpose: 'verify', target, tenant, names, sources, settings, sameCompany } as const;
-  return await withTarget({ ...run, needs: ['rows', 'localIds'] }, async (opened, admitKey) => {
-    await admitKey();
-    const collections: CollectionDifferences[] = [];
-    const forbidden: string[] = [];
-    for (const name of names) {
-      const source = runSource(sources[name] as AnySource);
-      const key = stateKey({ prefix, tenant, collection: name });
-      const state = decodeState(await readStore(opened.store, key, signal), key);
-      const since = state?.watermark && boundAt(sinceOf(state.watermark, lookbackMs), state.offset);
-      try {
-        collections.push(
-          await differencesOf(opened, { name, source, settings, since, maxCandidates, concurrency }),
-        );
-      } catch (error) {
-        if (!isForbidden(error) || state !== undefined || forbidden.length === names.length - 1) throw error;
-        forbidden.push(name);
+  const run = { purpose: 'verify', target, tenant, names, sources, settings: read, sameCompany } as const;
+  return await withTarget(
+    { ...run, needs: ['rows', 'localIds'] },
+    async (opened, { admission, callerCode }) => {
+      const settings = { ...read, admission, callerCode };
+      const collections: CollectionDifferences[] = [];
+      const forbidden: string[] = [];
+      for (const name of names) {
+        const source = runSource(sources[name] as AnySource);
+        const key = stateKey({ prefix, tenant, collection: name });
+        const state = decodeState(await readStore(opened.store, key, signal), key);
+        const since = state?.watermark && boundAt(sinceOf(state.watermark, lookbackMs), state.offset);
+        try {
+          collections.push(
+            await differencesOf(opened, { name, source, settings, since, maxCandidates, concurrency }),
+          );
+        } catch (error) {
+          if (!isForbidden(error) || state !== undefined || forbidden.length === names.length - 1)
+            throw error;
+          forbidden.push(name);
+        }
       }
-    }
-    const judged = collections.map((one) => {
-      const others = collections.filter((other) => other !== one).map(({ evidence }) => evidence);
-      return { ...one, ...verdictOf(evidenceBeside(one.evidence, others)) };
-    });
-    const verdict = equalityOf(judged.map(compared));
-    return { tenant, startedAt, endedAt: new Date(), ...verdict, forbidden, collections: judged };
-  });
+      const judged = collections.map((one) => {
+        const others = collections.filter((other) => other !== one).map(({ evidence }) => evidence);
+        return { ...one, ...verdictOf(evidenceBeside(one.evidence, others)) };
+      });
+      const verdict = equalityOf(judged.map(compared));
+      return { tenant, startedAt, endedAt: new Date(), ...verdict, forbidden, collections: judged };
+    },
+  );
 }
 
 function compared({ missing, different, extra, withoutId, unconfirmed, evidence }: CollectionDifferences) {

@@ -91,11 +91,30 @@ export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 
   readonly retry: RetryPolicy;
 }
 
+/** What the calls of a run ask before they use a key, and tell of what came back. */
+export interface KeyAdmission {
+  /** Resolves if calls may be sent with this key. */
+  admit(key: string): Promise<void>;
+  /** These rows were read. */
+  saw(segment: string, rows: readonly unknown[]): void;
+}
+
+/** How a run waits for code of the caller. `name`: as messages name it. */
+export interface CallsCode {
+  run<V>(name: string, work: () => Promise<V>): Promise<V>;
+}
+
 /** Another attempt must not be sent. */
 export class CallStopped extends Error {}
 
 /** Options of the calls of a run, such as a sync. Users cannot set them: no method knows their names. */
 export interface RunCallOptions extends RequestOptions {
+  /** Says which keys may be used. */
+  readonly admission?: KeyAdmission | undefined;
+  /** The key to send, instead of one that is asked for. */
+  readonly apiKey?: string | undefined;
+  /** Waits for code of the caller, such as the key function. */
+  readonly callerCode?: CallsCode | undefined;
   /** Counts what the run has sent. */
   readonly tally?: Tally | undefined;
   /** Outlasts outages of the service. */

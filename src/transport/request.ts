@@ -1,5 +1,5 @@
 import type { RateLimit } from '../schemas/rate-limit.ts';
-import type { CallSettings, RunCallOptions } from './call-options.ts';
+import type { CallSettings, RequestOptions, RunCallOptions } from './call-options.ts';
 
 /** The method of a request. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -42,10 +42,8 @@ export interface ApiRequest<T> {
   readonly mayBeMissing?: boolean;
   /** The options of this call, every default applied. */
   readonly settings: CallSettings;
-  readonly options: Pick<
-    RunCallOptions,
-    'signal' | 'headers' | 'onResponse' | 'onWait' | 'beforeAttempt' | 'beforeSend' | 'outage' | 'tally'
-  >;
+  readonly options: Pick<RunCallOptions, 'signal' | 'headers' | 'onResponse'> &
+    Omit<RunCallOptions, keyof RequestOptions>;
 }
 
 /** A 2xx that could be read. */
@@ -68,8 +66,10 @@ export interface ApiResponse<T> {
 export interface Transport {
   /** Rejects with an AccountingError, or with the signal's own reason. */
   send<T>(request: ApiRequest<T>): Promise<ApiResponse<T>>;
-  /** A digest of the service's origin and the key. */
-  keyDigest(salt: string): Promise<string>;
+  /** The key of the next call. */
+  askForKey(): Promise<string>;
+  /** A digest of the service's origin and a key. */
+  digestOf(key: string, salt: string): Promise<string>;
   /** The quota of the key as last reported to this client. */
   readonly rateLimit: RateLimit | undefined;
 }

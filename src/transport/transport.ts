@@ -53,9 +53,12 @@ export class HttpTransport implements Transport {
     this.#service = { origin, basePath: pathname };
   }
 
-  async keyDigest(salt: string): Promise<string> {
+  async askForKey(): Promise<string> {
     const { keys } = this.#config;
-    const key = keys.fixed ?? (await keys.ask());
+    return keys.fixed ?? (await keys.ask());
+  }
+
+  async digestOf(key: string, salt: string): Promise<string> {
     const bytes = new TextEncoder().encode(`${salt} ${this.#service.origin} ${key}`);
     const { subtle } = globalThis.crypto as Partial<Crypto>;
     if (subtle === undefined) throw noSubtle();
@@ -91,8 +94,7 @@ export class HttpTransport implements Transport {
     const { outage } = request.options;
     // Once in a call: a function that fails on a retry would hide what the earlier attempts may have done. And first,
     // because an error shows no path from which the key was not removed.
-    const { keys } = this.#config;
-    call.apiKey = keys.fixed ?? (await keyWithin(call, () => keys.ask()));
+    await this.#takeKey(call);
     const url = requestUrl(this.#config.baseUrl, request.path, request.query);
     const send = () => this.#attempts(request, call, url);
     const response = await (outage === undefined ? send() : outage.outlast(this.#outlasting(call), send));
@@ -182,16 +184,40 @@ export class HttpTransport implements Transport {
     return method === 'PATCH' && body !== undefined && isOpen && isMergePatch(body);
   }
 
+  /** The key of a call. In a run one that it may use. */
+  async #takeKey(call: Call): Promise<void> {
+    const { keys } = this.#config;
+    const { apiKey, callerCode } = call.request.options;
+    const ask = () => (callerCode ? callerCode.run('apiKey', () => keys.ask()) : keys.ask());
+    call.apiKey = apiKey ?? keys.fixed ?? (await keyWithin(call, ask));
+    try {
+      await this.#admit(call);
+    } catch (error) {
+      // The service has rejected it before this call was sent.
+      if (!isAccountingError(error, 'unauthenticated') || !(await this.#refreshKey(call))) throw error;
+    }
+  }
+
+  async #admit(call: Call): Promise<void> {
+    const { admission } = call.request.options;
+    if (admission === undefined) return;
+    const wait = { signal: call.signal, ms: Number.POSITIVE_INFINITY, onTimeout: () => new Error() };
+    await withTimeout(() => admission.admit(call.apiKey), wait);
+  }
+
   /** After the first 401 of a call, its key function is called for another key. */
   async #refreshKey(call: Call): Promise<boolean> {
+    if (call.request.options.apiKey !== undefined) return false;
+    let key: string | undefined;
     try {
-      const key = await keyWithin(call, () => this.#config.keys.replace(call.apiKey), LONGEST_REFRESH_MS);
-      if (key !== undefined) call.apiKey = key;
-      return key !== undefined;
+      key = await keyWithin(call, () => this.#config.keys.replace(call.apiKey), LONGEST_REFRESH_MS);
     } catch {
       // No other key: the caller sees the 401.
-      return false;
     }
+    if (key === undefined) return false;
+    call.apiKey = key;
+    await this.#admit(call);
+    return true;
   }
 
   /** After a 429 the rate limiter waits. Without one, the call does. */

@@ -246,7 +246,7 @@ describe('a full sync deletes nothing', () => {
     expect(lookUps()).toBe(0);
   });
 
-  test('if the key becomes that of another company during the read', async () => {
+  test('if the key becomes that of another company during the read, and no record has createdAt', async () => {
     const { books, deleted, run } = copyOf(60, { ids: { form: 'uuid' }, otherRecords: { accounts: 60 } });
     const { full, otherCompany } = books.sandbox.keys;
     const apiKey = () => (books.sandbox.count() < 4 ? full : otherCompany);

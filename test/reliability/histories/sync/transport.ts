@@ -56,7 +56,8 @@ export function simTransport(server: SimServer, options: SimTransportOptions): T
   };
   return {
     rateLimit: undefined,
-    keyDigest: async () => 'digest',
+    askForKey: async () => 'key',
+    digestOf: async () => 'digest',
     async send(request) {
       for (let attempt = 1; ; attempt++) {
         try {
