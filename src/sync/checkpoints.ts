@@ -1,12 +1,12 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
+import { randomUuid } from '../internal/random-uuid.ts';
 import { type IdBounds, idParameters } from '../pagination/page.ts';
 import { scopeFingerprint } from '../pagination/resume-token.ts';
 import type { RunSource } from '../reading/source.ts';
 import { decodeState, encodeState, type SyncState, stateKey } from '../reading/state.ts';
 import { readStore, type Store, writeStore } from '../reading/store.ts';
 import { CallStopped } from '../transport/call-options.ts';
-import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
 
 interface StateContext {
@@ -53,7 +53,8 @@ export class Checkpoints {
       parameters: hasParameters
         ? scopeFingerprint({ baseUrl: '', collection: '', filters: parameters })
         : undefined,
-      by: newIdempotencyKey(),
+      // Enough to tell two runs at once from each other, and short, because a state is.
+      by: randomUuid().slice(0, 13),
     };
   }
 

@@ -17,7 +17,8 @@ const FLAGS = [
   'boundsApply',
   'notByDate',
 ] as const;
-const KEYS = ['after', 'row', 'highest', 'idLimit'] as const;
+/** `behind`: how far the last known row is behind `after`, mostly 0. Two long ids would take too much of a short state. */
+const KEYS = ['after', 'behind', 'highest', 'idLimit'] as const;
 
 /** Where a read is resumed, and what it learned of the service: plain JSON, without what is false or undefined. */
 export function positionOf(state: ReadState): ResumePosition {
@@ -25,7 +26,7 @@ export function positionOf(state: ReadState): ResumePosition {
   // After the end a read continues behind the last row: others may have been written by then.
   const after = isEnded(state) ? highest : state.after;
   const row = state.known.findLast((key) => after === undefined || key <= after);
-  const keys = { ...state, after, row };
+  const keys = { ...state, after, behind: row === undefined ? undefined : (after ?? 0n) - row };
   return {
     pagination: 'keyset',
     order,
@@ -67,7 +68,8 @@ export function stateOf(position: ResumePosition, context: ReadContext): ReadSta
     highest,
     idLimit,
   };
-  return startOf(context, learned, { after: key('after'), row: key('row') });
+  const [after, behind] = [key('after'), key('behind')];
+  return startOf(context, learned, { after, row: behind === undefined ? undefined : (after ?? 0n) - behind });
 }
 
 function invalidPosition(): CheckpointError {

@@ -63,7 +63,7 @@ const INVALID = {
   order: ['up', undefined],
   inOrder: ['true', false, 1],
   after: [17.5, '1.5', '', '1'.repeat(61), null],
-  row: ['x'],
+  behind: ['x'],
   lostRows: [false],
   idLimit: ['a', undefined],
   gap: ['1', 0, Number.NaN],
