@@ -2,7 +2,7 @@ import type { ProductDraft } from 'accounting-data-sdk';
 import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, pushAndDie, setUpPush } from '../../support/push.ts';
+import { numbered, productNumber, pushAndDie, setUpPush } from '../../support/push.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -151,6 +151,25 @@ test('a push fails a row whose key has no visible character', async () => {
   const { results, commits } = await setUpPush().run(['', ' ', '\u200b', '\u2800'].map((key) => row(key)));
   const failed = { action: 'failed', error: { code: 'invalid_input' } };
   expect([results, commits]).toMatchObject([[failed, failed, failed, failed], []]);
+});
+
+test.each([
+  ['A1 ', 'A1'],
+  ['A1', '\u00a0A1'],
+  ['A 1', 'A\u00a0\u20091'],
+  ['A1', 'A\u200b1\ufeff'],
+  ['Caf\u00e9', 'Cafe\u0301'],
+  ['\u1100\u1161', '\uac00'],
+  ['desk-1', 'DESK-1'],
+  ['Straße', 'STRASSE'],
+])('a push finds for the row %j the product %j, without a difference in the key', async (key, existing) => {
+  const { run, sandbox } = setUpPush([{ productNumber: existing, salePrice: '5' }]);
+  for (const by of ['productNumber', productNumber] as const) {
+    const { results, commits } = await run([row(key)], { key: by, store: new Map() });
+    expect([results, commits]).toMatchObject([[{ key, action: 'unchanged', id: '1' }], []]);
+  }
+  await run([row(key, '7')]);
+  expect(sandbox.store.products.all()).toMatchObject([{ productNumber: existing, salePrice: '7.0000' }]);
 });
 
 test('a push tells keys apart that differ only in case if a product has each of them', async () => {

@@ -1,4 +1,4 @@
-import type { ProductDraft, PushProgress, PushResult } from 'accounting-data-sdk';
+import type { ProductDraft, PushError, PushProgress, PushResult } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
@@ -184,8 +184,12 @@ test.each([
   expect(error).toMatchObject({
     code: 'push_failed',
     cause: { code },
+    // Two creates were applied; whether the third was is not known after a 503.
+    outcome: fault.status === 401 ? 'applied' : 'unknown',
     report: { rows: 10, counts: { created: 2, failed: 1 } },
   });
+  const { attempts, report } = error as PushError;
+  expect([attempts, report.attempts]).toEqual([sandbox.count(), sandbox.count()]);
   const { message } = error as Error;
   expect(message).toContain('10 rows read; 2 created');
   const isOfKey = code === 'unauthenticated';
@@ -284,4 +288,19 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
   await run(rows(5), { retry: { maxAttempts: 1 }, onProgress });
   expect(seen.find(({ waiting }) => waiting)).toMatchObject({ phase: 'write', total: 2 });
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
+});
+
+test('a report says what became of the writes and how many requests were sent, also of a push that wrote nothing', async () => {
+  const { run, sandbox } = setUpPush(rows(1));
+  const unchanged = await run(rows(1));
+  expect(unchanged.report).toMatchObject({ outcome: 'not_sent', attempts: sandbox.count() });
+  sandbox.faults.add(
+    { kind: 'status', status: 422, type: 'validation_failed' },
+    { method: 'POST', times: 1 },
+  );
+  expect((await run([{ productNumber: 'NEW' }])).report).toMatchObject({ outcome: 'rejected' });
+  const created = await run([{ productNumber: 'NEW' }]);
+  expect(created.report).toMatchObject({ outcome: 'applied', attempts: sandbox.count() });
+  const ofKey = await caught(run(rows(1), { rows: null as never }));
+  expect(ofKey).toMatchObject({ outcome: 'not_sent', attempts: 0 });
 });

@@ -1,7 +1,7 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
+import { numbered, ONCE, pushAndDie, setUpPush } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -9,11 +9,6 @@ useVirtualClock();
 const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
 const SCREW: ProductDraft = { articleCode: '1001', name: 'Screw' };
 const HEAD = 'accounting-data-sdk:shop:products-push';
-/** The mark of the run. */
-const MARK = `${HEAD}:run`;
-
-/** Another process has taken over. */
-const takeOver = (entries: Map<string, string>) => entries.set(MARK, '{"v":2,"by":"another"}');
 
 test('a push keeps the ids and the unknown creates of each natural key apart in one store', async () => {
   const { entries, run, sandbox } = setUpPush();
@@ -86,85 +81,6 @@ test.each([
   expect(sandbox.requests).toEqual([]);
 });
 
-test('a second push of a tenant is rejected while the first runs in this process, by any copy of the package', async () => {
-  const { run, sandbox } = setUpPush();
-  const first = run([DESK]);
-  const others = [{}, { prefix: 'other' }].map((options) => caught(run([DESK], options)));
-  for (const error of await Promise.all(others))
-    expect(error).toMatchObject({ code: 'concurrent_run', retryable: true });
-  expect((await first).done).toEqual(['1001 created']);
-  const name = `${sandbox.clientOptions.baseUrl}/api/public/v1 shop`;
-  // One that has ended is forgotten.
-  expect(runsOfProcess()).not.toContain(name);
-  runsOfProcess().add(name);
-  expect(await caught(run([DESK]))).toMatchObject({ code: 'concurrent_run' });
-  runsOfProcess().delete(name);
-  expect((await run([DESK])).done).toEqual(['1001 unchanged']);
-});
-
-/** The pushes that run in this process. */
-const runsOfProcess = () =>
-  (globalThis as Record<symbol, unknown>)[Symbol.for('accounting-data-sdk.pushes')] as Set<string>;
-
-/** Another process does not know the pushes of this one. */
-const asAnotherProcess = () => runsOfProcess().clear();
-
-test('a push keeps another process out while it waits for a response', async () => {
-  const { run } = setUpPush();
-  let other: unknown;
-  const confirm = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 20_300));
-    asAnotherProcess();
-    other = await caught(run([DESK]));
-    return true;
-  };
-  expect((await run([DESK], { confirm })).done).toEqual(['1001 created']);
-  expect(other).toMatchObject({ code: 'concurrent_run' });
-});
-
-test('a push says in its mark that it has ended, also if it rejects or is stopped, and a dry run writes none', async () => {
-  const { entries, run, sandbox } = setUpPush();
-  /** The mark of the last run, and what it says of itself. */
-  const marks = () => {
-    const names = [...entries.keys()].filter((key) => key.startsWith(`${HEAD}:alive`));
-    return [entries.get(MARK), ...names.map((name) => entries.get(name))];
-  };
-  const expected = [expect.stringMatching(/^\{"v":2,"by":"[\w-]+"\}$/), '{"v":2,"alive":"ended"}'];
-  sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' }, { times: 1 });
-  expect(await caught(run([DESK]))).toMatchObject({ code: 'push_failed' });
-  expect(marks()).toEqual(expected);
-  const stopped = new AbortController();
-  const confirm = () => {
-    stopped.abort(new Error('stopped'));
-    return true;
-  };
-  expect(await caught(run([DESK], { signal: stopped.signal, confirm }))).toBe(stopped.signal.reason);
-  expect(marks()).toEqual(expected);
-  const before = [...entries];
-  await run([{ ...DESK, name: 'Table' }], { dryRun: true });
-  expect([...entries]).toEqual(before);
-});
-
-test('a push holds the lock of a store that can lock while it runs', async () => {
-  const entries = new Map<string, string>();
-  const locked = new Set<string>();
-  const store = {
-    ...storeOver(entries, () => undefined),
-    lock(key: string) {
-      if (locked.has(key)) return undefined;
-      locked.add(key);
-      return () => void locked.delete(key);
-    },
-  };
-  const { run, sandbox } = setUpPush();
-  sandbox.onRequest(() => expect([...locked]).toEqual([HEAD]));
-  await run([DESK], { store });
-  expect([locked.size, entries.has(MARK)]).toEqual([0, true]);
-  locked.add(HEAD);
-  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
-  expect((await run([DESK], { store: { ...store, lock: () => false } })).done).toEqual(['1001 unchanged']);
-});
-
 test('a push that stops keeps the creates of a killed push that it did not repeat', async () => {
   const setUp = setUpPush([], { sandbox: { hiddenRecords: ['1', '2'] } });
   const { entries, run, sandbox } = setUp;
@@ -177,19 +93,4 @@ test('a push that stops keeps the creates of a killed push that it did not repea
   // Repeated under their keys, because the list does not show them.
   expect((await run(rows)).done).toEqual(['1001 created', '1002 created']);
   expect(sandbox.store.products.all()).toHaveLength(2);
-});
-
-test.each([
-  ['creates', { productNumber: '1002' }],
-  ['updates', { ...DESK, name: 'Table' }],
-] as const)('a push %s nothing if another process has taken over since it began', async (_, row) => {
-  const { entries, run, sandbox } = setUpPush([{ productNumber: 'old' }]);
-  await run([DESK]);
-  const confirm = () => {
-    takeOver(entries);
-    return true;
-  };
-  const error = await caught(run([row], { confirm }));
-  expect(error).toMatchObject({ code: 'concurrent_run' });
-  expect(sandbox.journal).toEqual([]);
 });

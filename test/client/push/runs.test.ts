@@ -1,0 +1,238 @@
+import type { ProductDraft, Store } from 'accounting-data-sdk';
+import { createSandbox } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { caught } from '../../support/caught.ts';
+import { numbered, type PushSetUp, setUpPush, storeOver } from '../../support/push.ts';
+import { runUntilSettled, useVirtualClock } from '../../support/virtual-clock.ts';
+
+useVirtualClock();
+
+const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
+const HEAD = 'accounting-data-sdk:shop:products-push';
+/** The mark of the run. */
+const MARK = `${HEAD}:run`;
+
+/** Another process has taken over. */
+const takeOver = (entries: Map<string, string>) => entries.set(MARK, '{"v":2,"by":"another"}');
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const posts = ({ sandbox }: PushSetUp) => sandbox.count(({ method }) => method === 'POST');
+
+test('a second push of a tenant is rejected while the first runs in this process, by any copy of the package', async () => {
+  const { run, sandbox } = setUpPush();
+  const first = run([DESK]);
+  const others = [{}, { prefix: 'other' }].map((options) => caught(run([DESK], options)));
+  for (const error of await Promise.all(others))
+    expect(error).toMatchObject({ code: 'concurrent_run', retryable: true });
+  expect((await first).done).toEqual(['1001 created']);
+  const name = `${sandbox.clientOptions.baseUrl}/api/public/v1 shop`;
+  // One that has ended is forgotten.
+  expect(runsOfProcess()).not.toContain(name);
+  runsOfProcess().add(name);
+  expect(await caught(run([DESK]))).toMatchObject({ code: 'concurrent_run' });
+  runsOfProcess().delete(name);
+  expect((await run([DESK])).done).toEqual(['1001 unchanged']);
+});
+
+/** The pushes that run in this process. */
+const runsOfProcess = () =>
+  (globalThis as Record<symbol, unknown>)[Symbol.for('accounting-data-sdk.pushes')] as Set<string>;
+
+/** Another process does not know the pushes of this one. */
+const asAnotherProcess = () => runsOfProcess().clear();
+
+test('a push keeps another process out while it waits for a response', async () => {
+  const { run } = setUpPush();
+  let other: unknown;
+  const confirm = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20_300));
+    asAnotherProcess();
+    other = await caught(run([DESK]));
+    return true;
+  };
+  expect((await run([DESK], { confirm })).done).toEqual(['1001 created']);
+  expect(other).toMatchObject({ code: 'concurrent_run' });
+});
+
+test('a push says in its mark that it has ended, also if it rejects or is stopped, and a dry run writes none', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  /** The mark of the last run, and what it says of itself. */
+  const marks = () => {
+    const names = [...entries.keys()].filter((key) => key.startsWith(`${HEAD}:alive`));
+    return [entries.get(MARK), ...names.map((name) => entries.get(name))];
+  };
+  const expected = [expect.stringMatching(/^\{"v":2,"by":"[\w-]+"\}$/), '{"v":2,"alive":"ended"}'];
+  sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' }, { times: 1 });
+  expect(await caught(run([DESK]))).toMatchObject({ code: 'push_failed' });
+  expect(marks()).toEqual(expected);
+  const stopped = new AbortController();
+  const confirm = () => {
+    stopped.abort(new Error('stopped'));
+    return true;
+  };
+  expect(await caught(run([DESK], { signal: stopped.signal, confirm }))).toBe(stopped.signal.reason);
+  expect(marks()).toEqual(expected);
+  const before = [...entries];
+  await run([{ ...DESK, name: 'Table' }], { dryRun: true });
+  expect([...entries]).toEqual(before);
+});
+
+test('a push holds the lock of a store that can lock while it runs', async () => {
+  const entries = new Map<string, string>();
+  const locked = new Set<string>();
+  const store = {
+    ...storeOver(entries, () => undefined),
+    lock(key: string) {
+      if (locked.has(key)) return undefined;
+      locked.add(key);
+      return () => void locked.delete(key);
+    },
+  };
+  const { run, sandbox } = setUpPush();
+  sandbox.onRequest(() => expect([...locked]).toEqual([HEAD]));
+  await run([DESK], { store });
+  expect([locked.size, entries.has(MARK)]).toEqual([0, true]);
+  locked.add(HEAD);
+  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
+  expect((await run([DESK], { store: { ...store, lock: () => false } })).done).toEqual(['1001 unchanged']);
+});
+
+test.each([
+  ['creates', { productNumber: '1002' }],
+  ['updates', { ...DESK, name: 'Table' }],
+] as const)('a push %s nothing if another process has taken over since it began', async (_, row) => {
+  const { entries, run, sandbox } = setUpPush([{ productNumber: 'old' }]);
+  await run([DESK]);
+  const confirm = () => {
+    takeOver(entries);
+    return true;
+  };
+  const error = await caught(run([row], { confirm }));
+  expect(error).toMatchObject({ code: 'concurrent_run' });
+  expect(sandbox.journal).toEqual([]);
+});
+
+test('a push that waits for a Retry-After sends nothing more if another process has taken over meanwhile', async () => {
+  const setUp = setUpPush([], { client: { rateLimiter: false } });
+  const { entries, run, sandbox } = setUp;
+  sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 4 }, { method: 'POST', times: 4 });
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && posts(setUp) === 4) setTimeout(() => takeOver(entries), 1_000);
+  });
+  expect(await caught(run(numbered(9), { concurrency: 4 }))).toMatchObject({ code: 'concurrent_run' });
+  stop();
+  expect([posts(setUp), sandbox.journal]).toEqual([4, []]);
+});
+
+/** A service that takes 200 ms for a write, and two processes that push 120 rows to it with one store, one a little later. */
+async function pushTwice(store: Store, secondAfterMs: number) {
+  const sandbox = createSandbox({ rateLimit: false });
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    if (init?.method === 'POST') await sleep(200);
+    return await sandbox.fetch(url, init);
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  const start = async (afterMs: number) => {
+    await sleep(afterMs);
+    asAnotherProcess();
+    return await run(numbered(120), { store }).then(
+      ({ report }) => report.counts.created,
+      (error: { code?: string }) => error.code,
+    );
+  };
+  const ends = await runUntilSettled(Promise.all([start(0), start(secondAfterMs)]));
+  return { ends, products: sandbox.store.products.count };
+}
+
+/** A lock of so many ms, as `SET NX PX` makes it. */
+function expiringLock(ms: number): Store {
+  const locks = new Map<string, number>();
+  return {
+    ...storeOver(new Map(), () => undefined),
+    lock(key: string) {
+      if ((locks.get(key) ?? 0) > Date.now()) return undefined;
+      locks.set(key, Date.now() + ms);
+      return () => void locks.delete(key);
+    },
+  };
+}
+
+/** A store without a lock, one write of which takes so long. */
+function hangingStore(ms: number): Store {
+  const entries = new Map<string, string>();
+  let renewals = 0;
+  return {
+    get: (key) => entries.get(key),
+    async set(key, value) {
+      if (key.includes(':alive:') && ++renewals === 2) await sleep(ms);
+      entries.set(key, value);
+    },
+  };
+}
+
+test.each<[string, () => Store, number]>([
+  ['a lock that expires after 2 s', () => expiringLock(2_000), 2_500],
+  ['a lock that expires at once', () => expiringLock(0), 5],
+  ['no lock, and both begin at once', () => storeOver(new Map(), () => undefined), 0],
+  [
+    'no lock, and the second begins while the first one settles',
+    () => storeOver(new Map(), () => undefined),
+    1_000,
+  ],
+  [
+    'no lock, and the second begins while the first one writes',
+    () => storeOver(new Map(), () => undefined),
+    4_000,
+  ],
+  ['no lock, and one renewal hangs for 12 s', () => hangingStore(12_000), 4_000],
+  ['no lock, and one renewal hangs for 3 s', () => hangingStore(3_000), 4_000],
+])(
+  'of two processes that push at nearly the same time with %s, each product is created once',
+  async (_, store, ms) => {
+    const { ends, products } = await pushTwice(store(), ms);
+    expect(products).toBe(120);
+    // The other one ends, or begins when this one has ended or is silent, and creates only what is left.
+    const created = ends.map((end) => (end === 'concurrent_run' ? 0 : Number(end)));
+    expect(created.reduce((sum, count) => sum + count, 0)).toBe(120);
+  },
+);
+
+test('a push takes over from a run that shows no sign of life for five seconds, and waits for what it may have sent', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  takeOver(entries);
+  entries.set(`${HEAD}:alive:another`, '{"v":2,"alive":7}');
+  const startedAt = Date.now();
+  let firstAfterMs: number | undefined;
+  sandbox.onRequest(() => {
+    firstAfterMs ??= Date.now() - startedAt;
+  });
+  const waits = { timeoutMs: 20_000, visibleAfterMs: 10_000 };
+  expect((await run([DESK], waits)).done).toEqual(['1001 created']);
+  expect(firstAfterMs).toBeGreaterThanOrEqual(5_000 + 30_000);
+  expect(firstAfterMs).toBeLessThan(5_000 + 30_000 + 3_000);
+  // Its sign of life is deleted, and the next push need not wait.
+  expect(entries.has(`${HEAD}:alive:another`)).toBe(false);
+  const again = Date.now();
+  expect((await run([DESK], waits)).done).toEqual(['1001 unchanged']);
+  expect(Date.now() - again).toBeLessThan(1_000);
+});
+
+test('a push with a store that is too slow to show another run rejects, and says so, before it sends anything', async () => {
+  const entries = new Map<string, string>();
+  const { run, sandbox } = setUpPush();
+  const slow: Store = {
+    async get(key) {
+      await sleep(1_100);
+      return entries.get(key);
+    },
+    async set(key, value) {
+      await sleep(1_100);
+      entries.set(key, value);
+    },
+  };
+  const error = await caught(run([DESK], { store: slow }));
+  const message = expect.stringContaining('Use a store whose calls take less than 0.8 s');
+  expect(error).toMatchObject({ code: 'concurrent_run', retryable: true, message });
+  expect(sandbox.requests).toEqual([]);
+});
