@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export type { DatabaseTarget } from './database-target.ts';
 export type { PostgresConnection, PostgresResult } from './postgres-session.ts';
 export { type PostgresTargetOptions, postgresTarget } from './postgres-target.ts';
 export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';

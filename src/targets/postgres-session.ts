@@ -3,7 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { randomUuid } from '../internal/random-uuid.ts';
 import { oneLine } from '../internal/text.ts';
-import type { TargetContext } from '../sync/target.ts';
+import type { Patience } from './failures.ts';
 
 /**
  * A connection to PostgreSQL, or a pool: of `pg`, or PGlite. For postgres.js:
@@ -48,13 +48,13 @@ export function endOf({ pid }: Session): string {
 /** Sends the statements of one run, and ends those that wait for a lock for too long, or after an abort. */
 export class PostgresSession {
   readonly #connection: PostgresConnection;
-  readonly #context: TargetContext;
+  readonly #context: Patience;
   readonly #run = randomUuid();
   #statements = 0;
   readonly #unlisten: () => void;
   #isWarned = false;
 
-  constructor(connection: PostgresConnection, context: TargetContext) {
+  constructor(connection: PostgresConnection, context: Patience) {
     this.#connection = connection;
     this.#context = context;
     this.#unlisten = listenForErrors(connection);

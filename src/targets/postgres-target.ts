@@ -1,6 +1,5 @@
 import { checkMethods, resolved } from '../input/checks.ts';
 import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
-import type { SyncTarget, TargetContext } from '../sync/target.ts';
 import {
   columnsOf,
   type Fields,
@@ -12,9 +11,10 @@ import {
   referencesIn,
 } from './columns.ts';
 import { Copy } from './copy.ts';
+import { type DatabaseTarget, QUIET, tenantsIn } from './database-target.ts';
 import { sqlStateOf } from './driver-error.ts';
 import type { Engine, Write } from './engine.ts';
-import { failureKind, reasonOf } from './failures.ts';
+import { failed, failureKind, type Patience, reasonOf } from './failures.ts';
 import {
   endOf,
   type PostgresConnection,
@@ -60,11 +60,18 @@ export interface PostgresTargetOptions extends OptionInputs<typeof postgresOptio
 export function postgresTarget(
   connection: PostgresConnection,
   options: PostgresTargetOptions = {},
-): SyncTarget {
+): DatabaseTarget {
   const { schema } = resolved(postgresOptions, options, { of: 'postgresTarget' });
   checkMethods(connection, 'connection', ['query']);
   return {
     open: (tenant, context) => Copy.open(new PostgresEngine(connection, schema, context), tenant, context),
+    async tenants() {
+      try {
+        return await tenantsIn(new PostgresEngine(connection, schema, QUIET));
+      } catch (error) {
+        throw failed(error);
+      }
+    },
   };
 }
 
@@ -111,7 +118,7 @@ class PostgresEngine implements Engine {
   readonly #lock: string;
   readonly #write: string;
 
-  constructor(connection: PostgresConnection, schema: string, context: TargetContext) {
+  constructor(connection: PostgresConnection, schema: string, context: Patience) {
     this.#session = new PostgresSession(connection, context);
     const dialect = dialectOf(schema);
     this.sql = statementsIn(dialect);

@@ -142,6 +142,7 @@ export function statementsIn(dialect: Dialect) {
     /** collections */
     fields: `SELECT collection, name, kind FROM ${field}
       WHERE collection IN (SELECT ${dialect.itemText} FROM ${dialect.items(p(1))}) ORDER BY collection, position, name`,
+    tenants: `SELECT DISTINCT tenant FROM ${checkpoint} ORDER BY tenant`,
     /** tenant */
     checkpoints: `SELECT key, value FROM ${checkpoint} WHERE tenant = ${p(1)}`,
     /** tenant, the copy. Before the first request of a sync; kept if there is one. */

@@ -23,11 +23,14 @@ export interface SqliteStatement {
 }
 
 interface NodeSqlite {
-  readonly DatabaseSync: new (file: string) => SqliteDatabase;
+  readonly DatabaseSync: new (file: string, options?: { readonly readOnly: boolean }) => SqliteDatabase;
 }
 
-/** Opens a file; creates it if it does not exist. Throws the error of SQLite if another process has locked it. */
-export function openFile(file: string): SqliteDatabase {
+/**
+ * Opens a file; creates it if it does not exist, unless it is only read: then it needs no right to write, and nothing is
+ * written beside it. Throws the error of SQLite if another process has locked it.
+ */
+export function openFile(file: string, readOnly = false): SqliteDatabase {
   const sqlite = builtin<NodeSqlite>('node:sqlite');
   if (sqlite === undefined) {
     throw new InvalidInputError('target', 'node:sqlite is missing from this runtime', {
@@ -36,9 +39,13 @@ export function openFile(file: string): SqliteDatabase {
   }
   let database: SqliteDatabase | undefined;
   try {
-    database = new sqlite.DatabaseSync(file);
+    database = new sqlite.DatabaseSync(file, { readOnly });
     // A lock of another process is waited for without blocking the event loop: see `outlasting`.
     database.exec('PRAGMA busy_timeout = 0');
+    if (readOnly) {
+      database.exec('SELECT 1 FROM sqlite_master LIMIT 1');
+      return database;
+    }
     database.exec('PRAGMA journal_mode = WAL');
     // A loss of power may undo the last transactions, whole: rows together with their checkpoint.
     database.exec('PRAGMA synchronous = NORMAL');
@@ -48,19 +55,19 @@ export function openFile(file: string): SqliteDatabase {
     database.exec('SELECT 1 FROM sqlite_master LIMIT 1');
     return database;
   } catch (error) {
-    const reason = systemReason(error, file);
+    const reason = systemReason(error, file, readOnly ? 'r' : 'r+');
     database?.close();
     throw failureKind(reason) === 'away' ? reason : notOpened(reason, `${file} cannot be opened`);
   }
 }
 
 /** SQLite says only that it cannot open a file, or the journal beside it; the system says why, such as for lack of descriptors. */
-export function systemReason(error: unknown, file: string): unknown {
+export function systemReason(error: unknown, file: string, flags = 'r+'): unknown {
   const fs = builtin<NodeFs>('node:fs');
   if ((error as { errcode?: number }).errcode !== CANNOT_OPEN || fs === undefined) return error;
   const opened: number[] = [];
   try {
-    for (let journals = 0; journals < 2; journals++) opened.push(fs.openSync(file, 'r+'));
+    for (let journals = 0; journals < 2; journals++) opened.push(fs.openSync(file, flags));
     return error;
   } catch (reason) {
     return reason;

@@ -5,11 +5,12 @@ import { resolved } from '../input/checks.ts';
 import { lockFile } from '../internal/lock-file.ts';
 import { is, type Named, type OptionInputs, option } from '../internal/options.ts';
 import { isPromise } from '../internal/realm.ts';
-import type { SyncTarget, TargetContext } from '../sync/target.ts';
+import type { TargetContext } from '../sync/target.ts';
 import { type Fields, identifier, indexedColumn, indexedFields, literal, sqliteColumns } from './columns.ts';
 import { Copy } from './copy.ts';
+import { type DatabaseTarget, QUIET, tenantsIn } from './database-target.ts';
 import type { Engine, Write } from './engine.ts';
-import { failureKind, notOpened, outlasting, reasonOf } from './failures.ts';
+import { failed, failureKind, notOpened, outlasting, reasonOf } from './failures.ts';
 import { type Dialect, type Statements, statementsIn } from './sql.ts';
 import {
   closeFile,
@@ -59,10 +60,26 @@ export interface SqliteTargetOptions extends OptionInputs<typeof sqliteOptions>,
 export function sqliteTarget(
   database: string | SqliteDatabase,
   options: SqliteTargetOptions = {},
-): SyncTarget {
+): DatabaseTarget {
   const { tablePrefix, viewPrefix } = resolved(sqliteOptions, options, { of: 'sqliteTarget' });
   checkDatabase(database);
   return {
+    async tenants() {
+      if (typeof database !== 'string')
+        return await tenantsIn(new SqliteEngine({ database }, tablePrefix, viewPrefix));
+      if (!fileExists(database)) return [];
+      // Another company may be written meanwhile.
+      return await outlasting(
+        () => {
+          const opened = openFile(database, true);
+          const close = () => opened.close();
+          return tenantsIn(new SqliteEngine({ database: opened, close }, tablePrefix, viewPrefix));
+        },
+        { ...QUIET },
+      ).catch((error: unknown) => {
+        throw failed(error);
+      });
+    },
     async open(tenant, context) {
       const opened =
         typeof database === 'string'
@@ -137,6 +154,10 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
     throw new InvalidInputError('target', `${name} does not exist`, {
       hint: 'Check its name. The first sync into it creates the file.',
     });
+  if (purpose === 'verify') {
+    const database = openFile(name, true);
+    return { database, close: () => database.close() };
+  }
   const database = openFile(name);
   try {
     const unlock = purpose === 'sync' || purpose === 'forget' ? lockTenant(name, tenant) : undefined;

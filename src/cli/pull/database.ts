@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import {
@@ -13,7 +12,12 @@ import {
   type VerifyReport,
   verify,
 } from 'accounting-data-sdk';
-import { type PostgresConnection, postgresTarget, sqliteTarget } from 'accounting-data-sdk/targets';
+import {
+  type DatabaseTarget,
+  type PostgresConnection,
+  postgresTarget,
+  sqliteTarget,
+} from 'accounting-data-sdk/targets';
 import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, connect } from '../connect.ts';
 import {
@@ -54,9 +58,7 @@ const MOST_IDS = 5;
 
 /** A database, as far as the command uses it itself. */
 interface Database {
-  readonly target: SyncTarget;
-  /** The rows of a query, of which `table` says the names of the tables. */
-  rows(query: (table: (name: string) => string) => string): Promise<readonly unknown[]>;
+  readonly target: DatabaseTarget;
   close?(): Promise<void>;
 }
 
@@ -66,7 +68,8 @@ export async function pullIntoDatabase(
   flags: DatabaseFlags,
   io: CommandIo,
 ): Promise<void> {
-  const database = flags.to === 'postgres' ? openPostgres(io) : openSqlite(resolve(io.cwd ?? '.', flags.to));
+  const database: Database =
+    flags.to === 'postgres' ? openPostgres(io) : { target: sqliteTarget(resolve(io.cwd ?? '.', flags.to)) };
   const progress = new PullProgress(io);
   try {
     const tenant = flags.tenant ?? (await onlyTenant(database, flags.to));
@@ -145,21 +148,17 @@ function warning(target: SyncTarget, io: CommandIo): SyncTarget {
 }
 
 /** The only company whose copy the database holds; `default` for the first one, as in a push. */
-async function onlyTenant(database: Database, to: string): Promise<string> {
-  const rows = await database
-    .rows((table) => `SELECT DISTINCT tenant FROM ${table('checkpoint')}`)
-    .catch((error: Error & { code?: unknown }) => {
-      // The first run creates the table.
-      if (error.code === '42P01' || error.message.startsWith('no such table')) return [];
-      throw new CommandFailure(`${to} cannot be opened: ${error.message}.`, {
-        advice:
-          to === 'postgres'
-            ? 'Check the address in DATABASE_URL, the password and the rights.'
-            : 'Name a database of SQLite, or a file that does not exist.',
-        exitCode: EXIT.file,
-      });
+async function onlyTenant({ target }: Database, to: string): Promise<string> {
+  const [first, ...others] = await target.tenants().catch((error: Error) => {
+    const { message } = (error.cause ?? error) as Error;
+    throw new CommandFailure(`${to} cannot be opened: ${message}.`, {
+      advice:
+        to === 'postgres'
+          ? 'Check the address in DATABASE_URL, the password and the rights.'
+          : 'Name a database of SQLite, or a file that does not exist.',
+      exitCode: EXIT.file,
     });
-  const [first, ...others] = (rows as { tenant: string }[]).map((row) => row.tenant);
+  });
   if (others.length === 0) return first ?? 'default';
   throw new CommandFailure(`${to} holds ${others.length + 1} companies.`, {
     advice: 'Name one with --tenant.',
@@ -244,25 +243,6 @@ async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: Com
   });
 }
 
-function openSqlite(file: string): Database {
-  return {
-    target: sqliteTarget(file),
-    async rows(query) {
-      // A file that is only read must not be created.
-      if (!existsSync(file)) return [];
-      const { DatabaseSync } = await import('node:sqlite');
-      const database = new DatabaseSync(file);
-      try {
-        // Another company may be written meanwhile.
-        database.exec('PRAGMA busy_timeout = 10000');
-        return database.prepare(query((name) => `accounting_${name}`)).all();
-      } finally {
-        database.close();
-      }
-    },
-  };
-}
-
 interface Pg {
   readonly Pool: new (options: {
     connectionString: string;
@@ -286,13 +266,6 @@ function openPostgres(io: CommandIo): Database {
   pool.on('error', () => {});
   return {
     target: postgresTarget(pool),
-    async rows(query) {
-      const result = await pool.query(
-        query((name) => `accounting.${name}`),
-        [],
-      );
-      return 'rows' in result ? result.rows : result;
-    },
     close: () => pool.end(),
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Batch, OpenTarget, SyncTarget, TargetContext } from 'accounting-data-sdk';
 import {
+  type DatabaseTarget,
   postgresTarget,
   type SqliteDatabase,
   type SqliteStatement,
@@ -16,7 +17,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** A database for one test. */
 export interface Copy {
-  readonly target: SyncTarget;
+  readonly target: DatabaseTarget;
   /** The prefix of a table or view in a statement. */
   readonly tables: string;
   readonly views: string;
@@ -40,7 +41,7 @@ interface SqliteCopy extends Copy {
   /** The failure of a statement while the database is away. */
   readonly away: object;
   /** A target whose statements run through `before`, which may throw. */
-  through(before: (sql: string) => void): SyncTarget;
+  through(before: (sql: string) => void): DatabaseTarget;
 }
 
 export function openSqlite(file = temporaryFile()): SqliteCopy {

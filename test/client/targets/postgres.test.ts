@@ -395,6 +395,19 @@ test('a view in PostgreSQL stays as it is, with a warning that says what to run,
   expect(await rowsOf(`SELECT id FROM ${schema}.record`)).toHaveLength(2);
 });
 
+test('a target in PostgreSQL has the tenants of its schema, sorted, none before the first sync, and an error if it is away', async () => {
+  const schema = newSchema();
+  const target = postgresTarget(database, { schema });
+  expect(await target.tenants()).toEqual([]);
+  for (const tenant of ['bolt', 'acme']) await openTarget(target, tenant);
+  expect(await target.tenants()).toEqual(['acme', 'bolt']);
+  const away = async () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  expect(await caught(postgresTarget({ query: away }).tenants())).toMatchObject({
+    code: 'checkpoint',
+    retryable: true,
+  });
+});
+
 test('a copy in PostgreSQL works on after its schema was renamed', async () => {
   const { schema, put } = await opened();
   await put('1', { balance: '5.00' });

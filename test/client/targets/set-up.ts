@@ -4,6 +4,7 @@ import {
   createClient,
   refresh,
   type SyncReport,
+  type SyncTarget,
   sync,
   verify,
 } from 'accounting-data-sdk';
@@ -21,7 +22,7 @@ export function clientOf(sandbox: Sandbox, options: ClientOptions = {}): Client 
 /** A sync of these collections into a copy. */
 export function run(
   sandbox: Sandbox,
-  { target }: Pick<Copy, 'target'>,
+  { target }: { readonly target: SyncTarget },
   options: object = {},
   clientOptions: ClientOptions = {},
 ): Promise<SyncReport> {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -199,6 +199,42 @@ test('every call leaves a file of SQLite that can be read without the right to w
     // Of the file format: 1 for a rollback journal, 2 for a write-ahead log, which every reader has to write to.
     expect([...readFileSync(file).subarray(18, 20)]).toEqual([1, 1]);
   }
+});
+
+test('verify and tenants of a SQLite file write nothing, neither into it nor beside it', async () => {
+  const { target, file } = openSqlite();
+  const sandbox = createSandbox({ records: { accounts: 3 } });
+  expect([await target.tenants(), existsSync(file)]).toEqual([[], false]);
+  await syncAccounts(sandbox, target, { tenant: 'bolt' });
+  await syncAccounts(sandbox, target);
+  const before = [readFileSync(file), statSync(file).mtimeMs, statSync(dirname(file)).mtimeMs];
+  const names = () => readdirSync(dirname(file));
+  const seen = new Set<string>();
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    for (const name of names()) seen.add(name);
+    return sandbox.fetch(input, init);
+  };
+  const options = { tenant: 'acme', target, collections: ['accounts'] as const };
+  expect(await verify(clientOf(sandbox, { fetch }), options)).toMatchObject({ equal: true });
+  expect(await target.tenants()).toEqual(['acme', 'bolt']);
+  expect([readFileSync(file), statSync(file).mtimeMs, statSync(dirname(file)).mtimeMs]).toEqual(before);
+  expect([...seen]).toEqual(['books.sqlite']);
+  // While a sync writes, too.
+  const writing = await openTarget(target, 'cash');
+  expect(await verify(clientOf(sandbox), options)).toMatchObject({ equal: true });
+  expect(await target.tenants()).toEqual(['acme', 'bolt', 'cash']);
+  await writing.close?.();
+  using database = new DatabaseSync(file);
+  expect(await sqliteTarget(database).tenants()).toEqual(['acme', 'bolt']);
+});
+
+test('tenants of a SQLite file that is no database reject', async () => {
+  const file = join(dirname(temporaryFile()), 'list.csv');
+  writeFileSync(file, 'id;name\n'.repeat(200));
+  expect(await caught(sqliteTarget(file).tenants())).toMatchObject({
+    code: 'invalid_input',
+    argument: 'target',
+  });
 });
 
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
