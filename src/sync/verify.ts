@@ -203,8 +203,6 @@ async function differencesOf(
   };
   for await (const page of source.list({}, settings)) {
     const rows = copyRows(page.records, page.invalid);
-    // After a restart rows come again.
-    if (page.restarted) withoutId = 0;
     withoutId += page.records.length + page.invalid.length - rows.length;
     ({ evidence } = page);
     listed += page.rows.length;

@@ -194,6 +194,34 @@ describe('a keyset read with prefetch: 4', () => {
     expect(most).toBe(expected);
   });
 
+  test('reports an invalid row once that two responses contain, because their intervals overlap', async () => {
+    // Gaps from 1 to 9: the next interval begins before the end of the one in flight.
+    const ids = range(1, 400).map((n) => n * 5 + ((n * 7) % 5));
+    const { sandbox, client } = accountsOf(ids, { pageSize: 10 }, { validation: 'report' });
+    const bad = ids.filter((id) => id % 2 === 0).map(String);
+    sandbox.faults.add(
+      {
+        kind: 'rewrite',
+        body: (body: string) =>
+          JSON.stringify(
+            JSON.parse(body).map((row: { id: string }) =>
+              bad.includes(row.id) ? { ...row, createdAt: 7 } : row,
+            ),
+          ),
+      },
+      { collection: 'products' },
+    );
+    for (const id of ids) sandbox.store.products.insert({ id: String(id), name: 'Oak' } as never);
+    const seen: (string | undefined)[] = [];
+    let sent = 0;
+    for await (const page of client.products.list({}, ahead).pages()) {
+      seen.push(...page.ids, ...page.invalid.map(({ id }) => id));
+      sent += page.invalid.length;
+    }
+    expect(sent).toBe(bad.length);
+    expect(seen.toSorted()).toEqual(ids.map(String).toSorted());
+  });
+
   test('throws the error of an interval after the pages before it, with the token behind them', async () => {
     const failing = (query: Query) =>
       query.id.gt === '54' ? problemResponse(403, {}) : rowsOf(pageOf(range(1, 200), query));

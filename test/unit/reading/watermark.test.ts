@@ -14,6 +14,21 @@ test.each([
   expect(toSeconds(ms)).toBe(text);
 });
 
+test.each<[string, Parameters<typeof watermarkOf>[0], string]>([
+  [
+    'the Date of the first response, less the time that it took',
+    { serverTime: new Date('2026-01-05T08:00:07Z'), requestedAt: new Date(0), durationMs: 2_500 },
+    '2026-01-05T08:00:04Z',
+  ],
+  [
+    'without a Date the local clock before the request, which may be five minutes ahead',
+    { serverTime: undefined, requestedAt: new Date('2026-01-05T08:00:07.900Z'), durationMs: 2_500 },
+    '2026-01-05T07:55:07Z',
+  ],
+])('the watermark is %s', (_, response, expected) => {
+  expect(watermarkOf(response)).toBe(expected);
+});
+
 test.each([-62_135_596_800_000, -99_999_999_999_999, 8.64e15 * -1])(
   'the state can hold a watermark whatever the clock of the service shows: %d ms',
   (ms) => {
