@@ -727,9 +727,11 @@ function integerIds({ ids, invalid }: ResponseRows): {
   return { ids: all.filter((id) => id !== undefined), isInteger: !all.includes(undefined) };
 }
 
+const USE_PAGES = "Use pagination: 'page'.";
+
 function boundsIgnored(facts: CallFacts, retryable: boolean): FilterIgnoredError {
   return new FilterIgnoredError(
     `${facts.method} ${facts.path} returned no complete interval of ids: the service ignored the bounds on id.`,
-    { ...facts, retryable, hint: "Use pagination: 'page'." },
+    { ...facts, retryable, hint: retryable ? `Read again. If this repeats: ${USE_PAGES}` : USE_PAGES },
   );
 }

@@ -3,7 +3,14 @@ import { SeededRandom } from '../../../support/seeded-random.ts';
 import { clientOf, listPages } from '../service/client.ts';
 import { type IdStyle, MAX_INT4, MAX_INT8 } from '../service/ids.ts';
 import { isById, ORDERS } from '../service/orders.ts';
-import { churn, InternalError, type SimRecord, SimServer, versionOf } from '../service/server.ts';
+import {
+  churn,
+  InternalError,
+  type SimOptions,
+  type SimRecord,
+  SimServer,
+  versionOf,
+} from '../service/server.ts';
 
 /** Records that were there, the same, during the whole read, and were not delivered. */
 function lost({ timeline }: SimServer, delivered: ReadonlySet<string>): SimRecord[] {
@@ -37,7 +44,20 @@ function serviceOf(seed: number, random: SeededRandom): SimServer {
     reshuffles: random.chance(0.2),
     hiddenRun: hidden > 0 && canHideRuns && random.chance(0.5) ? pageSize : 0,
     bare: random.chance(0.3),
+    ...(hidden === 0 && pageSize >= 5 ? oddity(random, pageSize) : {}),
   });
+}
+
+/** What a service does beside hiding rows. */
+function oddity(random: SeededRandom, pageSize: number): Partial<SimOptions> {
+  return random.pick<Partial<SimOptions>>([
+    {},
+    {},
+    { emptyMoments: random.pick([0.02, 0.1]) },
+    { maxBytes: pageSize * 270 },
+    { late: 0.5 },
+    { maxBytes: pageSize * 270, emptyMoments: 0.03 },
+  ]);
 }
 
 /** The largest bound that may be requested after this id was seen. */
@@ -46,7 +66,7 @@ function largestAllowed(highestSeen: bigint): bigint {
 }
 
 /** How often a read fails: by a 500, or because so many rows were deleted that none is left of those that were shown. */
-const MOST_FAILURES = 3;
+const MOST_FAILURES = 10;
 
 /** More than any of these reads needs: the longest of 2,000 needed 497. */
 const MOST_REQUESTS = 5_000;
@@ -67,7 +87,7 @@ export interface KeysetHistory {
 export async function playKeyset(seed: number): Promise<KeysetHistory> {
   const random = new SeededRandom(seed);
   const server = serviceOf(seed, random);
-  const { hidden = 0, hiddenRun = 0, order } = server.options;
+  const { hidden = 0, hiddenRun = 0, order, maxBytes, emptyMoments = 0, late = 0 } = server.options;
   const findings: string[] = [];
 
   const rate = random.pick([0, 0.3, 1, 1]);
@@ -106,6 +126,7 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
       if (inFlight > Math.max(prefetch, 1)) findings.push(`${inFlight} requests in flight`);
     },
   });
+  server.beginRead();
   server.timeline.beginRun();
   const delivered = new Set<string>();
   let complete: KeysetHistory['complete'];
@@ -117,7 +138,9 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
         if (page.restarted) delivered.clear();
         for (const record of page.records) {
           delivered.add(versionOf(record));
-          if (!server.timeline.seen(record.id).some((each) => each?.version === record.version))
+          // Of a node that is late, a record is older, or deleted by now.
+          const seen = server.timeline.seen(record.id);
+          if (late === 0 && !seen.some((each) => each?.version === record.version))
             findings.push(`${versionOf(record)} was never visible`);
         }
         complete = page.complete;
@@ -129,8 +152,10 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
         break;
       }
     } catch (error) {
-      if (isAccountingError(error, 'unexpected_response') && error.reason === 'incomplete_list') {
-        // Three rows or more that it was shown were deleted: it begins again.
+      const isIncomplete =
+        isAccountingError(error, 'unexpected_response') && error.reason === 'incomplete_list';
+      if (isIncomplete || (isAccountingError(error, 'filter_ignored') && error.retryable)) {
+        // It showed rows and then none of them, or three and more were deleted: the read begins again.
         if (++failures > MOST_FAILURES) throw error;
         delivered.clear();
         resumeFrom = undefined;
@@ -145,14 +170,20 @@ export async function playKeyset(seed: number): Promise<KeysetHistory> {
   }
 
   // Behind a page of hidden rows, and among hidden rows in another order than that of ids, others can be missing.
-  const mayLose = mayHidePage || (hidden > 0 && !isById(order));
+  // In another order a response that is cut by bytes looks like a whole one.
+  const isCut = maxBytes !== undefined && !isById(order);
+  // What shows nothing from the first request on looks like an empty list.
+  const showsNothing = emptyMoments > 0 && delivered.size === 0;
+  const mayLose = mayHidePage || (hidden > 0 && !isById(order)) || showsNothing;
+  // Two moments without rows can come one after another, and one node or the other can lack what it has shown.
+  const mayBeLikely = (isCut || emptyMoments > 0 || late > 0) && complete === 'likely';
   const { gt = '-1', lte = '9'.repeat(30) } = bounds ?? {};
   const inBounds = ({ id }: SimRecord) => BigInt(id) > BigInt(gt) && BigInt(id) <= BigInt(lte);
   // As can the last ones, if the last page has a hidden row and a record is deleted between the last two requests.
   const inOrder = server.ids.map(BigInt).sort((a, b) => (a < b === (order !== 'id desc') ? -1 : 1));
   const last = new Set(hidden > 0 ? inOrder.slice(-server.options.pageSize).map(String) : []);
   const isLost = (record: SimRecord) => inBounds(record) && !last.has(record.id);
-  const missing = mayLose ? [] : lost(server, delivered).filter(isLost);
+  const missing = mayLose || mayBeLikely ? [] : lost(server, delivered).filter(isLost);
   findings.push(...missing.map((record) => `lost ${versionOf(record)}, although ${complete}`));
   return { findings, complete, resumed, hides: hidden > 0 };
 }

@@ -29,6 +29,14 @@ export interface SimOptions {
   readonly hidden?: number;
   /** The length of a run of rows, by id, that are hidden as well. */
   readonly hiddenRun?: number;
+  /** A response ends when its rows have so many bytes, each between 200 and 400. */
+  readonly maxBytes?: number;
+  /** The probability that a list shows no rows at this request and, of three, at up to two after it. */
+  readonly emptyMoments?: number;
+  /** Not at the request of page 1: nothing tells that from an empty list. */
+  readonly showsFirst?: boolean;
+  /** The probability that a list comes from a node that lacks the last writes: see `beginRead`. */
+  readonly late?: number;
   /** Rows come without `updatedAt`. */
   readonly bare?: boolean;
   /** The type of the id column: a bound beyond it is a 500. */
@@ -78,6 +86,8 @@ export class SimServer {
   pageSize: number;
   /** The largest bound that was requested. */
   largestBound = 0n;
+  /** From now on every list shows its rows, of the first node. */
+  isCalm = false;
   /** The records of the last response to a list request. */
   lastResponse: readonly SimRecord[] = [];
   /** Requests that got a response: lists and single records. */
@@ -94,6 +104,9 @@ export class SimServer {
   #pending: Commit[] = [];
   #sorted: Row[] | undefined;
   #salt = 0;
+  #emptyFor = 0;
+  /** The rows of the other node: as they were some requests ago. */
+  #late: ReadonlyMap<string, Row> = new Map();
   #written = 0;
 
   constructor(options: SimOptions) {
@@ -130,6 +143,11 @@ export class SimServer {
       if (!row.hidden) this.timeline.set(row.record.id, undefined);
       this.#rows.set(row.record.id, { ...row, hidden: true });
     }
+  }
+
+  /** Both nodes have the same rows. */
+  beginRead(): void {
+    this.#late = new Map(this.#rows);
   }
 
   /** Moves the clock; commits whose time has come become visible. */
@@ -179,14 +197,14 @@ export class SimServer {
     return value;
   }
 
-  #list({ page: number = 1, id: bounds = {} }: PageQuery, updatedSince: Date | undefined): SimResponse {
+  #list({ page: number, id: bounds = {} }: PageQuery, updatedSince: Date | undefined): SimResponse {
     const { pageSize } = this;
-    const from = (number - 1) * pageSize;
+    const from = ((number ?? 1) - 1) * pageSize;
     this.#checkColumn(bounds);
     const inBounds = boundsCheck(bounds);
     const since = updatedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
     const rows = this.#listed().filter((row) => row.updatedAtMs >= since && inBounds(row.key));
-    const page = rows.slice(from, from + pageSize);
+    const page = this.#isEmptyMoment(number) ? [] : this.#cut(rows.slice(from, from + pageSize));
     const records = page.filter((row) => !row.hidden).map((row) => row.record);
     this.lastResponse = records;
     return {
@@ -196,8 +214,32 @@ export class SimServer {
     };
   }
 
+  #isEmptyMoment(page: number | undefined): boolean {
+    const { emptyMoments = 0, showsFirst = false } = this.options;
+    if (emptyMoments === 0 || this.isCalm || (showsFirst && page === 1)) return false;
+    if (this.#emptyFor === 0 && this.#random.chance(emptyMoments)) this.#emptyFor = this.#random.int(1, 3);
+    if (this.#emptyFor === 0) return false;
+    this.#emptyFor -= 1;
+    return true;
+  }
+
+  /** The first rows, as many as fit. */
+  #cut(page: readonly Row[]): readonly Row[] {
+    const { maxBytes } = this.options;
+    if (maxBytes === undefined) return page;
+    let left = maxBytes;
+    const fits = page.findIndex(({ key }) => {
+      left -= 200 + ((Number(key % 997n) * 7919) % 200);
+      return left < 0;
+    });
+    return fits < 0 ? page : page.slice(0, Math.max(1, fits));
+  }
+
   #listed(): readonly Row[] {
-    const { order, reshuffles } = this.options;
+    const { order, reshuffles, late = 0 } = this.options;
+    if (late > 0 && !this.isCalm && this.#random.chance(late))
+      return [...this.#late.values()].sort(comparing(order, this.#salt));
+    if (late > 0 && this.#random.chance(0.3)) this.#late = new Map(this.#rows);
     if (reshuffles === true) {
       this.#salt++;
       this.#sorted = undefined;

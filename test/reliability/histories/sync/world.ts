@@ -10,7 +10,9 @@ export class Crash extends Error {}
 
 /** What is left out, the seed decides. */
 export interface WorldOptions
-  extends Partial<Pick<SimOptions, 'order' | 'ids' | 'records' | 'hidden' | 'hiddenRun'>> {
+  extends Partial<
+    Pick<SimOptions, 'order' | 'ids' | 'records' | 'hidden' | 'hiddenRun' | 'maxBytes' | 'emptyMoments'>
+  > {
   readonly seed: number;
   /** How likely the records change at each request. Default: 1, after every one. */
   readonly churn?: number;
@@ -74,6 +76,7 @@ export class SyncWorld {
   rest(): void {
     this.#resting = true;
     for (const server of this.servers.values()) {
+      server.isCalm = true;
       do server.insert();
       while (server.records.length === 0);
       server.advance(600_000);
@@ -134,6 +137,7 @@ export class SyncWorld {
   #server(seed: number): SimServer {
     const { random } = this;
     const { order, pageSizes, ids, records, hidden = 0, hiddenRun = 0 } = this.#options;
+    const { maxBytes, emptyMoments = 0 } = this.#options;
     return new SimServer({
       seed,
       order: order ?? ORDERS[seed % ORDERS.length] ?? 'none',
@@ -143,6 +147,9 @@ export class SyncWorld {
       reshuffles: random.chance(0.2),
       hidden,
       hiddenRun,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      emptyMoments,
+      showsFirst: true,
     });
   }
 }
