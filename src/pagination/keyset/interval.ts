@@ -29,6 +29,19 @@ export function ascending(keys: readonly Key[]): readonly Key[] {
   return [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
 }
 
+/** The keys of both, each once, ascending, as those of each are. */
+export function merged(a: readonly Key[], b: readonly Key[]): readonly Key[] {
+  const all: Key[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const [x, y] = [a[i], b[j]];
+    if (y === undefined || (x !== undefined && x <= y)) i += 1;
+    if (x === undefined || (y !== undefined && y <= x)) j += 1;
+    all.push((x === undefined || (y !== undefined && y < x) ? y : x) as Key);
+  }
+  return all;
+}
+
 export function isAscending(keys: readonly Key[]): boolean {
   return keys.every((key, index) => index === 0 || key >= (keys[index - 1] ?? key));
 }

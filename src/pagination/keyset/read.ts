@@ -17,6 +17,7 @@ import {
   joined,
   type Key,
   lower,
+  merged,
   overlapOf,
   splitOf,
   widthOf,
@@ -374,7 +375,7 @@ export function reduce(
     varies: before.varies || (!isSecondPage && before.pageSize > 0 && rows > before.pageSize),
     highest: last === undefined ? before.highest : higher(before.highest ?? last, last),
     idLimit: ids.reduce((limit, id) => (id > limit ? idLimitOf(id) : limit), before.idLimit),
-    hasFew: before.hasFew || ascending([...before.known, ...sorted]).length >= FEW,
+    hasFew: before.hasFew || merged(before.known, sorted).length >= FEW,
     notByDate: before.notByDate || (context.listOrder === 'id' && !isByDate(response.rows)),
     boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, all)),
     fruitless: before.fruitless + 1,
@@ -423,11 +424,11 @@ function afterShort(state: ReadState, received: Received): ReadState {
   const isUpToLast = state.inOrder && !isSingleId(ask);
   const isLeft = (key: Key) => state.work.some((each) => contains(each, key));
   const followsShort = state.work.find((each) => each.ask === ask)?.followsShort === true;
-  const fresh = sorted.filter((key) => !state.known.includes(key) && isLeft(key));
+  const fresh = () => sorted.filter((key) => !state.known.includes(key) && isLeft(key));
   const isCut =
     isUpToLast &&
     // One row more may have been written meanwhile.
-    ((followsShort && fresh.length > 1) ||
+    ((followsShort && fresh().length > 1) ||
       state.known.some((key) => key > last && contains(ask, key) && isLeft(key)));
   const found = { ...state, cutsShort: state.cutsShort || isCut, varies: state.varies || isCut };
   const range = { after: ask.after, through: isUpToLast ? last : ask.through };
@@ -439,14 +440,13 @@ function afterShort(state: ReadState, received: Received): ReadState {
 
 /** Rows that were shown, and that a response to their interval lacks. In the order of ids, it may be cut before them. */
 function missingFrom({ known, work, inOrder }: ReadState, { ask, sorted }: Received): readonly Key[] {
-  const last = sorted.at(-1);
-  return known.filter(
-    (key) =>
-      contains(ask, key) &&
-      !sorted.includes(key) &&
-      !(inOrder && last !== undefined && key > last) &&
-      work.some((each) => contains(each, key)),
+  const last = inOrder ? (sorted.at(-1) ?? ask.after) : ask.through;
+  const within = known.filter(
+    (key) => contains(ask, key) && key <= last && work.some((each) => contains(each, key)),
   );
+  if (within.length === 0) return within;
+  const shown = new Set(sorted);
+  return within.filter((key) => !shown.has(key));
 }
 
 /** Whether the response has the one known row of its request, and no row before it was possible or is probable. */
@@ -455,8 +455,9 @@ function isKnownRowAlone(
   { after }: Work,
   { ask, rows, sorted, isOpen }: Received,
 ): boolean {
+  if (sorted.length !== 1) return false;
   const [row, ...others] = known.filter((key) => contains(ask, key));
-  if (row === undefined || others.length > 0 || sorted.length > 1 || sorted[0] !== row) return false;
+  if (row === undefined || row !== sorted[0] || others.length > 0) return false;
   if (row > after && isSingleId(ask)) return false;
   // A page of hidden rows before it is found by the second page.
   return row === ask.after + 1n || (isOpen && rows < pageSize);
@@ -483,7 +484,10 @@ function afterRowsBefore(state: ReadState, item: Work, received: Received): Read
   const last = sorted.at(-1) ?? ask.after;
   // Those behind it were deleted.
   const gone = state.known.filter((key) => key > last && contains(ask, key));
-  const known = ascending([...state.known.filter((key) => !gone.includes(key)), ...sorted]);
+  const known = merged(
+    state.known.filter((key) => !gone.includes(key)),
+    sorted,
+  );
   const isWhole = ask.after === callersInterval(state.order, context).after;
   const lostRows = state.lostRows || isWhole || gone.some((key) => key > item.after);
   const learned = isOpen ? state : learn(state, { ...received, rows: 0, sorted: [] });
@@ -598,7 +602,7 @@ function split(state: ReadState, ask: Ask, { rows, sorted }: Pick<Received, 'row
   // In another order there may be more rows than these between the first and the last one.
   const seen = gapAfter(undefined, (sorted.at(-1) ?? first) - first + 1n, rows);
   const gap = sorted.length > 1 && !state.inOrder ? Math.min(state.gap ?? seen, seen) : state.gap;
-  return { ...state, gap, known: ascending([...state.known, ...sorted]), work: joinedWork(work) };
+  return { ...state, gap, known: merged(state.known, sorted), work: joinedWork(work) };
 }
 
 /** Rule 5: begins again behind what was delivered. A row that is missing now and comes again was not deleted. */
@@ -624,7 +628,7 @@ function afterSecondPage(
     // Before what lies between is given up, it is requested once more.
     const range = { after, through: higher(after, keys.at(-1) ?? after) };
     const proved = prove(found, ask, range, { sorted: keys, left: { isPlain: true } });
-    return { ...proved, known: ascending([...proved.known, ...others]) };
+    return { ...proved, known: merged(proved.known, others) };
   }
   const work = state.work.map((each) => (each.held?.ask === ask ? { ...each, ...IDLE, ask } : each));
   return split({ ...found, work }, ask, { rows: keys.length, sorted: ascending([...keys, ...others]) });
@@ -650,12 +654,17 @@ function prove(state: ReadState, ask: Ask, range: Interval, { sorted, left = {} 
     each.ask === ask || each.held?.ask === ask ? { ...each, ...IDLE, ...left } : each,
   );
   const proven = [...state.proven, ...parts].sort((a, b) => (a.after < b.after ? -1 : 1));
-  const shown = ascending([...state.known.filter((key) => !contains(range, key)), ...sorted]);
-  const first = shown.filter((key) => key <= state.after).at(-Math.max(state.pageSize, FEW)) ?? shown[0];
-  const known = shown.filter((key) => first !== undefined && key >= first);
+  const known = [
+    ...state.known.filter((key) => key <= range.after),
+    ...sorted.filter((key) => contains(range, key)),
+    ...state.known.filter((key) => key > range.through),
+  ];
+  const delivered = known.findLastIndex((key) => key <= state.after) + 1;
+  // Of those that were delivered, a page.
+  const unneeded = Math.max(0, delivered - Math.max(state.pageSize, FEW));
   return {
     ...state,
-    known,
+    known: known.slice(unneeded),
     fruitless: parts.length > 0 ? 0 : state.fruitless,
     work: joinedWork(work),
     proven,

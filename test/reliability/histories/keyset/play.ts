@@ -66,7 +66,7 @@ function largestAllowed(highestSeen: bigint): bigint {
 }
 
 /** How often a read fails: by a 500, or because so many rows were deleted that none is left of those that were shown. */
-const MOST_FAILURES = 10;
+const MOST_FAILURES = 30;
 
 /** More than any of these reads needs: the longest of 2,000 needed 497. */
 const MOST_REQUESTS = 5_000;
