@@ -22,11 +22,32 @@ import type { CollectionDetails, CollectionFindings } from './report.ts';
 import type { ProbeSession } from './session.ts';
 import { probeUpdatedSince, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
 
-/** The most requests for each collection. The 4 are the first page, the page size, a range and a missing record. */
-export const EACH_COLLECTION_REQUESTS = 4 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
+/**
+ * The most requests for each collection. The 5 are the first page, which is requested twice, the page size, a range and a
+ * missing record.
+ */
+export const EACH_COLLECTION_REQUESTS = 5 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
 
 /** The most requests that only one of the collections takes in addition. The 1 is the large bound. */
 export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1);
+
+/** More records than a page has. */
+const LINKED = 1_000_000;
+
+/** The collections with a link to a next page first, and long ones: what they show of pages is tried for the others. */
+export async function largestFirst(
+  session: ProbeSession,
+  names: readonly CollectionName[],
+): Promise<readonly CollectionName[]> {
+  if (names.length === 1) return names;
+  const sizes = new Map<CollectionName, number>();
+  for (const name of names) {
+    const list = await session.list(collections[name].segment);
+    if (!list.ok && sizes.size === 0 && failsEverywhere(list.code)) throw list.error;
+    sizes.set(name, list.ok ? list.rows.length + (list.next === undefined ? 0 : LINKED) : 0);
+  }
+  return [...names].sort((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
+}
 
 /** Finds out all that reading one collection can show. */
 export async function probeCollection(

@@ -3,7 +3,12 @@ import { resolved } from '../../input/checks.ts';
 import { group, is, type Named, type OptionInputs, optional } from '../../internal/options.ts';
 import { type ExploreClient, type ExploreProgress, someCollections } from '../explore-client.ts';
 import { adviceOf } from './advice.ts';
-import { EACH_COLLECTION_REQUESTS, ONE_COLLECTION_REQUESTS, probeCollection } from './collection.ts';
+import {
+  EACH_COLLECTION_REQUESTS,
+  largestFirst,
+  ONE_COLLECTION_REQUESTS,
+  probeCollection,
+} from './collection.ts';
 import { profileObject, profileOf } from './profile.ts';
 import type { CollectionFindings, ProbeReport } from './report.ts';
 import { ProbeSession } from './session.ts';
@@ -41,7 +46,7 @@ export interface ProbeOptions extends OptionInputs<typeof probeOptions>, Named {
 
 /**
  * Finds out what the API documentation leaves open: page size, order, filters, ids, quota, the form of errors. It sends
- * some 150 small requests, one at a time, under the client's rate limiter. What cannot be seen from outside is reported
+ * some 200 small requests, one at a time, under the client's rate limiter. What cannot be seen from outside is reported
  * as unknown, never guessed.
  *
  * ```ts
@@ -68,11 +73,12 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
     const done = collections.length;
     onProgress?.({ requests: session.requests, collection: current, done, of: names.length });
   });
-  for (const name of names) {
+  for (const name of await largestFirst(session, names)) {
     current = name;
     collections.push(await probeCollection(session, name, collections));
   }
   current = undefined;
+  collections.sort((a, b) => names.indexOf(a.collection) - names.indexOf(b.collection));
   const writes =
     write === false
       ? nothingWritten('only writing shows it')

@@ -11,7 +11,7 @@ import {
   type Readable,
 } from './followed.ts';
 import { PAGE_SIZE_PARAMETER } from './page-size.ts';
-import { paginationLines, unresolved, wayOf } from './pagination.ts';
+import { continuation, paginationLines, unresolved, wayOf } from './pagination.ts';
 import type { CollectionDetails, Finding } from './report.ts';
 
 /** What is known of the options of the sandbox, by their paths. */
@@ -105,8 +105,8 @@ export function sandboxFindings(
 }
 
 /**
- * An option that each collection can have: one value for all, or those that differ from `usual`, its default. A name in a
- * group stands after that of the collection: `ids.boms.form`.
+ * An option that each collection can have: one value for all, or those that differ from the others. A name in a group stands
+ * after that of the collection: `ids.boms.form`. Without a group, all others have `usual`, the default.
  */
 function ofEach<T>(
   readable: readonly Readable[],
@@ -116,14 +116,17 @@ function ofEach<T>(
 ): Options {
   const found = byCollection(readable, read);
   if ('all' in found) return { [path]: found.all };
-  const [option, name] = path.split('.');
-  const differing = [...found.each].filter(([, { value }]) => value !== usual);
-  return Object.fromEntries(
-    differing.map(([collection, finding]) => [
-      [option, collection, ...(name === undefined ? [] : [name])].join('.'),
-      finding,
-    ]),
-  );
+  const [option = '', name] = path.split('.');
+  const [first] = found.each.values();
+  const isUsual = name === undefined || [...found.each.values()].some(({ value }) => value === usual);
+  const common = isUsual ? usual : first?.value;
+  const own = [...found.each].filter(([, { value }]) => value !== common);
+  return {
+    ...(!isUsual && first !== undefined && { [path]: first }),
+    ...Object.fromEntries(
+      own.map(([collection, one]) => [`${option}.${collection}${name === undefined ? '' : `.${name}`}`, one]),
+    ),
+  };
 }
 
 /** The order that fits every list; without one, that of each. */
@@ -151,7 +154,7 @@ function idsOfEach(readable: readonly Readable[]): Options {
     ...ofEach(readable, 'ids.form', ({ details }) => details.idForm, 'numeric' satisfies IdForm),
     ...ofEach(readable, 'ids.numbers', isNumber, false),
     'ids.gap': followed(
-      firstKnown(readable, ({ sortedById }) => sortedById),
+      holdsAnywhere(readable, ({ sortedById }) => sortedById, Boolean),
       (isSparse) => (isSparse ? SPARSE_GAP : undefined),
     ),
   };
@@ -162,16 +165,18 @@ const SPARSE_GAP = 4;
 
 /** Whether a list is divided into pages, and whether those after the first one can be read. */
 function paginatedOf(readable: readonly Readable[]): (one: Readable) => Finding<boolean | 'first'> {
-  const { pagination, ...each } = paginationLines(readable);
+  const { pagination: all, ...each } = paginationLines(readable);
   const open = unresolved(readable);
   return ({ collection, details }) => {
     if (open.includes(collection)) return followed(details.page, () => 'first');
-    const advised = pagination ?? each[`pagination.${collection}`] ?? NOTHING;
-    if (advised.value === 'none') return followed(advised, () => false);
+    const advised = all ?? each[`pagination.${collection}`] ?? NOTHING;
     const way = wayOf(details);
-    return way === undefined
-      ? NOTHING
-      : followed(way === 'page' ? details.page : details.nextLink, () => true);
+    if (way !== undefined) return followed(way === 'page' ? details.page : details.nextLink, () => true);
+    if (details.rows === 0) return followed(advised, (pagination) => pagination === 'link' || undefined);
+    if (details.statesEnd.value === 'total') return followed(details.statesEnd, () => false);
+    // Where other lists have page numbers, a list that only says that it ends has one page.
+    const isWhole = advised.value === 'none' || continuation(readable) === 'page';
+    return followed(advised, () => !isWhole);
   };
 }
 
@@ -184,14 +189,14 @@ function linksOf(readable: readonly Readable[]): Options {
       how === 'links' ? (listBody === 'array' ? 'header' : 'body') : undefined,
     );
   };
-  const isLinked = Object.values(paginationLines(readable)).some(({ value }) => value === 'link');
   const linked = readable.filter(({ details }) => wayOf(details) === 'link');
-  if (isLinked || linked.length > 0)
+  if (continuation(readable) === 'link')
     return { cursor: firstKnown(linked.length > 0 ? linked : readable, place) };
+  const advised = Object.values(paginationLines(readable)).find(({ value }) => value === 'link') ?? NOTHING;
   const inHeader = firstKnown(readable, (details) =>
     followed(place(details), (where) => (where === 'header' ? true : undefined)),
   );
-  return { linkHeader: inHeader };
+  return { linkHeader: advised.known ? followed(advised, () => true) : inHeader };
 }
 
 function formatsOf(readable: readonly Readable[]): Finding<'json' | 'jsonld' | 'both'> {

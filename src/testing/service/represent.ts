@@ -57,6 +57,11 @@ function withIris(record: AccountingRecord): AccountingRecord {
   return linked;
 }
 
+/** Whether an id is sent as a JSON number. */
+function isNumber(id: string, { form, numbers }: CollectionOptions['ids']): boolean {
+  return numbers && form === 'numeric' && Number.isSafeInteger(Number(id));
+}
+
 function amountsIn(collection: CollectionName): string[] {
   return Object.entries(collections[collection].fields).flatMap(([name, kind]) =>
     kind === 'money' ? [name] : [],
@@ -82,7 +87,7 @@ function represent(record: AccountingRecord, { collection, format, options }: Re
   const sent = options.nullFields === 'omitted' ? withoutNulls(record) : record;
   const linked = options.relations === 'iri' ? withIris(sent) : sent;
   const numbers = [
-    ...(options.ids.numbers && Number.isSafeInteger(Number(record.id)) ? ['id'] : []),
+    ...(isNumber(record.id, options.ids) ? ['id'] : []),
     ...(options.moneyAsNumbers ? amountsIn(collection) : []),
   ];
   const shown = numbers.length > 0 ? withNumbers(linked, numbers) : linked;

@@ -6,6 +6,8 @@ import { type ProbeReport, probe } from 'accounting-data-sdk/explore';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+import { expectNoFindings, NO_HURRY, seedsToRun } from '../../support/seeds.ts';
 import { API_PLATFORM, fillProducts } from '../support/products.ts';
 import type { Settings } from './support/process.ts';
 import { ends, folder, main, openSandbox, run } from './support/run.ts';
@@ -39,6 +41,7 @@ const VARIANTS: Readonly<Record<string, readonly [SandboxOptions, pagination?: u
     'link',
   ],
   'a cursor, and small pages': [{ ...UUIDS, cursor: 'header', pageSize: 7 }, 'link'],
+  'a cursor, and rows that are hidden from integers': [{ cursor: 'body', hiddenRecords: 0.1 }, 'link'],
   'a cursor where one collection has integers': [
     { ids: { form: 'uuid', boms: { form: 'numeric' } }, textIdBounds: 'ignore', cursor: 'header' },
     { accounts: 'link', products: 'link' },
@@ -152,6 +155,80 @@ test.each(Object.entries(VARIANTS))(
     const { env } = openSandbox({ ...report.sandbox, records: counts });
     await isUnchanged(env, profileFile(report));
   },
+);
+
+/** A service whose collections differ in anything that a profile may name, with few records and many. */
+function randomService(seed: number): { options: SandboxOptions; sandbox: Sandbox } {
+  const random = new SeededRandom(seed);
+  const pick = <const T>(...values: readonly T[]): T => random.pick(values);
+  const often = <const T>(value: T, ...others: readonly T[]): T => pick(value, value, value, ...others);
+  const each = <T>(value: () => T) =>
+    random.chance(0.4) && Object.fromEntries(COLLECTIONS.map((name) => [name, value()]));
+  const ids = () => ({
+    form: often('numeric', 'uuid', 'ulid', 'text'),
+    numbers: often(false, true),
+    gap: pick(1, 6),
+    prefix: pick('', 'mail.host.', 'K/', 'é'),
+  });
+  const filters = () => ({
+    id: often('apply', 'ignore', 'reject', 'single'),
+    updatedSince: often('apply', 'ignore', 'reject'),
+  });
+  const order = () => often('id-asc', 'id-desc', 'created-asc', 'updated-desc', 'updated-asc', 'none');
+  const paginated = () => often(true, false);
+  const options: SandboxOptions = {
+    seed,
+    pageSize: pick(10, 30, 50, 100),
+    ids: { ...ids(), ...each(ids) },
+    filters: { ...filters(), ...each(filters) },
+    textIdBounds: pick('apply', 'ignore'),
+    order: each(order) || order(),
+    paginated: each(paginated) || paginated(),
+    cursor: often(undefined, 'header', 'body'),
+    linkHeader: often(false, true),
+    pageParameter: pick('_page', 'page', 'pageNumber'),
+    pageSizeParameter: often('', 'itemsPerPage'),
+    listBody: often('array', 'member', 'hydra:member'),
+    formats: often('json', 'jsonld', 'both'),
+    afterLastPage: often('empty', 'not_found'),
+    timestampsEverywhere: random.chance(0.5),
+  };
+  const counts = COLLECTIONS.map((name) => [name, pick(0, 1, 2, 12, 29, 30, 31, 60, 95, 100, 130)]);
+  return { options, sandbox: createSandbox({ ...options, records: Object.fromEntries(counts) }) };
+}
+
+test(
+  'the profile of any service loses no record in silence, even later, and its sandbox is that service',
+  NO_HURRY,
+  () =>
+    expectNoFindings(seedsToRun(15), async (seed) => {
+      const { options, sandbox } = randomService(seed);
+      const report = await probed(sandbox);
+      const { pageSize = 30 } = options;
+      const findings: string[] = [];
+      const look = async (when: string, mayFail: (name: CollectionName) => boolean) => {
+        for (const name of COLLECTIONS) {
+          const ids = await read(sandbox, report, name).catch((error: Error) => error);
+          if (ids instanceof Error) {
+            if (!mayFail(name)) findings.push(`${when}, ${name}: ${ids.message}`);
+          } else if (ids.join() !== sandbox.store[name].ids().sort().join())
+            findings.push(`${when}, ${name}: ${ids.length} of ${sandbox.store[name].count}`);
+        }
+      };
+      const open = /^(.*): no page parameter found/.exec(report.advice[0] ?? '')?.[1]?.split(', ') ?? [];
+      await look('now', (name) => open.includes(name));
+      const count = Math.max(350, 5 * (report.sandbox.pageSize ?? 30));
+      const { env } = openSandbox({
+        ...report.sandbox,
+        records: Object.fromEntries(COLLECTIONS.map((name) => [name, count])),
+      });
+      const checked = await run(env, ['probe', ...COLLECTIONS, '--check', profileFile(report), '--quiet']);
+      if (checked.code !== 0) findings.push(checked.log);
+      for (const name of COLLECTIONS)
+        while (sandbox.store[name].count < 2.4 * pageSize) sandbox.store[name].insert({});
+      await look('later', () => true);
+      return findings;
+    }),
 );
 
 test.each(['a cursor in the header', 'ids of three forms', 'pages off in one collection'])(
