@@ -76,6 +76,8 @@ export class PostgresServer {
     const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
     const child = spawn(join(bin, 'postgres'), args, { ...nobody, stdio: 'ignore' });
     const server = new PostgresServer(folder, child);
+    // A test run that is stopped leaves no server.
+    process.once('exit', () => child.kill('SIGQUIT'));
     for (let attempts = 0; ; attempts++) {
       const first = connections(folder, 'start', 1);
       try {
