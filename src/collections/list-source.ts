@@ -54,17 +54,16 @@ export function listSource(
     resumeFrom: options.resumeFrom,
     start(wanted, signal) {
       let first: ResponseTime | undefined;
+      const requestOptions = { ...options, signal };
       // The caller's filters and parameters, and what the pagination adds.
-      const fetchWhole: FetchWhole<{ id: string }> = async (added, signal) => {
+      const fetchWhole: FetchWhole<{ id: string }> = async (added) => {
         const replaced = added.parameters ?? {};
-        const filters = parameters(query, added, pageParameter).filter(
-          ([name]) => !Object.hasOwn(replaced, name),
-        );
-        const shown = filters.filter(([name]) => name !== 'updatedSince');
+        const filters = parameters(query, added, pageParameter);
+        const kept = filters.filter(([name]) => !Object.hasOwn(replaced, name));
         // Of a list that nothing was seen of, a page of a proxy says nothing.
         const emptyIf404 = afterLastPage === 'empty' ? undefined : first === undefined ? 'json' : 'any';
         let body: unknown;
-        const { value, rateLimit, ...sent } = await context.transport.send<ReadList>({
+        const sent = await context.transport.send<ReadList>({
           ...request,
           expected: {
             kind: 'json',
@@ -75,17 +74,18 @@ export function listSource(
             cleared: withoutSecrets,
             emptyIf404,
           },
-          query: [...filters, ...Object.entries({ ...own, ...replaced })],
-          shownQuery: shown.map((pair) => pair.join('=')).join('&') || undefined,
-          options: { ...options, signal },
+          query: [...kept, ...Object.entries({ ...own, ...replaced })],
+          shownQuery: shownOf(kept),
+          options: requestOptions,
         });
-        options.admission?.saw(segment, value.rows);
-        const { requestedAt, durationMs } = sent;
+        const { value, rateLimit, requestedAt, durationMs } = sent;
         const time = { serverTime: sent.serverTime(), requestedAt: new Date(requestedAt), durationMs };
         first ??= time;
+        const { rows, records, ids, sent: asSent } = value;
+        options.admission?.saw(segment, rows);
         const invalid = value.invalid.map((row) => ({ collection: segment, ...row }));
         const stated = withLinks(statementOf(body), sent.header('link'));
-        const page = { ...value, invalid, stated, rateLimit, ...time, first };
+        const page = { rows, records, ids, sent: asSent, invalid, stated, rateLimit, ...time, first };
         return { page, headers: sent.headers, body };
       };
       const { updatedSince } = query;
@@ -110,6 +110,14 @@ export function listSource(
 /** What the client says of the lists of a collection. */
 export function chosenPagination({ lists, definition }: CollectionContext): PaginationChoice | undefined {
   return paginationOf(lists, collectionName(definition.segment));
+}
+
+/** What errors and events show of a request: the page or the bounds. */
+function shownOf(filters: readonly (readonly [string, string])[]): string | undefined {
+  let shown = '';
+  for (const [name, value] of filters)
+    if (name !== 'updatedSince') shown += `${shown === '' ? '' : '&'}${name}=${value}`;
+  return shown === '' ? undefined : shown;
 }
 
 /** A list whose invalid rows show no key, which the service may echo. They are reported and logged. */

@@ -130,7 +130,7 @@ export async function* byCursor<T>(
 
   let wanted = limit;
   let [withoutRows, longest] = [0, 0];
-  let whole = wanted > 0 ? await fetchWhole(first, signal) : undefined;
+  let whole = wanted > 0 ? await fetchWhole(first) : undefined;
   while (whole !== undefined) {
     const { page: response, body, headers } = whole;
     signal.throwIfAborted();
@@ -148,7 +148,7 @@ export async function* byCursor<T>(
       // Thrown after the page that the cursor was given.
       failed = { error };
     }
-    const fetchNext = () => following?.query && fetchWhole(following.query, signal);
+    const fetchNext = () => following?.query && fetchWhole(following.query);
     const ahead = prefetch > 0 ? fetchNext() : undefined;
     if (ahead) awaitedLater(ahead);
     const facts = { ...(following?.facts ?? open), repeated_rows: repeats.dropped > 0 };

@@ -175,7 +175,7 @@ class PagesAhead<T> {
   async #request(): Promise<PageResponse<T>> {
     const page = this.#next++;
     try {
-      const response = await this.#fetchPage({ page }, this.#options.signal);
+      const response = await this.#fetchPage({ page });
       if (response.rows.length === 0) this.#ended = true;
       return response;
     } catch (error) {

@@ -105,7 +105,7 @@ export function readPages<T>(
   const onlyChanges = query.updatedSince !== undefined;
   // Changes are usually few.
   const reading = { ...read, bounds: query.id, prefetch: onlyChanges ? Math.min(prefetch, 1) : prefetch };
-  const fetchPage: FetchPage<T> = async (added, signal) => (await fetchWhole(added, signal)).page;
+  const fetchPage: FetchPage<T> = async (added) => (await fetchWhole(added)).page;
   if (pagination === 'none') return inOneResponse(fetchPage, reading);
 
   const byNumber = {

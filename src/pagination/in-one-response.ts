@@ -13,7 +13,7 @@ export async function* inOneResponse<T>(
   fetchPage: FetchPage<T>,
   { signal, bounds, facts }: ReaderOptions,
 ): Pages<T> {
-  const response = await fetchPage({}, signal);
+  const response = await fetchPage({});
   signal.throwIfAborted();
   boundsGuard(bounds, facts)(response);
   const { length } = response.rows;

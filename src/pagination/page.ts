@@ -43,10 +43,12 @@ function checkBetween(between: unknown, name: string): void {
 }
 
 export function idParameters(bounds: IdBounds): [string, string][] {
-  return Object.entries(bounds).flatMap(([name, bound]): [string, string][] => {
-    if (bound === undefined) return [];
-    return [[`id[${name}]`, Array.isArray(bound) ? bound.join('..') : String(bound)]];
-  });
+  const sent: [string, string][] = [];
+  for (const [name, bound] of Object.entries(bounds)) {
+    if (bound !== undefined)
+      sent.push([`id[${name}]`, Array.isArray(bound) ? bound.join('..') : String(bound)]);
+  }
+  return sent;
 }
 
 /** One list request. The caller's own filters are added below the pagination. */
@@ -93,7 +95,7 @@ export interface PageResponse<T> extends ResponseTime {
 }
 
 /** Sends one list request. Pagination knows this function, not HTTP. Rejects with an AccountingError or the signal's reason. */
-export type FetchPage<T> = (query: PageQuery, signal: AbortSignal) => Promise<PageResponse<T>>;
+export type FetchPage<T> = (query: PageQuery) => Promise<PageResponse<T>>;
 
 /** One response as a cursor sees it: it may name the next page beside the records. */
 export interface CursorPage<T> extends PageResponse<T> {
@@ -112,7 +114,7 @@ export interface WholeResponse<T> {
 }
 
 /** Sends one list request, for a cursor. */
-export type FetchWhole<T> = (query: PageQuery, signal: AbortSignal) => Promise<WholeResponse<T>>;
+export type FetchWhole<T> = (query: PageQuery) => Promise<WholeResponse<T>>;
 
 /** How a list is paginated: see `pagination` of the list options. */
 export type PaginationKind = 'keyset' | 'page' | 'none' | 'link' | 'custom';
@@ -166,7 +168,10 @@ export interface ReaderOptions {
 }
 
 /** A response without the records whose ids are not to be kept. */
-export function keepRecords<T>(response: PageResponse<T>, isKept: (id: string) => boolean): PageResponse<T> {
+export function keepRecords<T>(
+  response: PageResponse<T>,
+  isKept: (id: string, index: number) => boolean,
+): PageResponse<T> {
   const kept = response.ids.map(isKept);
   return {
     ...response,

@@ -105,18 +105,19 @@ async function collect<T>(
  */
 async function* pagesOf<T>(source: PaginatorSource<T>, wanted: Wanted): Pages<T> {
   const { signal } = source;
-  let resumeToken = source.resumeFrom;
+  let last: Page<T> | undefined;
   const requests = new AbortController();
   const abort = () => requests.abort(signal?.reason);
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort);
   try {
     for await (const page of source.start(wanted, requests.signal)) {
-      ({ resumeToken } = page);
+      last = page;
       source.onInvalid(page.invalid);
       yield page;
     }
   } catch (error) {
+    const { resumeToken } = last ?? { resumeToken: source.resumeFrom };
     if (error instanceof AccountingError) error.resumeToken ??= resumeToken;
     throw error;
   } finally {

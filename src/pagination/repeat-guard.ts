@@ -9,6 +9,9 @@ const PROOF_ROWS = 10;
 /** A whole read sends each row once, so twice as many rows without a new one are more than rows that moved. */
 const MOST_REPEATS = 2;
 
+/** The pages since the last one that had a new row, and whether each of them was that page or the first one again. */
+const NONE = { pages: 0, rows: 0, isEcho: true };
+
 /**
  * Drops the rows that came before, counts them, and detects a service that sends the same rows for ever. It remembers the id
  * of every row: about 50 MB for a million short ids, 80 MB for UUIDs.
@@ -22,8 +25,7 @@ export class RepeatGuard {
   #first: readonly string[] | undefined;
   #last: readonly string[] | undefined;
   #dropped = 0;
-  /** The pages since then, and whether each of them was one of these two again. */
-  #stale = { pages: 0, rows: 0, isEcho: true };
+  #stale = NONE;
 
   /**
    * `advice` tells the caller what to do if the service sends the same rows for ever. With `mayEnd`, a page that comes again
@@ -59,20 +61,21 @@ export class RepeatGuard {
       const { size } = this.#seen;
       return this.#seen.add(id).size > size;
     };
-    const fresh = {
-      ...keepRecords(response, isNew),
-      invalid: response.invalid.filter((row) => isNew(invalidId(row))),
-    };
-    const repeats = ids.length - fresh.records.length - fresh.invalid.length;
+    const kept = ids.map(isNew);
+    const repeats = kept.filter((isKept) => !isKept).length;
     if (repeats === ids.length) {
       this.#again(ids);
-      return fresh;
+    } else {
+      this.#dropped += this.#stale.rows + repeats;
+      this.#stale = NONE;
+      this.#first ??= ids;
+      this.#last = ids;
     }
-    this.#dropped += this.#stale.rows + repeats;
-    this.#stale = { pages: 0, rows: 0, isEcho: true };
-    this.#first ??= ids;
-    this.#last = ids;
-    return fresh;
+    if (repeats === 0) return response;
+
+    const { length } = response.ids;
+    const invalid = response.invalid.filter((_, index) => kept[length + index]);
+    return { ...keepRecords(response, (_, index) => kept[index] === true), invalid };
   }
 
   /** A page without a new row. */

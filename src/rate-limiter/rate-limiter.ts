@@ -160,6 +160,7 @@ export class RateLimiter {
 
   /** Wakes the first call: it is sent if it may be, or sets its timer to the opening. */
   #wakeFirst(): void {
+    if (this.#first === undefined) return;
     const now = monotonicMs();
     const first = this.#firstAlive(now);
     if (first === undefined) return;

@@ -55,7 +55,7 @@ export async function attempt<T>(
       contentType: body === undefined ? undefined : type,
       own: request.options.headers,
     });
-    await request.options.beforeSend?.();
+    if (request.options.beforeSend !== undefined) await request.options.beforeSend();
     const requestedAt = Date.now();
     const startedAt = performance.now();
     const response = await send({ url, method, headers, body, signal: over.signal }, config);
@@ -70,10 +70,15 @@ export async function attempt<T>(
     onReceived(arrived);
     listeners.response?.({ ...call.event(), ...arrived.shown, durationMs: Math.floor(durationMs) });
     const value = await readResponse(arrived, request.expected);
-    const { rateLimit } = arrived;
-    const header = (name: string) => response.headers.get(name) ?? undefined;
-    const shown = { serverTime: () => arrived.serverTime, header, headers: () => arrived.headers };
-    return { value, rateLimit, ...shown, requestedAt, durationMs };
+    return {
+      value,
+      rateLimit: arrived.rateLimit,
+      serverTime: () => arrived.serverTime,
+      header: (name) => response.headers.get(name) ?? undefined,
+      headers: () => arrived.headers,
+      requestedAt,
+      durationMs,
+    };
   };
   return withTimeout(exchange, {
     signal: call.signal,

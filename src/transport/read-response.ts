@@ -56,8 +56,12 @@ export function timedOutFailure(received: Received, limit: 'attempt' | 'deadline
 /** The JSON value of a 2xx; undefined if it has no body and need not have one. */
 async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknown> {
   const { response, body, config } = received;
-  const bytes = await body.bytes(config.maxBodyBytes).catch(() => 'cut' as const);
-  if (bytes === 'cut') throw unread(received, 'truncated');
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = await body.bytes(config.maxBodyBytes);
+  } catch {
+    throw unread(received, 'truncated');
+  }
   if (bytes === undefined) throw unread(received, 'too_large');
   if (bytes.byteLength === 0 && mayBeEmpty) return undefined;
   if (response.body !== null && !received.isJson)

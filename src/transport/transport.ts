@@ -102,10 +102,10 @@ export class HttpTransport implements Transport {
     return response;
   }
 
-  async #attempts<T>(request: ApiRequest<T>, call: Call, url: string): Promise<ApiResponse<T>> {
+  #attempts<T>(request: ApiRequest<T>, call: Call, url: string): Promise<ApiResponse<T>> {
     const { retry, maxWaitMs } = request.settings;
     const { outage } = request.options;
-    return await pRetry(() => this.#attempt(request, call, url), {
+    return pRetry(() => this.#attempt(request, call, url), {
       // p-retry stops before it asks shouldRetry if no retries are left, even for a failure that does not count.
       retries: retry.maxAttempts,
       minTimeout: Math.min(retry.baseDelayMs, MAX_TIMER_MS),
