@@ -3,8 +3,8 @@
  * process of its own. CPU time is that of the process itself.
  *
  * A machine is never quiet, so only ratios count, of what was measured one right after the other. Clients take turns with
- * short slices of a list, and a figure is the median of the ratios of all turns. Beside it is the range of the medians of
- * single processes, because each process compiles its code in another way.
+ * short slices of a list; the figure of a process is the median of the ratios of its slices, and the figure of a client the
+ * median of its processes.
  *
  *   npm run bench                          every part
  *   npm run bench -- lists cold            some of them
@@ -144,54 +144,61 @@ interface Contest {
   readonly warmUpPages: number;
 }
 
-/** So many processes of each client, and slices of each process. */
-const [PROCESSES, SLICES] = values.quick ? [1, 2] : [7, 15];
+/**
+ * So many processes of each client, and slices of each process: a process differs from the next one more than its slices
+ * differ, because each compiles its code in another way.
+ */
+const [PROCESSES, SLICES] = values.quick ? [1, 2] : [25, 15];
 
-/** CPU µs a record of each client: by process, by slice. */
+/** The clients of other services take part in the first processes only: nothing is judged by them. */
+const JUDGED = /^(?:ky|ours|before)/;
+const RIVALS_IN = 5;
+
+/** CPU time of each client against that of others. */
 async function contest({ pageSize, pages, warmUpPages }: Contest) {
   const { port, stop } = await serve(pageSize, 500_000_000);
-  const slices: ReadonlyMap<ClientName, number>[][] = [];
+  const turns: ReadonlyMap<ClientName, readonly number[]>[] = [];
   for (let turn = 0; turn < PROCESSES; turn += 1) {
+    const clients = inTurn(ALL, turn).filter((client) => turn < RIVALS_IN || JUDGED.test(client));
     const running = new Map<ClientName, ReturnType<typeof fork>>();
-    for (const client of inTurn(ALL, turn)) {
+    for (const client of clients) {
       const warmUp = Math.ceil(scaled(warmUpPages)) * pageSize;
       const child = fork(program, [argumentOf(client, port, { pageSize, warmUp, slice: pages * pageSize })]);
       running.set(client, child);
       await once(child, 'message');
     }
-    const ofProcess: ReadonlyMap<ClientName, number>[] = [];
+    const used = new Map<ClientName, number[]>(clients.map((client) => [client, []]));
     for (let slice = 0; slice < SLICES; slice += 1) {
-      const used = new Map<ClientName, number>();
-      for (const client of inTurn(ALL, slice)) {
+      for (const client of inTurn(clients, slice)) {
         const child = running.get(client) as ReturnType<typeof fork>;
         child.send('next');
         const [cpuUs] = (await once(child, 'message')) as [number];
-        used.set(client, cpuUs);
+        used.get(client)?.push(cpuUs);
       }
-      ofProcess.push(used);
     }
-    slices.push(ofProcess);
+    turns.push(used);
     for (const child of running.values()) child.kill();
   }
   stop();
   return {
-    cpuUs: (client: ClientName) => median(slices.flat().map((used) => used.get(client) ?? Number.NaN)),
-    /** How many times the CPU time of another client one takes: the median, and the range of single processes. */
+    cpuUs: (client: ClientName) => median(turns.flatMap((used) => used.get(client) ?? [])),
+    /** How many times the CPU time of another client one takes: the median of all processes, and the middle half of them. */
     over(client: ClientName, other: ClientName) {
-      const ratio = (used: ReadonlyMap<ClientName, number>) =>
-        (used.get(client) ?? Number.NaN) / (used.get(other) ?? Number.NaN);
-      const ofProcesses = slices.map((ofProcess) => median(ofProcess.map(ratio)));
-      return {
-        median: median(ofProcesses),
-        range: [Math.min(...ofProcesses), Math.max(...ofProcesses)] as const,
-      };
+      const ratios = turns.flatMap((used) => {
+        const others = used.get(other) ?? [];
+        const own = used.get(client);
+        return own === undefined ? [] : [median(own.map((us, slice) => us / (others[slice] ?? Number.NaN)))];
+      });
+      return { median: median(ratios), half: [quantile(ratios, 0.25), quantile(ratios, 0.75)] as const };
     },
   };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 }
+
+const median = (values: readonly number[]) => quantile(values, 0.5);
 
 type Figures = Partial<Record<keyof typeof GOALS, number>>;
 
@@ -230,13 +237,13 @@ async function cold(): Promise<Figures> {
 /** Pages of 100, of 30 and of one record: what a request costs beside its records. */
 async function lists(): Promise<Figures> {
   const costs = async (pageSize: number, pages: number) => {
-    const used = await contest({ pageSize, pages, warmUpPages: pageSize === 1 ? 1_000 : 300 });
+    const used = await contest({ pageSize, pages, warmUpPages: pageSize === 1 ? 1_000 : 200 });
     const columns = (client: ClientName) => {
-      const { median, range } = used.over(client, 'ky');
+      const { median, half } = used.over(client, 'ky');
       return {
         'CPU µs a record': round(used.cpuUs(client)),
         '÷ ky loop': round(median),
-        'of single processes': range.map((end) => end.toFixed(2)).join(' to '),
+        'half of the processes': half.map((end) => end.toFixed(2)).join(' to '),
       };
     };
     print(
@@ -248,7 +255,7 @@ async function lists(): Promise<Figures> {
       byDefault: used.over('ours', 'ours-by-page').median,
     };
   };
-  const [hundred, thirty, one] = [await costs(100, 50), await costs(30, 100), await costs(1, 250)];
+  const [hundred, thirty, one] = [await costs(100, 20), await costs(30, 40), await costs(1, 100)];
   return {
     'request, CPU ÷ ky loop': one.byPage,
     'list of 100 by page, CPU ÷ ky loop': hundred.byPage,
