@@ -1,8 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig, type HeadConfig } from 'vitepress';
 import llms from 'vitepress-plugin-llms';
 import manifest from '../../../package.json' with { type: 'json' };
 import { pages as examples } from '../examples/[name].paths.ts';
+import { withPolicy } from './playground/policy.ts';
+import { canRun, playgroundSnippets, snippetName } from './playground/snippets.ts';
+import { playgroundTypes } from './playground/types.ts';
 import typedoc from './typedoc.json' with { type: 'json' };
 import { wordsOfGuides } from './words.ts';
 
@@ -106,6 +110,18 @@ const guides: DefaultTheme.SidebarItem[] = [
 
 const exampleItems = examples().map(({ name }) => ({ text: name, link: `/examples/${name}` }));
 
+/** The build of the package: the playground runs what is published. */
+const packageAliases = Object.keys(manifest.exports)
+  .filter((entry) => entry !== './package.json')
+  .map((entry) => {
+    const name = entry.replace('.', manifest.name);
+    const file = entry === '.' ? 'index' : entry.slice(2);
+    return {
+      find: new RegExp(`^${name}$`),
+      replacement: fileURLToPath(new URL(`../../../dist/${file}.js`, import.meta.url)),
+    };
+  });
+
 /** A code block without colours. */
 function plain(code: string): string {
   return `<pre v-pre><code>${code.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>`;
@@ -130,6 +146,9 @@ export default defineConfig({
     ['meta', { property: 'og:description', content: description }],
   ],
   ...(SITE_URL === undefined ? {} : { sitemap: { hostname: SITE_URL } }),
+  rewrites: { 'playground/index.md': 'playground.md' },
+  // A program in the playground can send nothing to another host.
+  transformHtml: (html, _id, { page }) => (page === 'playground.md' ? withPolicy(html) : undefined),
   buildEnd: () => console.log(wordsOfGuides(new URL('../', import.meta.url))),
   outDir: '../../.generated/docs',
   cacheDir: '../../.generated/vitepress',
@@ -137,11 +156,15 @@ export default defineConfig({
   lastUpdated: repository !== undefined,
   // The index of the search is one chunk, which is loaded with the first search.
   vite: {
-    build: { target: 'es2022', chunkSizeWarningLimit: 2_000 },
+    build: { target: 'es2022', chunkSizeWarningLimit: 9_000 },
+    resolve: { alias: packageAliases },
+    worker: { format: 'es', plugins: () => [playgroundTypes] },
     plugins: [
+      playgroundSnippets,
       llms({
         ...(SITE_URL === undefined ? {} : { domain: SITE_URL }),
         injectLLMHint: false,
+        ignoreFiles: ['playground/**'],
         ignoreFilesPerOutput: { llmsTxt: ['api/*/**'], llmsFullTxt: ['api/**'] },
         sidebar: () => [...guides, { text: 'Examples', items: exampleItems }],
       }),
@@ -153,6 +176,8 @@ export default defineConfig({
       { text: 'Guides', link: '/first-steps' },
       { text: 'API', link: '/api/' },
       { text: 'Examples', link: '/examples/' },
+      // A page of its own, with a policy of its own.
+      { text: 'Playground', link: '/playground', target: '_self' },
       { text: manifest.version, link: '/changelog/' },
     ],
     sidebar: {
@@ -217,6 +242,21 @@ export default defineConfig({
           if (/^–?$/.test(tokens[index + 1]?.content ?? '')) tokens[index]?.attrSet('class', 'empty');
         }
       });
+      // A program that runs in a page has a link to the playground beside it.
+      const fence = markdown.renderer.rules.fence;
+      markdown.renderer.rules.fence = (tokens, index, options, env, self) => {
+        const html = fence?.(tokens, index, options, env, self) ?? '';
+        const guide = (env as { relativePath?: string }).relativePath ?? '';
+        const isProgram = ({ type, info, content }: (typeof tokens)[number]) =>
+          type === 'fence' && /^ts\b/.test(info) && canRun(content);
+        const token = tokens[index];
+        if (guide.includes('/') || token === undefined || !isProgram(token)) return html;
+        const name = snippetName(guide, tokens.slice(0, index).filter(isProgram).length);
+        return html.replace(
+          /<\/div>\s*$/,
+          `<a class="run" href="/playground#guide=${name}" target="_self">Run</a></div>`,
+        );
+      };
       markdown.core.ruler.push('link-examples', ({ tokens }) => {
         for (const { children } of tokens) {
           for (const token of children ?? []) {

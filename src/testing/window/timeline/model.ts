@@ -20,6 +20,9 @@ const MOST_ROWS = 6;
 /** Requests further apart do not belong together. */
 const PAUSE_MS = 5_000;
 
+/** The end of a request is measured after its client has it, and may have sent the next one. */
+const SLACK_MS = 3;
+
 export const NO_KEY = 'no valid key';
 
 /** What the timeline shows, without a picture. */
@@ -99,7 +102,7 @@ export class TimelineModel {
     const name = entry.key ?? NO_KEY;
     const lane = this.#lanes.get(name) ?? { name, bars: [], rowEnds: [] };
     this.#lanes.set(name, lane);
-    const free = lane.rowEnds.findIndex((end) => end <= entry.startedAt);
+    const free = lane.rowEnds.findIndex((end) => end <= entry.startedAt + SLACK_MS);
     const row = free < 0 ? Math.min(lane.rowEnds.length, MOST_ROWS - 1) : free;
     const bar = { entry, row };
     lane.bars.push(bar);
