@@ -99,7 +99,10 @@ function clientWithLinks(link: (rows: unknown[], page: number, isLast: boolean) 
     const name = (['accounts', 'boms'] as const).find((one) => pathname.endsWith(`/${one}`));
     if (name === undefined) return Response.json({ type: 'not_found' }, { status: 404 });
     const all = sandbox.store[name].all();
-    const page = Number(searchParams.get('n') ?? Number(searchParams.get('offset') ?? 0) / 30 + 1);
+    const [fromZero, fromOne] = [searchParams.get('page'), searchParams.get('n')];
+    const index =
+      fromZero ?? (fromOne === null ? Number(searchParams.get('offset') ?? 0) / 30 : Number(fromOne) - 1);
+    const page = Number(index) + 1;
     return link(all.slice((page - 1) * 30, page * 30), page, page * 30 >= all.length);
   };
   return { sandbox, client: createClient({ baseUrl, apiKey, fetch: fetch as typeof globalThis.fetch }) };
@@ -107,6 +110,7 @@ function clientWithLinks(link: (rows: unknown[], page: number, isLast: boolean) 
 
 const numbered = (page: number, isLast: boolean) =>
   isLast ? undefined : `/api/public/v1/x?size=30&n=${page + 1}`;
+const fromZero = (page: number, isLast: boolean) => (isLast ? undefined : `?page=${page}&size=30`);
 const byOffset = (page: number, isLast: boolean) => (isLast ? undefined : `?limit=30&offset=${page * 30}`);
 const inLink = (address: typeof numbered) => (rows: unknown[], page: number, isLast: boolean) => {
   const next = address(page, isLast);
@@ -134,6 +138,12 @@ test.each<[string, Parameters<typeof clientWithLinks>[0], client: object]>([
   ['Link', inLink(numbered), { pagination: 'page', pageParameter: 'n' }],
   ['an offset in Link', inLink(byOffset), { pagination: 'link' }],
   ['an offset in next', inBody((next) => ({ next }), byOffset), { pagination: 'link' }],
+  [
+    'a number from 0 in _links.next',
+    inBody((href) => ({ _links: { next: { href } } }), fromZero),
+    { pagination: 'link' },
+  ],
+  ['a number from 0 that nothing links', (rows) => Response.json(rows), {}],
   ['a number alone', inBody((next) => ({ meta: { next_page: next && 2 } })), {}],
 ])('a probe reads how a list is continued from %s, and every record with it', async (_, link, expected) => {
   const { sandbox, client } = clientWithLinks(link);

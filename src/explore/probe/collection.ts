@@ -65,8 +65,8 @@ export async function probeCollection(
   }
 
   const ids = idsOf(list.rows);
-  const { stated, next } = list;
-  const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids), stated, next };
+  const { form: listBody, stated, next } = list;
+  const first: FirstPage = { segment, rows: list.rows, ids, idForm: idFormOf(ids), listBody, stated, next };
   const names = before.flatMap(({ details }) => details?.pageParameter.value ?? []);
   const { rows, ...pages } = await probePages(session, first, [...names.slice(0, 1), session.pageParameter]);
   const other = before.find(({ details }) => details?.pageSizeParameter.known);
@@ -82,7 +82,7 @@ export async function probeCollection(
   const order = followed(orders, ([first]) => first);
   const details: CollectionDetails = {
     rows: first.rows.length,
-    listBody: list.form,
+    listBody,
     idForm: idFormFinding(first),
     idType: idTypeOf(rows),
     ...pages,

@@ -1,4 +1,5 @@
 import type { ListStatement, NextLink } from '../../schemas/list-statement.ts';
+import type { ListBody } from '../../schemas/service-forms.ts';
 import type { IdForm } from '../ids.ts';
 import { idsOf, type Row } from '../rows.ts';
 import { allUnknown, known, unknown } from './finding.ts';
@@ -11,6 +12,7 @@ export interface FirstPage {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
   readonly idForm: IdForm | undefined;
+  readonly listBody: ListBody;
   /** What the response says itself of the rest of the list. */
   readonly stated: ListStatement;
   readonly next: NextLink | undefined;
@@ -43,10 +45,10 @@ const COMPARED_PAGES = 4;
 const USUAL_NAMES = ['_page', 'page'];
 
 /**
- * Page 2 by the usual names, that of the client, that of another collection and that of a link; by the link itself; by a name
- * that JSON-LD shows, which takes two; pages 3 and 4, and one after the last.
+ * Pages 2 and 1 by the usual names, that of the client, that of another collection and that of a link; by the link itself; by
+ * a name that JSON-LD shows, which takes three; pages 3 and 4, and one after the last.
  */
-export const PAGES_REQUESTS = USUAL_NAMES.length + 3 + 1 + 2 + COMPARED_PAGES - 1;
+export const PAGES_REQUESTS = 2 * (USUAL_NAMES.length + 3) + 1 + 3 + COMPARED_PAGES - 1;
 
 /** How a list is continued. */
 interface Way {
@@ -100,6 +102,7 @@ class PageSearch {
         return { parameter: undefined, second, evidence: `the link in the ${next.in} leads to another page` };
     }
     // A service that responds with plain JSON too may name the parameter in JSON-LD alone.
+    if (this.#first.listBody !== 'array') return undefined;
     const document = await this.#session.list(segment, {}, { accept: 'application/ld+json' });
     const isDocument = document.ok && document.form !== 'array';
     this.alsoJsonLd = known(
@@ -136,10 +139,20 @@ class PageSearch {
     const request = `${name}=2`;
     if (this.#isFirst(second)) this.#ignored.push(request);
     else if (isRejection(second)) this.#rejected.push(`${request} returns ${second.status}`);
-    else if (second.ok || isMissing(second))
+    else if (!second.ok && !isMissing(second)) this.#failed = `${request} failed: ${second.code}`;
+    else if (await this.#countsFromOne(name))
       return { parameter: name, second, evidence: `${request}${asSaid} is another page than the first` };
-    else this.#failed = `${request} failed: ${second.code}`;
+    else this.#rejected.push(`${name}=1 is not the first page`);
     return undefined;
+  }
+
+  /** A service that counts from 0, or by rows, would hide its first page from a client that begins with 1. */
+  async #countsFromOne(name: string): Promise<boolean> {
+    const response = await this.#session.list(this.#first.segment, { [name]: '1' });
+    const { ids } = this.#first;
+    const again = response.ok ? idsOf(response.rows).filter((id) => ids.includes(id)) : [];
+    // Records may be added meanwhile.
+    return again.length * 2 > ids.length;
   }
 
   /** In any order: ties have another one in each response. */
