@@ -158,11 +158,14 @@ class PostgresEngine implements Engine {
    */
   async script(statements: readonly string[]): Promise<void> {
     // Otherwise a backslash in a name could end its literal.
-    const settings = [
+    const first = [
       'SET LOCAL standard_conforming_strings = on',
+      // No reader queues behind it, but another sync that holds it may wait for a lock itself.
+      `SET LOCAL lock_timeout = ${5 * LOCK_TIMEOUT_MS}`,
+      this.#lock,
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
     ];
-    const lines = [...settings, this.#lock, ...statements].map(
+    const lines = [...first, ...statements].map(
       (sql) => `EXECUTE convert_from(decode('${base64(sql)}', 'base64'), 'UTF8');`,
     );
     await this.query(`DO $accounting$ BEGIN ${lines.join('\n')} END $accounting$`);
