@@ -6,7 +6,6 @@ import { integerId, rangeOf } from '../id-bounds.ts';
 import {
   type FetchPage,
   keepRecords,
-  type Page,
   type PageQuery,
   type PageResponse,
   type Pages,
@@ -53,7 +52,7 @@ interface KeysetOptions extends ReaderOptions {
  * Reads by intervals of ids: see `read.ts` for how and why. It needs integer ids: if one is not, it reads by page from
  * the first page on, without the rows of the range that was delivered before.
  *
- * An empty page is delivered only if it is the first one, or if it is the last one and `complete` has changed.
+ * An empty page is delivered only if it is the first one, or if it is the last one and `evidence` has changed.
  */
 export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptions): Pages<T> {
   const range = rangeOf(options.bounds);
@@ -63,7 +62,7 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
   if (start === undefined) return yield* continueByPage(fetchPage, options);
 
   const reader = new Reader(fetchPage, options, { start, context });
-  let complete: Page<T>['complete'];
+  let facts: string | undefined;
   let isWarned = false;
   for (;;) {
     const page = await reader.take();
@@ -76,13 +75,14 @@ export async function* byKeyset<T>(fetchPage: FetchPage<T>, options: KeysetOptio
       isWarned = true;
       options.onOtherOrder();
     }
-    const verdict = verdictOf(met(state));
-    if (page.records.length > 0 || page.invalid.length > 0 || verdict.complete !== complete) {
-      ({ complete } = verdict);
+    const evidence = met(state);
+    const factsNow = evidence.facts.join();
+    if (page.records.length > 0 || page.invalid.length > 0 || factsNow !== facts) {
+      facts = factsNow;
       yield {
         ...page,
         pagination: 'keyset',
-        ...verdict,
+        ...verdictOf(evidence),
         repeated: 0,
         restarted: false,
         // Few callers read it, and it takes as long as half of the rest of a page.

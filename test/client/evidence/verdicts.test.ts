@@ -77,6 +77,22 @@ describe('a list that hides records', () => {
     },
   );
 
+  test('is likely too if its records are looked up in several runs that are paused', async () => {
+    const { client, into, status, ids } = await copyOf(
+      rows(1, 300),
+      hides((id) => id > 150),
+    );
+    const options = { ...into, maxCandidates: Number.POSITIVE_INFINITY, stopAfter: { requests: 30 } };
+    let runs = 0;
+    for (let paused = true; paused; runs += 1) {
+      const report = await sync(client, { ...options, mode: runs === 0 ? 'full' : 'incremental' });
+      ({ paused } = report);
+      const [one] = report.collections;
+      if (!paused) expect(one).toMatchObject({ status: 'done', complete: 'likely' });
+    }
+    expect([runs > 1, await status(), (await ids()).length]).toEqual([true, 'likely', 300]);
+  });
+
   test('is certain again after a full sync to which it shows everything', async () => {
     let isHiding = true;
     const { full, changes, status } = await copyOf(rows(1, 60), (call) =>
