@@ -58,7 +58,13 @@ export type { Paginator } from './pagination/paginator.ts';
 export type { ReadOptions } from './reading/list-options.ts';
 export type { SourceQuery, SyncSource } from './reading/source.ts';
 export { type CompleteStore, memoryStore, type Store } from './reading/store.ts';
-export { type Completeness, type Evidence, type EvidenceFact, evidenceFacts } from './reports/evidence.ts';
+export {
+  type Completeness,
+  type Evidence,
+  type EvidenceFact,
+  evidenceFacts,
+  type FactMeaning,
+} from './reports/evidence.ts';
 export type {
   CollectionReport,
   CopyFigures,

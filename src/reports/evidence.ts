@@ -9,7 +9,30 @@
 /** Whether a read can have missed a record: `certain` if not, `likely` complete if it can, `undefined` if that is not known. */
 export type Completeness = 'certain' | 'likely' | undefined;
 
-interface Fact {
+/** The name of a fact: see {@link evidenceFacts}. */
+export type EvidenceFact =
+  | 'whole_intervals'
+  | 'stated_end'
+  | 'one_response'
+  | 'cursor_ended'
+  | 'link_ended'
+  | 'first_page'
+  | 'several_pages'
+  | 'repeated_rows'
+  | 'cursor_open'
+  | 'link_open'
+  | 'counting_links'
+  | 'no_link'
+  | 'other_order'
+  | 'hidden_page'
+  | 'lost_rows'
+  | 'cut_response'
+  | 'usual_length'
+  | 'unlisted_record'
+  | 'empty_list';
+
+/** What a fact means. */
+export interface FactMeaning {
   /** What it makes of `complete`, if no other fact is weaker. */
   readonly complete: Completeness;
   /** The pagination in which it is met; undefined: any. */
@@ -19,109 +42,87 @@ interface Fact {
 }
 
 /** The facts of {@link Evidence}: what each one makes of `complete`, and when a read has it. */
-export const evidenceFacts = {
-  /** Every response was a whole interval of ids. */
+export const evidenceFacts: Readonly<Record<EvidenceFact, FactMeaning>> = {
   whole_intervals: {
     complete: 'certain',
     pagination: 'keyset',
     when: 'each interval of ids came whole in one response, in the order of ids',
   },
-  /** One response was the list, and says itself that nothing follows. */
   stated_end: {
     complete: 'certain',
     pagination: 'none',
     when: 'the response is the whole list, and says so: by a total, or because it has no link to a next page beside others',
   },
-  /** One response was the list, as the caller says. */
   one_response: { complete: 'certain', pagination: 'none', when: 'the response is the whole list' },
-  /** The cursor said where the list ends. */
   cursor_ended: {
     complete: 'certain',
     pagination: 'custom',
     when: '`next` of the cursor returned `undefined`',
   },
-  /** The service said where the list ends. */
   link_ended: {
     complete: 'certain',
     pagination: 'link',
     when: 'the last response has no link to a next page: those before it had one, or it says that there is none',
   },
-  /** One page was read, of a list that can have more. */
   first_page: { complete: undefined, pagination: 'page', when: 'the list has had one page so far' },
-  /** More than one page was read by their numbers. */
   several_pages: {
     complete: 'likely',
     pagination: 'page',
     when: 'the list has several pages, and a record that is deleted during the read can hide another one',
   },
-  /** Rows came twice and were dropped. */
   repeated_rows: {
     complete: 'likely',
     pagination: 'page',
     when: 'records came twice, so others may have come on no page',
   },
-  /** The cursor has not said yet where the list ends. */
   cursor_open: { complete: 'likely', pagination: 'custom', when: 'the cursor has not ended' },
-  /** The service has named another page. */
   link_open: { complete: 'likely', pagination: 'link', when: 'the response has a link to a next page' },
-  /** The links have whole numbers, such as that of a page. */
   counting_links: {
     complete: 'likely',
     pagination: 'link',
     when: 'the links have whole numbers, which may count pages or rows: a record that is deleted during the read can hide another one',
   },
-  /** The service says nothing of other pages. */
   no_link: {
     complete: 'likely',
     pagination: 'link',
     when: 'the only response has no link to another page, and does not say that there is none',
   },
-  /** The service lists in another order than that of ids. */
   other_order: {
     complete: 'likely',
     pagination: 'keyset',
     when: 'the service does not list in the order of ids, so a response that it shortened looks like a whole one',
   },
-  /** The service hides a page of rows or more. */
   hidden_page: {
     complete: 'likely',
     pagination: 'keyset',
     when: 'the service hides a page of records or more',
   },
-  /** Rows that were shown were missing from two later responses. */
   lost_rows: {
     complete: 'likely',
     pagination: 'keyset',
     when: 'a record that the service had shown was missing from later responses: it was deleted, or is hidden now',
   },
-  /** A short response was followed by more rows. */
   cut_response: {
     complete: 'likely',
     pagination: 'keyset',
     when: 'a response that looked like the last one was followed by more records: the service cuts pages, for example by bytes',
   },
-  /** One response was the list, and is as long as a page. */
   usual_length: {
     complete: 'likely',
     pagination: 'none',
     when: 'the response is as long as pages often are (10, 20, 25, 30, 50, 100, 200, 250, 500 or 1,000 records), or as one of another collection of the run, from ten records on, so it may be the first page of several',
   },
-  /** A request for one record found it, although the list did not show it. */
   unlisted_record: {
     complete: 'likely',
     pagination: undefined,
     when: 'a request by id found a record that the list did not show',
   },
-  /** The copy has records, and the list none. */
   empty_list: {
     complete: 'likely',
     pagination: undefined,
     when: 'the copy has records, but the list has none',
   },
-} as const satisfies Readonly<Record<string, Fact>>;
-
-/** The name of a fact: see {@link evidenceFacts}. */
-export type EvidenceFact = keyof typeof evidenceFacts;
+};
 
 /** What the reads of a collection have met. `complete` follows from it: it is the weakest that a fact allows. */
 export interface Evidence {

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const paths = files.map(({ path }) => path);
 const read = (path: string) => readFileSync(join(project, 'node_modules/accounting-data-sdk', path), 'utf8');
 
-test('the tarball has the build, the documentation and the quickstart, nothing else, and at most 2.5 MB', () => {
+test('the tarball has the build, the documentation and the quickstart, nothing else, and at most 2.8 MB', () => {
   const kinds = [
     /^(?:CHANGELOG\.md|LICENSE|README\.md|llms\.txt|package\.json)$/,
     /^dist\/[\w/-]+(?:\.d)?\.(?:js|cjs|ts|cts)$/,
@@ -24,7 +24,7 @@ test('the tarball has the build, the documentation and the quickstart, nothing e
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
   const guides = globSync('src/guides/*.md', { cwd: root }).filter((path) => !path.endsWith('/index.md'));
   expect(paths.filter((path) => /guides\/[\w-]+\.md$/.test(path)).toSorted()).toEqual(guides.toSorted());
-  expect(unpackedSize).toBeLessThanOrEqual(2_500_000);
+  expect(unpackedSize).toBeLessThanOrEqual(2_800_000);
 });
 
 test('the tarball names no place on the machine that built it', () => {
