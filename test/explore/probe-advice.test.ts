@@ -157,6 +157,30 @@ test.each<[string, Parameters<typeof clientWithLinks>[0], client: object]>([
   }
 });
 
+test.each([
+  ['mail.host.', /\/mail\.host\./, 'not_found'],
+  ['K/', /%2F/, 'not_found'],
+  ['é', /%C3/, 'not_found'],
+  ['K-', /no route/, 'found'],
+])(
+  'a probe advises bareNotFound only if records with ids such as %s are found',
+  async (prefix, unrouted, byId) => {
+    const ids = { form: 'text', prefix } as const;
+    const { sandbox } = productSandbox({ ids, textIdBounds: 'ignore', notFoundBody: '<h1>Not Found</h1>' });
+    const noRoute = () =>
+      new Response('<h1>Not Found</h1>', { status: 404, headers: { 'content-type': 'text/html' } });
+    const client = clientBehind(sandbox, (url) => (unrouted.test(url.pathname) ? noRoute() : url));
+    const report = await probe(client, { collections: ['products'] });
+    const { byId: found } = detailsOf(report.collections, 'products');
+    const isFound = byId === 'found';
+    expect([found.value, report.client.bareNotFound]).toEqual([byId, isFound ? 'missing' : undefined]);
+    expect(report.advice.some((sentence) => sentence.includes('cannot be requested by their ids'))).toBe(
+      !isFound,
+    );
+    expect(report.sandbox.notFoundBody).toBe(isFound ? 'Not Found' : undefined);
+  },
+);
+
 test('a probe finds the page parameter of a collection of one page, and compares times of records with ids as numbers', async () => {
   const { client } = productSandbox({ pageParameter: 'page', ids: { numbers: true } }, 12);
   const report = await probe(client, { collections: ['products'] });

@@ -20,6 +20,10 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     .filter(({ access }) => access === 'not_acceptable')
     .map(({ collection }) => collection)
     .join(', ');
+  const unrouted = where(({ byId }) => byId.value === 'not_found');
+  const [example] = readable.flatMap(({ details: { byId } }) =>
+    byId.value === 'not_found' ? [byId.evidence] : [],
+  );
   const short = where(({ shortPages }) => shortPages.value === true);
   const repeating = where(({ repeats }) => (repeats.value ?? 0) > 0);
   const unordered = where(({ order }) => order.known && !order.value.startsWith('id-'));
@@ -50,6 +54,8 @@ export function adviceOf({ collections, writes }: Findings): string[] {
       `${open}: ${NO_PAGE_PARAMETER}. Lists of them fail until then. If one response is the whole list, set pagination: 'none'.`,
     notAcceptable &&
       `The service responds with 406 for ${notAcceptable}: it has none of the formats in the Accept header (application/json, application/ld+json).`,
+    unrouted &&
+      `Some records of ${unrouted} are listed but cannot be requested by their ids: ${example}. A sync never deletes them from a copy, and get and update fail for them.`,
     short &&
       `Pages of ${short} come short: the service removes rows after it cut a page. A short page is not the end of a list.`,
     repeating &&

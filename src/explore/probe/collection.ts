@@ -1,4 +1,5 @@
 import { type CollectionName, collections } from '../../collections/index.ts';
+import { formOf } from '../../schemas/id-form.ts';
 import { failsEverywhere } from '../explore-client.ts';
 import { idFormOf, missingId } from '../ids.ts';
 import { idsOf } from '../rows.ts';
@@ -23,10 +24,10 @@ import type { ProbeSession } from './session.ts';
 import { probeUpdatedSince, UPDATED_SINCE_REQUESTS } from './updated-since.ts';
 
 /**
- * The most requests for each collection. The 5 are the first page, which is requested twice, the page size, a range and a
- * missing record.
+ * The most requests for each collection. The 6 are the first page, which is requested twice, the page size, a range, a
+ * listed record and a missing one.
  */
-export const EACH_COLLECTION_REQUESTS = 5 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
+export const EACH_COLLECTION_REQUESTS = 6 + PAGES_REQUESTS + ID_BOUNDS_REQUESTS + UPDATED_SINCE_REQUESTS;
 
 /** The most requests that only one of the collections takes in addition. The 1 is the large bound. */
 export const ONE_COLLECTION_REQUESTS = 1 + (SEPARATORS.length - 1);
@@ -75,6 +76,7 @@ export async function probeCollection(
       ? await probePageSize(session, first, pages.repeats.known)
       : unknown(`requested of ${other.collection}`);
   const filters = await probeFilters(session, first, before);
+  const byId = await probeById(session, first);
   // The error shows the form of a 404.
   await session.send({ path: [segment, missingId(first.idForm)] });
 
@@ -85,6 +87,7 @@ export async function probeCollection(
     listBody,
     idForm: idFormFinding(first),
     idType: idTypeOf(rows),
+    byId,
     ...pages,
     statesEnd: statesEndOf(first),
     pageSizeParameter,
@@ -126,6 +129,20 @@ function separatorsToTry(before: readonly CollectionDetails[]): readonly string[
 
   const allTried = before.some(({ rows, idForm }) => rows > 1 && idForm.value !== 'text');
   return allTried ? SEPARATORS.slice(0, 1) : SEPARATORS;
+}
+
+/** A route may cut an id at a dot, or take digits alone. */
+async function probeById(
+  session: ProbeSession,
+  { segment, ids }: FirstPage,
+): Promise<CollectionDetails['byId']> {
+  const kinds = (id: string) => formOf(id).length;
+  const [id] = ids.toSorted((a, b) => kinds(b) - kinds(a));
+  if (id === undefined) return unknown('there is no record with an id');
+  const response = await session.send({ path: [segment, id], mayBeUnrouted: true });
+  if (response.ok) return known('found', `a request for the listed record ${id} finds it`);
+  if (response.status === 404) return known('not_found', `a request for the listed record ${id} returns 404`);
+  return unknown(`a request for the listed record ${id} failed: ${response.error.code}`);
 }
 
 function statesEndOf({ rows, stated: { hasNext, total } }: FirstPage): CollectionDetails['statesEnd'] {

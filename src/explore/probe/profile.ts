@@ -3,7 +3,13 @@ import { type Findings, firstKnown, followed, NOTHING, type Readable, readableOf
 import { LARGE_PAGE, PAGE_SIZE_PARAMETER } from './page-size.ts';
 import { paginationLines } from './pagination.ts';
 import type { Finding, ProfileLine, ServiceProfile } from './report.ts';
-import { afterLastPageOf, numberIdsOf, pageSizeParameterOf, sandboxFindings } from './sandbox-findings.ts';
+import {
+  afterLastPageOf,
+  bareNotFoundOf,
+  numberIdsOf,
+  pageSizeParameterOf,
+  sandboxFindings,
+} from './sandbox-findings.ts';
 
 /** The options that follow from the findings. Nothing follows from what is unknown. */
 export function profileOf(findings: Findings, ofClient: ListSettings): ProfileLine[] {
@@ -74,7 +80,7 @@ function clientLines(
       (fields) => (fields.length > 0 ? 'report' : undefined),
     ),
     ids: numberIdsOf(readable, 'numbers' as const),
-    bareNotFound: followed(problems.bareNotFound, (isBare) => (isBare ? 'missing' : undefined)),
+    bareNotFound: followed(bareNotFoundOf(readable, problems), (isBare) => (isBare ? 'missing' : undefined)),
     'contentTypes.create': followed(writes.createContentType, isOther),
     'contentTypes.update': followed(writes.updateContentType, isOther),
     'retry.creates': followed(writes.replay, (replay) => (replay === 'second_record' ? false : undefined)),

@@ -69,6 +69,8 @@ export interface CollectionDetails {
   readonly idForm: Finding<IdForm>;
   /** Whether ids are strings, or integers as JSON numbers; `unreadable` if the client can read some of them in neither way. */
   readonly idType: Finding<'strings' | 'numbers' | 'unreadable'>;
+  /** Whether a request for the id of a listed record finds it. Of all ids, one with the most kinds of characters is tried. */
+  readonly byId: Finding<'found' | 'not_found'>;
   readonly pageSize: Finding<number>;
   /** Whether one of the first pages has fewer records than another although more follow: the service removed some. */
   readonly shortPages: Finding<boolean>;

@@ -97,7 +97,7 @@ export function sandboxFindings(
             others.some(({ details }) => details.timestamps.known),
             'whether records of other collections than products carry createdAt or updatedAt',
           ),
-    ...notFoundBody(problems),
+    ...notFoundBody({ ...problems, bareNotFound: bareNotFoundOf(readable, problems) }),
     'rateLimit.limit': quota.limit,
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
     ...sandboxWrites(writes),
@@ -249,6 +249,14 @@ export function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding
 
 export const pageSizeParameterOf = (readable: readonly Readable[]) =>
   firstKnown(readable, ({ pageSizeParameter }) => pageSizeParameter);
+
+/** Whether a 404 without a problem document means that a record is missing: not, if one that is listed returns 404. */
+export function bareNotFoundOf(
+  readable: readonly Readable[],
+  { bareNotFound }: Findings['problems'],
+): Finding<boolean> {
+  return readable.some(({ details }) => details.byId.value === 'not_found') ? NOTHING : bareNotFound;
+}
 
 function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<string, Finding<string>> {
   const text = 'Not Found';

@@ -28,6 +28,8 @@ export interface ProbeRequest {
   readonly retry?: RequestOptions['retry'];
   /** Instead of the formats that the client accepts. */
   readonly accept?: string | undefined;
+  /** Whether a 404 shows nothing of the form of errors. */
+  readonly mayBeUnrouted?: boolean | undefined;
   /** Send it even after an abort: to delete what the probe created. */
   readonly always?: boolean | undefined;
 }
@@ -99,7 +101,7 @@ export class ProbeSession {
 
   /** Rejects with the signal's reason, and with errors that do not come from this package. */
   async send(request: ProbeRequest): Promise<ProbeResponse> {
-    const { retry, accept, always = false, ...rest } = request;
+    const { retry, accept, mayBeUnrouted, always = false, ...rest } = request;
     const headers = accept === undefined ? undefined : { accept };
     const signal = always ? undefined : this.#signal;
     let meta: ResponseMeta | undefined;
@@ -114,7 +116,7 @@ export class ProbeSession {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isAccountingError(error)) throw error;
-      if (isApiError(error)) this.problems.seen(error as ApiError, mediaType(meta));
+      if (isApiError(error) && !mayBeUnrouted) this.problems.seen(error as ApiError, mediaType(meta));
       return { ok: false, status: meta?.status, error };
     } finally {
       this.requests += meta?.attempts ?? 1;
