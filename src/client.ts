@@ -169,8 +169,8 @@ export function createClient<const S extends SchemasByName = Record<never, never
     warnedFields: new Set<string>(),
   };
 
-  const clientWith = (own: ResolvedDefaults): ClientFor<S> => {
-    const context: ClientContext = { ...shared, ...own };
+  const clientWith = (defaults: ResolvedDefaults): ClientFor<S> => {
+    const context: ClientContext = { ...shared, ...defaults };
     const bound = Object.fromEntries(
       collectionNames.map((name) => [name, createCollection(collections[name], context, schemas[name])]),
     );
@@ -183,7 +183,7 @@ export function createClient<const S extends SchemasByName = Record<never, never
       collection: collection as ClientMethods<S>['collection'],
       request: (request, requestOptions = {}) => sendRaw(context, request, requestOptions),
       ping: (requestOptions) => ping(context, requestOptions),
-      withOptions: (changed) => clientWith(changedDefaults(own, changed)),
+      withOptions: (changed) => clientWith(changedDefaults(defaults, changed)),
       get rateLimit() {
         return transport.rateLimit;
       },
@@ -200,9 +200,9 @@ async function ping(context: ClientContext, options: RequestOptions = {}): Promi
   const { segment } = collections.accounts;
   const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
   try {
-    const own = given(requestOptions, options, { of: 'ping' });
+    const checked = given(requestOptions, options, { of: 'ping' });
     // A 404 is a wrong baseUrl here, even if the service has one for an empty list.
-    await accounts.list({}, { ...own, prefetch: 0, afterLastPage: 'empty' }).first();
+    await accounts.list({}, { ...checked, prefetch: 0, afterLastPage: 'empty' }).first();
     return { ok: true, readable: true };
   } catch (error) {
     if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {
@@ -217,9 +217,9 @@ function unknownCollection<T extends { id: string }>(
   segment: string,
   options: { readonly schema?: StandardSchema<T> | undefined } = {},
 ): ReadOnlyCollection<T> {
-  const own = resolved({ schema: optional(schema<StandardSchema<T>>()) }, options, { of: 'collection' });
+  const checked = resolved({ schema: optional(schema<StandardSchema<T>>()) }, options, { of: 'collection' });
   if (typeof segment !== 'string' || !/^[A-Za-z0-9][\w-]*$/.test(segment)) {
     throw new InvalidInputError('segment', 'must be one path segment of letters, digits, "-" and "_"');
   }
-  return createCollection(readOnly(segment), context, own.schema) as ReadOnlyCollection<T>;
+  return createCollection(readOnly(segment), context, checked.schema) as ReadOnlyCollection<T>;
 }

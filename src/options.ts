@@ -232,10 +232,10 @@ export type ResolvedDefaults = Pick<ClientContext, 'settings' | 'lists' | 'valid
 
 /** Checks the options of a client and applies their defaults. `sync`, `push` and the other functions have options of their own. */
 export function resolveOptions(options: ClientOptions): ResolvedClient {
-  const own = resolved(clientOptions, options, { of: 'createClient', elsewhere: [OF_CALLS] });
-  const { apiKey = environment('ACCOUNTING_API_KEY') ?? '', logger = loggerFromEnvironment() } = own;
-  const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, ids, checkIds, schemas } = own;
-  const baseUrl = checkBaseUrl(own);
+  const checked = resolved(clientOptions, options, { of: 'createClient', elsewhere: [OF_CALLS] });
+  const { apiKey = environment('ACCOUNTING_API_KEY') ?? '', logger = loggerFromEnvironment() } = checked;
+  const { fetch, contentTypes, bareNotFound, maxBodyBytes, rateLimiter, ids, checkIds, schemas } = checked;
+  const baseUrl = checkBaseUrl(checked);
   const keys = createKeySource(apiKey);
   return {
     transport: {
@@ -246,13 +246,13 @@ export function resolveOptions(options: ClientOptions): ResolvedClient {
       contentTypes,
       bareNotFound,
       maxBodyBytes,
-      userAgent: userAgent(own.appInfo),
-      listeners: combineListeners(own.on, logger),
+      userAgent: userAgent(checked.appInfo),
+      listeners: combineListeners(checked.on, logger),
       rateLimiter,
     },
     ids,
     checkIds,
-    defaults: defaultsOver(undefined, own),
+    defaults: defaultsOver(undefined, checked),
     schemas,
   };
 }

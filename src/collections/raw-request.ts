@@ -54,7 +54,7 @@ export async function sendRaw<T>(
   request: RawRequest<T>,
   callerOptions: RequestOptions,
 ): Promise<T> {
-  const own = resolved(rawRequest, request, {
+  const checked = resolved(rawRequest, request, {
     of: 'request',
     argument: 'request',
     elsewhere: [{ names: requestOptions, advice: 'Pass it in the second argument of request.' }],
@@ -63,7 +63,7 @@ export async function sendRaw<T>(
     of: 'request',
     elsewhere: [{ names: rawRequest, advice: 'Pass it in the first argument of request.' }],
   });
-  const { method, path, query, body, contentType, idempotencyKey } = own;
+  const { method, path, query, body, contentType, idempotencyKey } = checked;
   for (const segment of [path].flat()) checkText(segment, 'path');
   if (method === 'GET' && body !== undefined) {
     throw new InvalidInputError('body', 'is for POST, PATCH and DELETE: fetch sends none with GET');

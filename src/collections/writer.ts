@@ -67,14 +67,14 @@ export function writer(
       const { warnedFields: warned } = context;
       return await sendCreate(context, draft, { ...own, idempotencyKey, expected, warned });
     },
-    async update(id, patch, given = {}) {
-      const options = checkedOptions(given, 'update');
+    async update(id, patch, callOptions = {}) {
+      const options = checkedOptions(callOptions, 'update');
       const expected = expectedRecord(context);
       const { warnedFields: warned } = context;
       return await sendUpdate(context, { id, patch }, { ...options, expected, warned });
     },
-    async delete(id, given = {}) {
-      const options = checkedOptions(given, 'delete');
+    async delete(id, callOptions = {}) {
+      const options = checkedOptions(callOptions, 'delete');
       await probeId(context, checkId(id), options);
       const expected = { kind: 'nothing', value: undefined } as const;
       await sendOne(context, { method: 'DELETE', id, expected }, options);

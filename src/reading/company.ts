@@ -65,8 +65,8 @@ export class Admission implements KeyAdmission {
   }
 
   admit(key: string): Promise<void> {
-    const known = this.#keys.get(key);
-    if (known !== undefined) return known;
+    const admission = this.#keys.get(key);
+    if (admission !== undefined) return admission;
     const proof = this.#proof.catch(() => undefined).then(() => this.#prove(key));
     this.#proof = proof;
     this.#keys.set(key, proof);

@@ -104,14 +104,14 @@ async function readValue<T>(
     const isOther = recordId === undefined || reason === 'wrong_record' || statusIn(json) !== undefined;
     if (isOther && isProblem(received, json)) throw statusFailure(received, json, true);
     const isWrite = received.sent.method !== 'GET' && reason !== 'wrong_content' && !ofCaller;
-    const found = {
+    const details = {
       ...(isOther && !ofCaller ? whatCame(received, json, reason) : undefined),
       issues: issues.map((issue) => redactor.text(issue)),
       recordId: recordId === undefined ? undefined : redactor.text(recordId),
       ofCaller,
       cause: redactor.causeOfSchema(cause),
     };
-    throw unusable(received, reason, found, isOther && isWrite ? 'wrong_record' : undefined);
+    throw unusable(received, reason, details, isOther && isWrite ? 'wrong_record' : undefined);
   }
 }
 
@@ -142,8 +142,8 @@ function listIn(json: Readonly<Record<string, unknown>>, isInner = false): strin
   const list = names.find((name) => Array.isArray(json[name]));
   if (list !== undefined || isInner) return list;
   const inner = names.map((name) => [name, isObject(json[name]) && listIn(json[name], true)] as const);
-  const [outer, found] = inner.find(([, path]) => path) ?? [];
-  return found ? `${outer}.${found}` : undefined;
+  const [outer, path] = inner.find(([, within]) => within) ?? [];
+  return path ? `${outer}.${path}` : undefined;
 }
 
 /** Whether the JSON of a 2xx is a problem document. A product has `type` and `status` too, but as strings of its own. */
@@ -234,10 +234,10 @@ function statusFailure(received: Received, body: unknown, isWhole: boolean): Fai
   const status = (received.response.ok ? statusIn(body) : undefined) ?? received.status;
   const isTrusted = config.bareNotFound === 'missing' && isNotFoundStatus(status);
   // Half a document does not prove that a record is missing.
-  const found = received.isJson && isWhole ? contentOf(body, status) : 'other';
-  const content = isTrusted ? 'missing' : found;
+  const sent = received.isJson && isWhole ? contentOf(body, status) : 'other';
+  const content = isTrusted ? 'missing' : sent;
   const problem = parseProblem(config.redactor.value(body));
-  const saysAll = found === 'problem' && Object.keys(problem.extensions).length === 0;
+  const saysAll = sent === 'problem' && Object.keys(problem.extensions).length === 0;
   const beginning = saysAll ? undefined : beginningOf(received);
   const response = { ...shown, status, within, problem, content, beginning, retryAfterMs };
   return new Failure('status', { kind: 'status', response });
@@ -263,10 +263,10 @@ function redirected({ response, sent: { url }, config }: Received): Failure {
 function unusable(
   { status, requestId }: Received,
   reason: ContentProblem,
-  found: Partial<UnusableContent> = {},
+  details: Partial<UnusableContent> = {},
   fault = FAULTS[reason],
 ): Failure {
-  return new Failure(fault, { kind: 'content', status, reason, requestId, ...found });
+  return new Failure(fault, { kind: 'content', status, reason, requestId, ...details });
 }
 
 /** The row of the table in retry-policy.ts. */

@@ -3,7 +3,6 @@ import { isMoney } from '../../schemas/money.ts';
 import type { FieldTable } from '../../schemas/record.ts';
 import { isTimestamp } from '../../schemas/timestamp.ts';
 import { isNamedLikeMoney, isNamedUnlikeMoney } from '../names.ts';
-import { isRow } from '../rows.ts';
 import type { FieldShape, Kind, Shape } from './shape.ts';
 
 /** Distinct strings that are kept of a field: enough to see a small set, and to find some ids. */
@@ -61,21 +60,35 @@ export class Observation {
 
   add(value: unknown): void {
     this.present += 1;
-    if (value === null || value === undefined) this.nulls += 1;
-    else if (typeof value === 'string') this.#addString(value);
-    else if (typeof value === 'boolean') this.#kinds.add('boolean');
-    else if (typeof value === 'number') this.#kinds.add(Number.isInteger(value) ? 'integer' : 'number');
-    else if (Array.isArray(value)) {
-      this.#kinds.add('array');
-      if (this.#level === MAX_LEVELS) return;
+    // A field may be null whatever else it is.
+    if (value === null || value === undefined) {
+      this.nulls += 1;
+      return;
+    }
+    // What a string stands for follows from all strings of the field.
+    if (typeof value === 'string') {
+      this.#addString(value);
+      return;
+    }
+    if (typeof value === 'boolean') {
+      this.#kinds.add('boolean');
+      return;
+    }
+    // One fraction makes a number of all.
+    if (typeof value === 'number') {
+      this.#kinds.add(Number.isInteger(value) ? 'integer' : 'number');
+      return;
+    }
+    this.#kinds.add(Array.isArray(value) ? 'array' : 'object');
+    // The compiler could not infer the type of what is deeper.
+    if (this.#level === MAX_LEVELS) return;
+    if (Array.isArray(value)) {
       this.items ??= new Observation(this.#name, this.#level + 1);
       for (const item of value) this.items.add(item);
-    } else if (isRow(value)) {
-      this.#kinds.add('object');
-      if (this.#level === MAX_LEVELS) return;
-      this.objects ??= new Observations({}, this.#level + 1);
-      this.objects.add(value);
+      return;
     }
+    this.objects ??= new Observations({}, this.#level + 1);
+    this.objects.add(value as Readonly<Record<string, unknown>>);
   }
 
   /** The shape of the field, seen in the given number of records. */
