@@ -66,7 +66,6 @@ export function delimiter(text: string): string {
   throw new InvalidArgumentError('Give one character, or tab.');
 }
 
-/** A JSON object. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -22,7 +22,6 @@ export interface CollectionDefinition<
   readonly $writes?: Writes;
 }
 
-/** The definition of any collection. */
 export type AnyDefinition = CollectionDefinition<{ id: string }, WriteShapes | undefined>;
 
 /** The bodies of a collection that can be written. */

@@ -20,7 +20,6 @@ export function checkedListOptions(options: ListOptions): ListOptions {
   return given(listOptions, options, { of: 'list', elsewhere: ELSEWHERE });
 }
 
-/** What one list reads from. */
 export function listSource(
   context: CollectionContext,
   query: Filters,

@@ -42,7 +42,6 @@ export interface ExploreProgress {
   readonly of: number;
 }
 
-/** The option for the collections to read. */
 export const someCollections = option(
   is.check<readonly CollectionName[]>(
     `an array of some of ${collectionNames.join(', ')}`,

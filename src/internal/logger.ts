@@ -30,7 +30,6 @@ function isPino(logger: object): boolean {
   return 'bindings' in logger && typeof logger.bindings === 'function';
 }
 
-/** winston and its children. */
 function isWinston(logger: object): boolean {
   return 'transports' in logger && 'configure' in logger && typeof logger.configure === 'function';
 }

@@ -43,7 +43,6 @@ export interface OptionGroup<
   readonly other: readonly Other[];
 }
 
-/** Options by name. */
 export interface OptionTable {
   readonly [name: string]: AnyOption;
 }
@@ -214,7 +213,6 @@ export interface OptionContext {
   readonly of: string;
   /** Other places in which a name is an option, and what to say to the caller who passes it here. */
   readonly elsewhere?: readonly { readonly names: object; readonly advice: string }[] | undefined;
-  /** The error to throw. */
   readonly reject: (rejected: Rejected) => Error;
 }
 

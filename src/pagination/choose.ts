@@ -84,7 +84,6 @@ function isSideTaken({ id }: Filters): boolean {
   return (id.gt !== undefined && id.gte !== undefined) || (id.lt !== undefined && id.lte !== undefined);
 }
 
-/** One read of a list. */
 interface Read extends Wanted {
   readonly query: Filters;
   readonly signal: AbortSignal;

@@ -9,7 +9,6 @@ export interface QuotaReport {
   readonly retryAfterMs: number | undefined;
 }
 
-/** A call in flight. */
 export interface CallInFlight {
   readonly sentAt: number;
   /** After this time the call no longer counts, because its code may never report its end. */
@@ -97,7 +96,6 @@ export class Throttle {
     if (this.#inFlight.delete(call)) this.#use();
   }
 
-  /** The response to a call. */
   settle(call: CallInFlight, { status, rateLimit, retryAfterMs }: QuotaReport, now: number): void {
     if (!this.#inFlight.delete(call)) return;
     if (status === 429) {

@@ -82,7 +82,6 @@ export interface RunSource<T extends { id: string }> {
   readonly forms: RoutedForms;
   /** The name of the parameter with the page number. */
   readonly pageParameter: string;
-  /** The pages of a list. */
   list(query: SourceQuery, settings: ReadSettings): AsyncIterableIterator<Page<T>>;
   /** Requests one record. Rejects unless the service has it or says that it does not exist. */
   lookUp(id: string, settings: RunCallOptions & KeepInvalid): Promise<LookUp<T>>;
@@ -131,7 +130,6 @@ export interface WriteSource<T extends { id: string }> {
  */
 export const RUN_SOURCE = Symbol.for('accounting-data-sdk.collection');
 
-/** Whether a value is a collection of a client. */
 export function isCollection(value: unknown): value is AnySource {
   return typeof value === 'object' && value !== null && RUN_SOURCE in value;
 }

@@ -60,7 +60,6 @@ export function checkObject(given: unknown, of: string, example: string): void {
 const reject: OptionContext['reject'] = ({ path, problem, ...found }) =>
   at(path, new TypeError(`${path} ${problem}${'value' in found ? `, not ${shown(found.value)}.` : ''}`));
 
-/** An error about one option. */
 interface OptionError extends Error {
   readonly path: string;
 }

@@ -18,9 +18,7 @@ export interface Core {
   readonly faults: FaultRules;
   readonly requests: Recent<LoggedRequest>;
   readonly observers: Set<RequestObserver>;
-  /** As `sandbox.reset`. */
   reset(changes?: SandboxOptions): void;
-  /** As `sandbox.clearLogs`. */
   clearLogs(): void;
   /** Gives every key a new quota; without limits, that of the options. */
   renewQuotas(limits?: ResolvedSandboxOptions['rateLimit']): void;

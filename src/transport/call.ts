@@ -41,7 +41,6 @@ export class Call {
   readonly #service: ServiceAddress;
   readonly #redactor: Redactor;
   readonly #mergePatch: MergePatch;
-  /** The key to send. */
   apiKey = '';
   #course: Course = BEGUN;
   /** Attempts that count: neither a 429 that was waited for nor a 401 that was sent again with another key. */

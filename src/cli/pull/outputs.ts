@@ -75,7 +75,6 @@ interface Steps {
   deliver(result: string): Promise<void>;
 }
 
-/** A temporary file of lines. */
 class LinesFile implements Output {
   readonly #file: string;
   /** Undefined for the permissions of any new file. */

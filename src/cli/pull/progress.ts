@@ -16,7 +16,6 @@ export class PullProgress {
   /** Collections that may lack records, by why. */
   readonly #lacking = new Map<string, readonly string[]>();
   #shown = '';
-  /** Of the client. */
   readonly listeners: Listeners;
 
   constructor(io: CommandIo) {

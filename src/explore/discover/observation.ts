@@ -18,12 +18,10 @@ export class Observation {
   nulls = 0;
   /** The elements of arrays. */
   items: Observation | undefined;
-  /** The members of objects. */
   objects: Observations | undefined;
   readonly #name: string;
   /** How deep it lies in a field of a record: 1 is the field itself. */
   readonly #level: number;
-  /** Its kind in the specification. */
   readonly #documented: FieldKind | undefined;
   readonly #kinds = new Set<Kind>();
   /** Strings by their form, and decimals by their digits after the point. */

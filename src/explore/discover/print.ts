@@ -5,7 +5,6 @@ import type { Observation, Observations } from './observation.ts';
 import type { Reference } from './references.ts';
 import { type FieldShape, type Kind, printedKinds, type Shape, type Shapes } from './shape.ts';
 
-/** A collection to print. */
 interface PrintedCollection {
   readonly collection: CollectionName;
   readonly seen: Observations;

@@ -2,7 +2,6 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { allUnknown, known, unknown } from './finding.ts';
 import type { Finding, ProbeReport } from './report.ts';
 
-/** One kind of 404. */
 interface NotFoundForm {
   readonly contentType: string | undefined;
   /** Whether it has a type, a title or a detail. */

@@ -120,7 +120,6 @@ export function nullFieldsOf(rows: readonly Row[]): CollectionDetails['nullField
     : known('omitted', `no field is null, and ${omitted} is missing from some of ${rows.length} records`);
 }
 
-/** How ids are sent. */
 export function idTypeOf(rows: readonly Row[]): CollectionDetails['idType'] {
   if (rows.length === 0) return unknown('there is no record');
   const other = rows.find((row) => unreadableId(row) !== undefined && !Number.isSafeInteger(row.id));
@@ -132,7 +131,6 @@ export function idTypeOf(rows: readonly Row[]): CollectionDetails['idType'] {
     : known('numbers', `ids such as ${number.id} are JSON numbers`);
 }
 
-/** Whether records are JSON-LD. */
 export function jsonLdOf(rows: readonly Row[]): Finding<boolean> {
   if (rows.length === 0) return unknown('there is no record');
   const isLd = rows.every((row) => typeof row['@id'] === 'string');

@@ -2,7 +2,6 @@ import type { SyncState } from '../../reading/state.ts';
 
 /** The run of a collection, as far as rounds are concerned. */
 interface RunInRounds {
-  /** The state that it resumes from. */
   peek(): Promise<SyncState | undefined>;
   /** Says in which round it is read. */
   inRound(round: number): void;

@@ -78,7 +78,6 @@ function retryAfterHeader(value: RetryAfter | undefined): Record<string, string>
   return value === undefined ? {} : { 'Retry-After': String(value) };
 }
 
-/** The error type of a status. */
 function typeOf(status: number): string {
   const known = Object.entries(PROBLEMS).find(([, [its]]) => its === status);
   return known?.[0] ?? (status >= 500 ? 'internal_error' : 'error');

@@ -26,7 +26,6 @@ export type ProblemName = keyof typeof PROBLEMS;
 
 /** What is wrong with one field of a body. */
 export interface Violation {
-  /** The field. */
   readonly propertyPath: string;
   readonly message: string;
   /** The UUID of the violated constraint, which only API Platform sends. */
@@ -57,7 +56,6 @@ export class ProblemError extends Error {
 /** How errors are written. */
 type ProblemForm = Pick<ResolvedSandboxOptions, 'problemType' | 'notFoundBody'>;
 
-/** A problem document as a response. */
 export function problemResponse(problem: Problem, options: ProblemForm): ServiceResponse {
   const response = undocumentedResponse(problem, options) ?? documentResponse(problem, options);
   return { ...response, headers: { ...response.headers, ...problem.headers }, note: { error: problem.name } };

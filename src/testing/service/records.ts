@@ -11,7 +11,6 @@ import { NOT_UNIQUE, readFields, rejectViolations } from './read-fields.ts';
 import { recordResponse } from './represent.ts';
 import type { Commit, RoutedRequest, ServiceState } from './state.ts';
 
-/** GET of a record. */
 export function get(call: RoutedRequest): ServiceResponse {
   const row = call.collection.get(call.id);
   if (row === undefined || !call.collection.isFound(call.id))

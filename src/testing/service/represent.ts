@@ -95,7 +95,6 @@ function represent(record: AccountingRecord, { collection, format, options }: Re
   return { '@id': iriOf(collection, record.id), '@type': typeName(collection), ...shown };
 }
 
-/** A response with one record. */
 export function recordResponse(
   status: number,
   record: AccountingRecord,

@@ -41,7 +41,6 @@ export class Collection {
   readonly segment: string;
   /** Ids of records that reject every change with 403. */
   readonly locked = new Set<string>();
-  /** The options of this collection. */
   readonly options: CollectionOptions;
   readonly #clock: SandboxClock;
   readonly #ids: IdSequence;

@@ -33,7 +33,6 @@ export function createCompany(
   });
 }
 
-/** A value for each collection. */
 function byCollection<T>(compute: (name: CollectionName) => T): Readonly<Record<CollectionName, T>> {
   const values = collectionNames.map((name) => [name, compute(name)]);
   return Object.fromEntries(values) as Record<CollectionName, T>;

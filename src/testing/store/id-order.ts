@@ -1,7 +1,6 @@
 /** Not a validity check: `007` is a number too in this order. */
 const DIGITS = /^\d+$/;
 
-/** Whether an id is a string of digits. */
 export function isNumericId(id: string): boolean {
   return DIGITS.test(id);
 }
@@ -27,7 +26,6 @@ function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** One bound on ids. */
 export interface IdBound {
   readonly operator: 'gt' | 'gte' | 'lt' | 'lte';
   readonly value: string;
