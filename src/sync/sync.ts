@@ -35,11 +35,13 @@ import { TenantRun } from './tenant-run.ts';
  * waits, and `signal` stops the sync. A list of changes does not show deletions: a sync in mode `full` removes what the
  * service has deleted.
  *
- * Run one sync of a tenant at a time. A second run is not prevented; if detected, it fails with ConcurrentRunError.
+ * Run one sync of a tenant at a time. Of two into one database, one goes on and the other rejects with ConcurrentRunError.
+ * With functions, a second run is not prevented; if detected, its collections fail with that error.
  *
  * @throws SyncError if a collection failed, after all have ended: its `report` has the result of each, its `errors` say
  * why. A 403 fails only its own collection (see `onForbidden`); a 401 stops all collections, and so does a service that
- * is down (see `maxOutageMs`). InvalidInputError for invalid options. The signal's own reason if it stopped the run.
+ * is down (see `maxOutageMs`). ConcurrentRunError of a target that another sync of the tenant writes to. InvalidInputError
+ * for invalid options. The signal's own reason if it stopped the run.
  */
 export async function sync<C extends object, Names extends CollectionsIn<C> = CollectionsIn<C>>(
   client: C,

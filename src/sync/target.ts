@@ -68,7 +68,8 @@ export interface OpenTarget {
   readonly store: Store;
   /**
    * Takes a batch: see the same option of {@link sync}. `batch.rows` holds the records as the service sent them. It can
-   * resolve with what it changed, for the report.
+   * resolve with what it changed, for the report. If another sync of the tenant has written since this one opened the
+   * target, it throws a ConcurrentRunError: the sync stops, and rejects with it.
    */
   onBatch(batch: Batch<{ id: string }>): unknown;
   /** The ids of the copy of a collection: for `verify` and `refresh`, and for deletions if there are no `marks`. */
@@ -95,7 +96,7 @@ export interface OpenTarget {
     | {
         /** What was last set; undefined if nothing was. */
         get(): Promise<string | undefined>;
-        /** Keeps it. */
+        /** Keeps it, in a sync at the latest with the next batch. */
         set(value: string): Promise<unknown>;
       }
     | undefined;

@@ -42,7 +42,7 @@ export class TenantRun {
   readonly #committed = new Set<AnyCollectionRun>();
   #stopped: SyncFailure['stop'];
   #inTarget: InTarget | undefined;
-  /** The error of a key that was not admitted. */
+  /** The error of a key that was not admitted, or of a target that another run writes to. */
   #rejected: unknown;
 
   constructor(names: readonly string[], sources: Readonly<Record<string, AnySource>>, options: ResolvedSync) {
@@ -75,8 +75,8 @@ export class TenantRun {
   }
 
   /**
-   * Runs to the end. Rejects with a SyncError, with the reason of the caller's signal if that stops it, or with the error
-   * of a key that was not admitted.
+   * Runs to the end. Rejects with a SyncError, with the reason of the caller's signal if that stops it, with the error of
+   * a key that was not admitted, or with that of a target that another run writes to.
    */
   async run(copy: OpenTarget, inTarget: InTarget): Promise<SyncReport> {
     this.#copy = copy;
@@ -267,7 +267,9 @@ export class TenantRun {
     const reason = isOfConsumer ? undefined : this.#stopReason(error);
     // Stopped by the signal, a rejected key or an outage: not a failure of this collection.
     if (signal.aborted) return;
-    if (!isOfConsumer && isOtherCompany(error)) {
+    // No other collection could go on. What functions of the caller throw may be of another run, of whatever they use.
+    const hasLostTurn = this.#options.target !== undefined && isAccountingError(error, 'concurrent_run');
+    if (hasLostTurn || (!isOfConsumer && isOtherCompany(error))) {
       this.#rejected = error;
       this.#stop.abort(error);
       return;

@@ -8,7 +8,7 @@ import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
 import type { Engine, Row } from './engine.ts';
 import { failed, failureKind, notOpened, outlasting } from './failures.ts';
-import { COPY } from './sql.ts';
+import { COPY, LAST_RUN, type Turn } from './sql.ts';
 import { Views } from './views.ts';
 
 /** The copy of one tenant, in whatever database it is. */
@@ -21,8 +21,14 @@ export class Copy implements OpenTarget {
   readonly #companyKey: string;
   /** Which copy of the tenant this is; empty if there is none, or if it was forgotten while this run opened it. */
   #copy = '';
-  /** The checkpoints of the tenant, as this run has read or written them: a batch is written only if they are the same. */
+  /** The checkpoints of the tenant, as this run has read or written them. */
   #checkpoints = new Map<string, string>();
+  readonly #run = randomUuid();
+  #batches = 0;
+  /** Which run had written last when this one opened the copy. */
+  #lastRun = '';
+  /** What identifies the company, if it has to be written. */
+  #company: string | undefined;
 
   private constructor(engine: Engine, tenant: string, context: TargetContext) {
     this.#engine = engine;
@@ -78,6 +84,11 @@ export class Copy implements OpenTarget {
   readonly company = {
     get: async () => this.#checkpoints.get(this.#companyKey),
     set: async (value: string) => {
+      // With the next batch, so that it is never that of a run that writes no record.
+      if (this.#context.purpose === 'sync') {
+        this.#company = value;
+        return;
+      }
       const written = await this.#query(this.#engine.sql.setCompany, [
         ...this.#address,
         this.#companyKey,
@@ -103,14 +114,18 @@ export class Copy implements OpenTarget {
     const { collection, key, checkpoint, read } = batch;
     const records = copyRows(batch.records, batch.invalid);
     const rows = rowsOf(batch, records);
-    const where = { tenant: this.#tenant, collection, copy: this.#copy };
-    const write = { ...where, rows, key, checkpoint, before: this.#checkpoints.get(key), read };
+    const checkpoints: [key: string, value: string][] = [[key, checkpoint]];
+    if (this.#company !== undefined) checkpoints.push([this.#companyKey, this.#company]);
+    this.#batches += 1;
+    const where = { tenant: this.#tenant, collection, copy: this.#copy, turn: this.#turn };
+    const write = { ...where, rows, checkpoints, read };
     const written = await this.#repeat(async () => {
       await this.#show(collection, records);
       return await this.#engine.write(write);
     });
     if (written === undefined) throw this.#taken(`The batch of ${collection} was not written`);
-    this.#checkpoints.set(key, checkpoint);
+    for (const [name, value] of checkpoints) this.#checkpoints.set(name, value);
+    this.#company = undefined;
     if (written.replaced.length > 0) {
       const ids = written.replaced.map((id) => JSON.stringify(id)).join(', ');
       this.#context.warn(
@@ -128,7 +143,7 @@ export class Copy implements OpenTarget {
       this.#tenant,
       collection,
       JSON.stringify(ids),
-      this.#copy,
+      ...this.#place,
     ]);
     return removed.length;
   }
@@ -182,7 +197,7 @@ export class Copy implements OpenTarget {
       return [collection, ...times, finishedAt && complete, lastError];
     });
     // Dates become text, and what is undefined null.
-    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), this.#copy]);
+    await this.#query(this.#engine.sql.setStatus, [this.#tenant, JSON.stringify(statuses), ...this.#place]);
   }
 
   /** Removes everything of the tenant. Returns whether there was anything. */
@@ -206,6 +221,15 @@ export class Copy implements OpenTarget {
     return [this.#tenant, this.#copy];
   }
 
+  get #turn(): Turn {
+    return { opened: this.#lastRun, run: `${this.#run} ${this.#batches}` };
+  }
+
+  /** What a sync may write to: see `isCopy` and `isOwnTurn` in `sql.ts`. */
+  get #place(): readonly [copy: string, opened: string, run: string] {
+    return [this.#copy, this.#turn.opened, this.#turn.run];
+  }
+
   /** Gives a collection a view that shows the fields of these records. */
   async #show(collection: string, records: readonly { readonly body: object }[]): Promise<void> {
     await this.#views.show(
@@ -216,7 +240,8 @@ export class Copy implements OpenTarget {
 
   #taken(what: string): ConcurrentRunError {
     return new ConcurrentRunError(
-      `${what}: another run of ${this.#tenant} wrote to the copy at the same time, or the tenant was forgotten. Records that both runs read may be older in the copy than at the service.`,
+      `${what}: another run of ${this.#tenant} wrote to the copy at the same time, or the tenant was forgotten.`,
+      'running',
     );
   }
 
@@ -227,7 +252,8 @@ export class Copy implements OpenTarget {
       (rows as readonly { key: string; value: string }[]).map(({ key, value }) => [key, value]),
     );
     this.#copy = this.#checkpoints.get(COPY) ?? '';
-    this.#checkpoints.delete(COPY);
+    this.#lastRun = this.#checkpoints.get(LAST_RUN) ?? '';
+    for (const name of [COPY, LAST_RUN]) this.#checkpoints.delete(name);
     // Every page of this run is requested later than what was removed until now.
     if (
       this.#context.purpose === 'sync' &&

@@ -1,6 +1,6 @@
 import type { Written } from '../sync/target.ts';
 import type { Fields } from './columns.ts';
-import type { Statements } from './sql.ts';
+import type { Statements, Turn } from './sql.ts';
 
 /** A database, as far as the two differ. */
 export interface Engine {
@@ -29,7 +29,7 @@ export interface Engine {
   isPostponed(error: unknown): boolean;
   /** What to do about a view that cannot be replaced, or an index that cannot be created. */
   advice(view: string | undefined, error: unknown): Promise<string>;
-  /** Writes all or nothing; undefined if the checkpoint is that of another run, or the copy is another one. */
+  /** Writes all or nothing; undefined if another run has written, or the copy is another one. */
   write(write: Write): Promise<Omit<Written, 'unchanged'> | undefined>;
   close(): void;
 }
@@ -39,10 +39,9 @@ export interface Write {
   readonly tenant: string;
   readonly collection: string;
   readonly rows: readonly Row[];
-  readonly key: string;
-  readonly checkpoint: string;
-  /** The checkpoint that this run knows. */
-  readonly before: string | undefined;
+  /** Keys and values. */
+  readonly checkpoints: readonly (readonly [key: string, value: string])[];
+  readonly turn: Turn;
   /** Which copy of the tenant the run has opened: see `isCopy` in `sql.ts`. */
   readonly copy: string;
   /** The full read that marks the rows. */

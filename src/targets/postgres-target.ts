@@ -253,19 +253,12 @@ class PostgresEngine implements Engine {
         ({ id, invalid }, at) => [storable(JSON.stringify(id)), [id, bodies[at], `${invalid}`]] as const,
       ),
     );
-    const { key, checkpoint, before = '', copy, read = '' } = more;
-    const values = [
-      tenant,
-      collection,
-      JSON.stringify([...items.values()]),
-      key,
-      checkpoint,
-      before,
-      copy,
-      `${read}`,
-    ];
+    const { checkpoints, turn, copy, read = '' } = more;
+    const records = JSON.stringify([...items.values()]);
+    const entries = JSON.stringify(checkpoints);
+    const values = [tenant, collection, records, entries, turn.opened, turn.run, copy, `${read}`];
     const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
-    if (Number(row?.moved) !== 1) return undefined;
+    if (Number(row?.turns) !== 1) return undefined;
     const replaced = rows.filter(({ body }, at) => bodies[at] !== body).map(({ id }) => id);
     return { added: Number(row?.added), changed: Number(row?.changed), replaced };
   }
@@ -277,27 +270,30 @@ class PostgresEngine implements Engine {
 }
 
 /**
- * Moves the checkpoint of a batch and, if that could be moved, writes its records and marks them. The last SELECT sees the
+ * Takes a turn and, if the run has one, writes checkpoints and records, and marks these. The last SELECT sees the
  * records as they were before: `xmax`, which tells new rows too, cannot be read from a table in partitions.
  */
 function writeStatement(
-  { moveCheckpoint, writeRecords, mark, goneIds }: Statements,
+  { takeTurn, setCheckpoints, writeRecords, mark, goneIds }: Statements,
   dialect: Dialect,
 ): string {
-  const [tenant, collection, rows, key, checkpoint, before, copy, read] = Array.from({ length: 8 }, (_, at) =>
+  const [tenant, collection, rows, entries, opened, run, copy, read] = Array.from({ length: 8 }, (_, at) =>
     dialect.param(at + 1),
   ) as [string, string, string, string, string, string, string, string];
-  const from = `FROM ${dialect.items(rows)} WHERE EXISTS (SELECT FROM moved) AND item.value ->> 0 NOT IN (${goneIds})`;
+  const hasTurn = 'EXISTS (SELECT FROM turn)';
+  const from = `FROM ${dialect.items(rows)} WHERE ${hasTurn} AND item.value ->> 0 NOT IN (${goneIds})`;
   const source = { id: 'item.value ->> 0', body: 'item.value ->> 1', invalid: 'item.value ->> 2', from };
   return `
-WITH moved AS (
-  ${moveCheckpoint(tenant, key, checkpoint, before, copy)} RETURNING key
+WITH turn AS (
+  ${takeTurn(tenant, copy, { opened, run })}
+), moved AS (
+  ${setCheckpoints(tenant, entries, hasTurn)}
 ), written AS (
   ${writeRecords(source)} RETURNING id
 ), marked AS (
   ${mark({ ...source, from: `${from} AND ${read} <> ''` }, `nullif(${read}, '')`)}
 )
-SELECT (SELECT count(*) FROM moved) AS moved, count(*) - count(earlier.id) AS added, count(earlier.id) AS changed
+SELECT (SELECT count(*) FROM turn) AS turns, count(*) - count(earlier.id) AS added, count(earlier.id) AS changed
 FROM written LEFT JOIN ${dialect.table('record')} AS earlier
   ON earlier.collection = ${collection} AND earlier.tenant = ${tenant} AND earlier.id = written.id`;
 }

@@ -67,6 +67,14 @@ export interface RowSource {
   readonly from: string;
 }
 
+/** Parameters of a sync that writes. */
+export interface Turn {
+  /** Which run had written last, and its how many-th batch, when this run opened the copy; empty if none had. */
+  readonly opened: string;
+  /** The same of this run: its UUID, and a number. */
+  readonly run: string;
+}
+
 export type Statements = ReturnType<typeof statementsIn>;
 
 /** Every statement on the tables. Parameters are named in the comments, in their order. */
@@ -86,8 +94,10 @@ export function statementsIn(dialect: Dialect) {
       ON CONFLICT (collection, tenant, id) DO UPDATE
       SET body = excluded.body, invalid = excluded.invalid, unreadable_date = excluded.unreadable_date,
         synced_at = excluded.synced_at WHERE ${condition}`;
-  const hasCheckpoint = (tenant: string, key: string) =>
-    `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${key})`;
+  /** Whether no other run has written since this one has opened the copy. */
+  const isOwnTurn = (last: string, { opened, run }: Turn) =>
+    `(${last} = ${opened} OR substr(${last}, 1, 36) = substr(${run}, 1, 36))`;
+  const lastRun = `coalesce((SELECT value FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${RUN_KEY}), '')`;
   /** Whether the copy is the one that the run has opened: `forget` removes its row first. */
   const isCopy = (tenant: string, copy: string) =>
     `EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${tenant} AND key = ${COPY_KEY} AND value = ${copy} ${dialect.share})`;
@@ -151,17 +161,20 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, the copy. Of a sync that wrote nothing. */
     endCopy: `DELETE FROM ${checkpoint} WHERE tenant = ${p(1)} AND key = ${COPY_KEY} AND value = ${p(2)}
       AND NOT EXISTS (SELECT 1 FROM ${checkpoint} WHERE tenant = ${p(1)} AND key <> ${COPY_KEY})`,
-    /** tenant, the copy, key of the company, value */
+    /**
+     * The beginning of each transaction of a sync: of two at once, the first that writes after the other has opened the
+     * copy goes on, and the other writes nothing. Nor does a run whose copy was forgotten.
+     */
+    takeTurn: (tenant: string, copy: string, turn: Turn) =>
+      `INSERT INTO ${checkpoint} AS c (tenant, key, value) SELECT ${tenant}, ${RUN_KEY}, ${turn.run} WHERE ${isCopy(tenant, copy)}
+      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE ${isOwnTurn('c.value', turn)} RETURNING key`,
+    /** tenant, the copy, key of the company, value. Of a run that is no sync: a sync writes it with a batch. */
     setCompany: `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${p(1)}, ${p(3)}, ${p(4)} WHERE ${isCopy(p(1), p(2))}
       ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value RETURNING key`,
-    /**
-     * Unless the checkpoint is neither the one that the run knows (`before`, empty for none) nor its own, whose response
-     * was lost; nor if the copy is another one.
-     */
-    moveCheckpoint: (tenant: string, key: string, value: string, before: string, copy: string) =>
-      `INSERT INTO ${checkpoint} AS c (tenant, key, value)
-      SELECT ${tenant}, ${key}, ${value} WHERE ${isCopy(tenant, copy)} AND (${before} = '' OR ${hasCheckpoint(tenant, key)})
-      ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value WHERE c.value IN (${before}, ${value})`,
+    /** `entries`: [key, value] of each in JSON */
+    setCheckpoints: (tenant: string, entries: string, condition: string) =>
+      `INSERT INTO ${checkpoint} (tenant, key, value) SELECT ${tenant}, item.value ->> 0, item.value ->> 1
+      FROM ${dialect.items(entries)} WHERE ${condition} ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value`,
     /** tenant, collection, and what `rows` names. A row that is equal to the copy's is not written. */
     writeRecords: (rows: RowSource) =>
       putRecords(rows, 'r.body <> excluded.body OR r.invalid <> excluded.invalid'),
@@ -191,8 +204,9 @@ export function statementsIn(dialect: Dialect) {
     /** tenant, collection, id, the copy, time of the last write */
     removeRecord: `DELETE FROM ${record} WHERE ${ofCollection} AND id = ${p(3)} AND synced_at = ${cast(p(5), 'time')}
       AND ${isCopy(p(1), p(4))} RETURNING id`,
-    /** tenant, collection, ids, the copy */
-    removeRecords: `DELETE FROM ${record} WHERE ${amongIds} AND ${isCopy(p(1), p(4))} RETURNING id`,
+    /** tenant, collection, ids, the copy, turn */
+    removeRecords: `DELETE FROM ${record} WHERE ${amongIds} AND ${isCopy(p(1), p(4))}
+      AND ${isOwnTurn(lastRun, { opened: p(5), run: p(6) })} RETURNING id`,
     countRecords: `SELECT count(*) AS count FROM ${record} WHERE ${amongIds}`,
     rows: `SELECT id, CAST(body AS text) AS body, CASE WHEN invalid THEN 1 ELSE 0 END AS invalid, CAST(synced_at AS text) AS version FROM ${record} WHERE ${amongIds}`,
     /** tenant, collection, the last id of the page before */
@@ -203,7 +217,7 @@ export function statementsIn(dialect: Dialect) {
     countMarks: `SELECT (SELECT count(*) FROM ${record} WHERE ${ofCollection}) AS records,
       (SELECT count(*) FROM ${seen} WHERE ${ofCollection} AND read = CAST(${p(3)} AS integer)) AS marked`,
     /**
-     * tenant, [collection, the values of a status] of each collection, the copy. Null keeps what is there.
+     * tenant, [collection, the values of a status] of each collection, the copy, turn. Null keeps what is there.
      */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
       SELECT ${p(1)}, item.value ->> 0, ${statusColumns
@@ -212,7 +226,7 @@ export function statementsIn(dialect: Dialect) {
           return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
         })
         .join(', ')}
-      FROM ${dialect.items(p(2))} WHERE ${isCopy(p(1), p(3))}
+      FROM ${dialect.items(p(2))} WHERE ${isCopy(p(1), p(3))} AND ${isOwnTurn(lastRun, { opened: p(4), run: p(5) })}
       ON CONFLICT (collection, tenant) DO UPDATE
       SET ${statusColumns.map((name) => `${name} = coalesce(excluded.${name}, s.${name})`).join(', ')}`,
     /** The row of the copy first: without it no run that has opened the copy can write any more. */
@@ -228,6 +242,10 @@ export function statementsIn(dialect: Dialect) {
 /** The key of the row that every write requires, with the value that the run has read: which copy of the tenant it is. */
 export const COPY = 'copy';
 const COPY_KEY = literal(COPY);
+
+/** The key of the row that says which run has written last: see {@link Turn}. */
+export const LAST_RUN = 'run';
+const RUN_KEY = literal(LAST_RUN);
 
 /** Ids read at a time. */
 const PAGE = 10_000;

@@ -203,7 +203,7 @@ class SqliteEngine implements Engine {
   readonly nameAdvice = 'Rename it, or pass viewPrefix';
   readonly objectsNamed: string;
   readonly #opened: OpenedDatabase;
-  readonly #write: Readonly<Record<'move' | 'put' | 'mark', string>>;
+  readonly #write: Readonly<Record<'turn' | 'move' | 'put' | 'mark', string>>;
   readonly #prepared = new Map<string, SqliteStatement>();
 
   constructor(opened: OpenedDatabase, tablePrefix: string, viewPrefix: string) {
@@ -212,10 +212,11 @@ class SqliteEngine implements Engine {
     this.sql = statementsIn(dialect);
     this.owner = `${tablePrefix}record`;
     this.marked = this.owner;
-    const [, , id, body, invalid] = PARAMETERS;
+    const [tenant, copy, id, body, invalid] = PARAMETERS;
     const row = { id, body, invalid, from: 'WHERE true' };
     this.#write = {
-      move: this.sql.moveCheckpoint(...PARAMETERS),
+      turn: this.sql.takeTurn(tenant, copy, { opened: '?3', run: '?4' }),
+      move: this.sql.setCheckpoints(tenant, '?2', 'true'),
       put: this.sql.writeRecords(row),
       mark: this.sql.mark(row, '?4'),
     };
@@ -283,10 +284,11 @@ class SqliteEngine implements Engine {
   }
 
   async write({ tenant, collection, rows: all, read, ...more }: Write): ReturnType<Engine['write']> {
-    const { key, checkpoint, before = '', copy } = more;
+    const { checkpoints, turn, copy } = more;
     const { move, put, mark } = this.#write;
     return this.#inTransaction(() => {
-      if (this.#run(move, tenant, key, checkpoint, before, copy) === 0) return undefined;
+      if (this.#run(this.#write.turn, tenant, copy, turn.opened, turn.run) === 0) return undefined;
+      this.#run(move, tenant, JSON.stringify(checkpoints));
       const gone = this.#prepare(this.sql.goneIds).all(tenant, collection) as { id: string }[];
       const goneIds = new Set(gone.map(({ id }) => id));
       const rows = all.filter(({ id }) => !goneIds.has(id));

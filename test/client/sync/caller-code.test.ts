@@ -175,7 +175,7 @@ describe('stopAfter ends the wait for a method that never settles, with a warnin
     expect(waits).toMatchObject([{ waiting: true, waitingUntil: undefined }]);
   });
 
-  test('a key function, as it ends a request', async () => {
+  test('a key function', async () => {
     const { sandbox } = await setUp();
     const client = createClient({
       ...sandbox.clientOptions,
@@ -189,7 +189,7 @@ describe('stopAfter ends the wait for a method that never settles, with a warnin
       stopAfter: { ms: 2 * SECOND },
     });
     await runToEnd(run).catch(() => undefined);
-    expect(Date.now() - startedAt).toBeLessThan(33 * SECOND);
+    expect(Date.now() - startedAt).toBeLessThan(4 * SECOND);
   });
 });
 

@@ -1,7 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ChangesOptions, changes, memoryStore, type Store } from 'accounting-data-sdk';
+import {
+  type ChangesOptions,
+  ConcurrentRunError,
+  changes,
+  memoryStore,
+  type Store,
+  type SyncToTargetOptions,
+  sync,
+} from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import Keyv from 'keyv';
 import { createStorage } from 'unstorage';
@@ -207,6 +215,26 @@ describe('a run fails with concurrent_run if another run of the collection', () 
     expect(error.cause).toMatchObject(concurrent);
     expect([taken, stateIn(books.states).by]).toEqual([1, 'another']);
   });
+});
+
+test.each([
+  ['stops with a ConcurrentRunError of its target', true],
+  [
+    'fails with a ConcurrentRunError of a function of the caller as its cause, because it may be of another run',
+    false,
+  ],
+])('a sync %s', async (_, isTarget) => {
+  const { client } = setUpSync();
+  const lost = new ConcurrentRunError('Another run writes.');
+  const onBatch = () => {
+    throw lost;
+  };
+  const into = isTarget
+    ? { target: { open: () => ({ store: memoryStore(), onBatch }) } }
+    : { store: memoryStore(), onBatch };
+  const error = await caught(sync(client, { tenant: 'acme', ...into } as SyncToTargetOptions<'accounts'>));
+  if (isTarget) expect(error).toBe(lost);
+  else expect(error).toMatchObject({ code: 'sync_failed', cause: lost });
 });
 
 test('a run without a point to resume at writes its checkpoint once before its end', async () => {

@@ -1,9 +1,20 @@
-import { forget, isAccountingError } from 'accounting-data-sdk';
+import { type CollectionReport, forget, isAccountingError } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { batch, type Copy, copied, openTarget, write } from './engines.ts';
-import { parsed, refreshed, reportOf, run, statusOf, synced, upstream, utc, verified } from './set-up.ts';
+import {
+  collections,
+  parsed,
+  refreshed,
+  reportOf,
+  run,
+  statusOf,
+  synced,
+  upstream,
+  utc,
+  verified,
+} from './set-up.ts';
 
 /** Values that a view shows as null. */
 const none = (...values: readonly unknown[]) => values.map((value) => [value, null] as const);
@@ -262,11 +273,68 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         { name: 'Bank' },
       ]);
 
-      await copy.query(`UPDATE ${copy.tables}checkpoint SET value = '{"other":1}' WHERE key LIKE '%:%:%'`);
+      await copy.query(`UPDATE ${copy.tables}checkpoint SET value = 'of another run' WHERE key = 'run'`);
       const late = await caught((async () => opened.onBatch(batch([{ id: '4' }])))());
       expect(isAccountingError(late, 'concurrent_run')).toBe(true);
-      expect([await copied(copy), await checkpoint()]).toMatchObject([{ length: 2 }, ['{"other":1}']]);
+      expect([await copied(copy), await checkpoint()]).toMatchObject([{ length: 2 }, ['{"n":2}']]);
       await opened.close?.();
+    });
+  });
+
+  describe(`syncs of one tenant at once in ${engine}`, () => {
+    /** Syncs of a company of which the first `before` have ended, and how each of the others, which begin at once, ends. */
+    async function together(before: number, all: readonly object[]) {
+      const sandbox = createSandbox({ records: { accounts: 90, products: 90 }, pageSize: 10, seed: 7 });
+      const copy = await open();
+      for (let n = 0; n < before; n++) {
+        await run(sandbox, copy);
+        sandbox.clock.advance(60_000);
+        for (const { id } of sandbox.store.accounts.all().slice(0, 30))
+          sandbox.store.accounts.update(id, { name: `Changed ${n}` });
+      }
+      const ends = await Promise.allSettled(
+        all.map((options) => run(sandbox, { target: copy.unlocked() }, options)),
+      );
+      const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+      return { sandbox, copy, failures };
+    }
+
+    test.each<[string, number, readonly object[], string?]>([
+      ['two first ones', 0, [{}, {}]],
+      ['two first ones that read in other orders', 0, [{}, { collections: [...collections].toReversed() }]],
+      ['two later ones', 1, [{}, {}]],
+      ['a full one and one that reads changes', 2, [{ mode: 'full' }, {}]],
+      ['three, of which one reads one collection at a time', 1, [{}, { concurrency: 1 }, { mode: 'full' }]],
+      ['three of one collection', 0, [{}, {}, {}].map(() => ({ collections: ['products'] })), 'products'],
+    ])('of %s one goes on, and the others fail with concurrent_run', async (_, before, all, only) => {
+      const { sandbox, copy, failures } = await together(before, all);
+      expect(failures).toMatchObject(Array(all.length - 1).fill({ code: 'concurrent_run', retryable: true }));
+      const read = upstream(sandbox).filter((text) => !only || text.startsWith(only));
+      expect(await copied(copy)).toEqual(read);
+      expect(await statusOf(copy, 'products')).toMatchObject({ complete: 'certain', last_error: null });
+      expect(await run(sandbox, copy)).toMatchObject({ paused: false });
+    });
+
+    test('one that has nothing to write keeps no other from its end', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } }, open);
+      const idle = await openTarget(copy.unlocked());
+      await run(sandbox, { target: copy.unlocked() });
+      await idle.onEnd?.([]);
+      await idle.close?.();
+      expect(await statusOf(copy, 'products')).toMatchObject({ complete: 'certain' });
+    });
+
+    test('one that was overtaken removes nothing, and leaves no error in sync_status', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 3, products: 3 } }, open);
+      const first = await openTarget(copy.unlocked());
+      await first.onBatch({ ...batch([{ id: '1' }]), key: 'a state of its own' });
+      await run(sandbox, { target: copy.unlocked() }, { mode: 'full' });
+      expect(await first.onDelete?.(['1', '2'], 'accounts')).toBe(0);
+      const report = { collection: 'accounts', status: 'stopped' } as CollectionReport;
+      await first.onEnd?.([{ report, endedAt: new Date(), error: new Error('stopped') }]);
+      await first.close?.();
+      expect(await statusOf(copy)).toMatchObject({ last_error: null });
+      expect(await copied(copy)).toEqual(upstream(sandbox));
     });
   });
 

@@ -18,6 +18,8 @@ type Row = Readonly<Record<string, unknown>>;
 /** A database for one test. */
 export interface Copy {
   readonly target: DatabaseTarget;
+  /** Another target of the same tables, which no lock file keeps from them. */
+  unlocked(): SyncTarget;
   /** The prefix of a table or view in a statement. */
   readonly tables: string;
   readonly views: string;
@@ -52,6 +54,11 @@ export function openSqlite(file = temporaryFile()): SqliteCopy {
   return {
     file,
     target: sqliteTarget(file),
+    unlocked() {
+      const database = new DatabaseSync(file);
+      onTestFinished(() => database.close());
+      return sqliteTarget(database);
+    },
     away: { errcode: 5 },
     through: (before) => sqliteTarget(failingSqlite(new DatabaseSync(file), before)),
     tables: 'accounting_',
@@ -82,6 +89,7 @@ export async function openPostgres(): Promise<Copy> {
   const schema = newSchema();
   return {
     target: postgresTarget(database, { schema }),
+    unlocked: () => postgresTarget(database, { schema }),
     tables: `${schema}.`,
     views: `${schema}.`,
     query: async (sql) => (await database.query<Row>(sql)).rows,
