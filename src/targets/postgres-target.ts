@@ -95,13 +95,16 @@ function dialectOf(schema: string): Dialect {
   };
 }
 
-/** `CREATE SCHEMA IF NOT EXISTS` needs the right to create one even if it exists. */
+/**
+ * `CREATE SCHEMA IF NOT EXISTS` needs the right to create one even if it exists. `to_regnamespace` would say what the session
+ * has cached before it waited for another one that creates the schema.
+ */
 function setUp(schema: string): string {
   return `DO ${literal(`BEGIN
   IF getdatabaseencoding() <> 'UTF8' THEN
     RAISE feature_not_supported USING MESSAGE = 'the database is in ' || getdatabaseencoding() || ', which cannot hold every record';
   END IF;
-  IF to_regnamespace('"${schema}"') IS NULL THEN CREATE SCHEMA "${schema}"; END IF;
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN CREATE SCHEMA "${schema}"; END IF;
 END`)}`;
 }
 
