@@ -220,7 +220,14 @@ describe('the log', () => {
     expect(await all.next()).toMatchObject({ data: { number: 2, body: { name: 'Desk' } } });
     const restarted = await Events.open(listening, '', { 'Last-Event-ID': 'another:99' });
     expect(await restarted.next()).toMatchObject({ data: { number: 1 } });
+    // Of a request that is running nothing is said after the log was emptied.
+    sandbox.faults.add({ kind: 'delay', ms: 20 });
+    const slow = call(sandbox, '/accounts');
+    await restarted.next();
+    await restarted.next();
     await control('POST /reset');
+    await slow;
+    expect((await control('GET /requests')).record.requests).toEqual([]);
     for (const { event } of [await restarted.next(), await restarted.next(), await restarted.next()])
       if (event === 'cleared') return;
     throw new Error('A reset is no event.');
@@ -419,3 +426,10 @@ test.each([4_194_305, 10_000_000])(
     expect([streamed.status, await statusOf('/accounts')]).toEqual([413, 200]);
   },
 );
+
+test('a body that is nested too deeply is rejected, because each list of its collection would fail', async () => {
+  const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  const rejected = await control('POST /records/accounts', deep);
+  expect(rejected.expectProblem(400, 'malformed_request').record.detail).toContain('nested too deeply');
+  expect(await statusOf('/accounts')).toBe(200);
+});

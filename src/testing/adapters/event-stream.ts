@@ -4,6 +4,12 @@ import { type Recorded, type RequestLog, requestText } from '../control/request-
 /** A reader that is so far behind is disconnected: what waits for it would fill the memory. */
 const MOST_BYTES_BEHIND = 8_388_608;
 
+interface Reader {
+  readonly bodies: boolean;
+  /** How far behind it may be: what it has missed is sent at once, and may be more. */
+  readonly mostBehind: number;
+}
+
 /** Proxies and browsers close a connection without a byte. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -19,7 +25,7 @@ interface Following {
 /** The request log as server-sent events, for any number of readers. */
 export class EventStream {
   readonly #log: RequestLog;
-  readonly #readers = new Map<ServerResponse, Pick<Following, 'bodies'>>();
+  readonly #readers = new Map<ServerResponse, Reader>();
   /** Requests whose last change was not sent yet. */
   readonly #changed = new Set<Recorded>();
   #keepAlive: ReturnType<typeof setInterval> | undefined;
@@ -44,7 +50,7 @@ export class EventStream {
       lastId === undefined ? recorded.number > (after ?? Infinity) : recorded.revision > seen;
     const missed = this.#log.list(isMissed).toSorted((one, other) => one.revision - other.revision);
     response.write(`: ${this.#log.instance}\n\n${missed.map((one) => this.#event(one, bodies)).join('')}`);
-    this.#readers.set(response, { bodies });
+    this.#readers.set(response, { bodies, mostBehind: MOST_BYTES_BEHIND + response.writableLength });
     this.#keepAlive ??= setInterval(() => this.#send(() => ': open\n\n'), KEEP_ALIVE_MS);
     response.once('close', () => {
       this.#readers.delete(response);
@@ -74,9 +80,9 @@ export class EventStream {
     }
   }
 
-  #send(textFor: (reader: Pick<Following, 'bodies'>) => string): void {
+  #send(textFor: (reader: Reader) => string): void {
     for (const [response, reader] of this.#readers) {
-      if (response.writableLength > MOST_BYTES_BEHIND) response.destroy();
+      if (response.writableLength > reader.mostBehind) response.destroy();
       else response.write(textFor(reader));
     }
   }

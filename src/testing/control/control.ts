@@ -59,10 +59,18 @@ function objectIn(body: Uint8Array): Readonly<Record<string, unknown>> {
 }
 
 function parsed(body: Uint8Array): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(decodeText(body));
+    value = JSON.parse(decodeText(body));
   } catch {
     throw new ProblemError('malformed_request', 'The body is not JSON in UTF-8.');
+  }
+  try {
+    // A record that cannot be written again would fail each list of its collection.
+    JSON.stringify(value);
+    return value;
+  } catch {
+    throw new ProblemError('malformed_request', 'The body is nested too deeply.');
   }
 }
 

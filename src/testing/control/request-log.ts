@@ -52,7 +52,7 @@ export class RequestLog implements RequestObserver {
   readonly instance = crypto.randomUUID().slice(0, 8);
   readonly #core: Core;
   readonly #entries = new Recent<Recorded>();
-  readonly #byEntry = new WeakMap<LoggedRequest, Recorded>();
+  #byEntry = new WeakMap<LoggedRequest, Recorded>();
   readonly #budget = new ClipBudget();
   #arrived = 0;
   #revision = 0;
@@ -73,6 +73,8 @@ export class RequestLog implements RequestObserver {
 
   cleared(): void {
     this.#entries.clear();
+    // Nothing more is said of a request that is running.
+    this.#byEntry = new WeakMap();
     this.#budget.clear();
     this.onClear();
   }

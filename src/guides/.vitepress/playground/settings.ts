@@ -1,4 +1,5 @@
 import type { FaultyFetchRule, SandboxOptions } from 'accounting-data-sdk/testing';
+import { LIST_ORDERS } from '../../../schemas/service-forms.ts';
 
 /** What the controls say about the sandbox of the page. */
 export interface Settings {
@@ -14,16 +15,6 @@ export interface Settings {
 }
 
 export type FaultName = keyof typeof FAULTS;
-
-export const ORDERS: readonly Settings['order'][] = [
-  'id-asc',
-  'id-desc',
-  'created-asc',
-  'created-desc',
-  'updated-asc',
-  'updated-desc',
-  'none',
-];
 
 /** One fault to choose. */
 export const FAULTS = {
@@ -68,7 +59,7 @@ export function settingsOf(given: unknown): Settings {
     seed: whole(seed, DEFAULTS.seed, 0, 1_000_000),
     records: whole(records, DEFAULTS.records, 0, 20_000),
     pageSize: whole(pageSize, DEFAULTS.pageSize, 1, 1_000),
-    order: ORDERS.find((name) => name === order) ?? DEFAULTS.order,
+    order: LIST_ORDERS.find((name) => name === order) ?? DEFAULTS.order,
     quota: whole(quota, DEFAULTS.quota, 0, 10_000),
     responseMs: whole(responseMs, DEFAULTS.responseMs, 0, 10_000),
     fault: (Object.keys(FAULTS) as FaultName[]).find((name) => name === fault) ?? DEFAULTS.fault,
