@@ -237,6 +237,33 @@ test('rule 4: a short response proves its interval in another order, and up to i
   expect(other.deliver()).toEqual(['58…87']);
 });
 
+test('rule 4: a known row alone proves an interval with an end only up to itself, unless no row fits before it', () => {
+  const read = reading(middle({ known: [58n, 70n], highest: 500n }));
+  const [query = ''] = read.next();
+  read.respond(query, [70]);
+  expect([query, ...read.deliver()]).toEqual(['gt=58&lte=87', '58…70']);
+
+  const first = reading(middle({ known: [58n, 59n], highest: 500n }));
+  const [same = ''] = first.next();
+  first.respond(same, [59]);
+  expect([same, ...first.deliver()]).toEqual(['gt=58&lte=87', '58…87']);
+});
+
+test('rule 3: a page of one row proves that row if no other id comes before it', () => {
+  const read = reading(middle({ pageSize: 1, isNearEnd: true, known: [58n, 59n, 60n] }));
+  const [query = ''] = read.next();
+  read.respond(query, [59]);
+  expect([query, ...read.deliver()]).toEqual(['gt=58', '58…59']);
+});
+
+test('remembers the rows that are not proven, and a page of those that were delivered', () => {
+  const read = reading(startOf(everything));
+  read.play(range(1, 30), range(1, 29), range(30, 59), range(30, 58));
+  for (let last = 87; last < 700; last += 29) read.play(range(last - 28, last));
+  const { known } = read.state();
+  expect([known.length >= 50, known.length <= 60, known.at(-1)]).toEqual([true, true, read.state().after]);
+});
+
 test('rule 4: a row that was shown and is missing is requested once more, and then lost', () => {
   const read = reading(middle({ isNearEnd: true }));
   read.play([58, ...range(59, 87)]);
