@@ -441,12 +441,12 @@ function afterShort(state: ReadState, received: Received): ReadState {
 /** Rows that were shown, and that a response to their interval lacks. In the order of ids, it may be cut before them. */
 function missingFrom({ known, work, inOrder }: ReadState, { ask, sorted }: Received): readonly Key[] {
   const last = inOrder ? (sorted.at(-1) ?? ask.after) : ask.through;
-  const within = known.filter(
+  const expected = known.filter(
     (key) => contains(ask, key) && key <= last && work.some((each) => contains(each, key)),
   );
-  if (within.length === 0) return within;
+  if (expected.length === 0) return expected;
   const shown = new Set(sorted);
-  return within.filter((key) => !shown.has(key));
+  return expected.filter((key) => !shown.has(key));
 }
 
 /** Whether the response has the one known row of its request, and no row before it was possible or is probable. */
