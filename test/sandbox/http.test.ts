@@ -64,7 +64,7 @@ test('a preflight gets a response without a key, and lets a page read responses,
   expect(headers.get('access-control-allow-origin')).toBe('*');
   // Whatever a client of this service reads is in the list: a browser hides the rest.
   const exposed = headers.get('access-control-expose-headers')?.split(', ').sort().join();
-  expect(exposed).toBe('Date,Location,Retry-After,X-RateLimit-Limit,X-RateLimit-Remaining');
+  expect(exposed).toBe('Date,Link,Location,Retry-After,X-RateLimit-Limit,X-RateLimit-Remaining');
 });
 
 test('with hosts, a request to any other host is rejected with 421, a preflight too', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Headers of the service that a page may read; without this list a browser hides them. */
-const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Date, Location';
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Date, Link, Location';
 
 /** The headers with which a browser lets a page read a response. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
