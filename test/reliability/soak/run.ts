@@ -39,8 +39,12 @@ const examples = () =>
 
 const parts: Readonly<Record<string, () => Promise<boolean>>> = {
   memory: () => soakMemory(Number(env.RECORDS ?? 1_000_000)),
-  // Kills at random moments: a sync to SQLite, and a push. The queue kills syncs to PostgreSQL.
-  kills: () => vitest(['reliability/soak/kill'], { SOAK_KILLS: env.SOAK_KILLS ?? '200' }),
+  // Kills at random moments: a sync to SQLite, and a push; and two pushes at once. The queue kills syncs to PostgreSQL.
+  kills: () =>
+    vitest(['reliability/soak/kill'], {
+      SOAK_KILLS: env.SOAK_KILLS ?? '200',
+      SOAK_TRIALS: env.SOAK_TRIALS ?? '100',
+    }),
   // Histories of pushes, lists and syncs: SOAK_HISTORIES of each, and SOAK_ZONES days in each time zone. SEED repeats
   // the history that a failure names.
   pushes: () => vitest(['reliability/histories/push'], { SOAK_HISTORIES: env.SOAK_HISTORIES ?? '2000' }),

@@ -6,11 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, type TestContext, test } from 'vitest';
 import { NO_HURRY } from '../../../support/seeds.ts';
-import { type Held, type KillVerdict, killPushes, killSyncs, start } from './kill.ts';
+import { type Held, type KillVerdict, killPushes, killSyncs, pushTwice, start } from './kill.ts';
 
-/** `SOAK_KILLS=200` kills each program more often. SEED repeats a run. */
+/** `SOAK_KILLS=200` kills each program more often, and `SOAK_TRIALS=100` starts two at once more often. SEED repeats a run. */
 const KILLS = Number(process.env.SOAK_KILLS ?? 3);
 const isSoak = KILLS > 3;
+const TRIALS = Number(process.env.SOAK_TRIALS ?? 1);
 /** Most of the time is spent waiting for processes. */
 const CONCURRENT = { ...NO_HURRY, concurrent: true };
 
@@ -64,7 +65,7 @@ test(
     await using sandbox = createSandbox();
     await sandbox.listen();
     // The first list lasts until the other process has begun too.
-    sandbox.faults.add({ kind: 'delay', ms: 1_000 }, { method: 'GET' });
+    sandbox.faults.add({ kind: 'delay', ms: 500 }, { method: 'GET', times: 1 });
     const own = { folder: newFolder(context), rows: 40, visibleAfterMs: 0, waitsForInput: true };
     const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, ...own };
     const pushers = [await start(task, 'pipe'), await start(task, 'pipe')];
@@ -75,5 +76,33 @@ test(
     expect(codes.toSorted()).toEqual([0, 2]);
     expect(sandbox.count(({ method }) => method === 'POST')).toBe(40);
     expect(sandbox.store.products.count).toBe(40);
+  },
+);
+
+test.skipIf(process.platform === 'win32').each([
+  [
+    'a lock that expires while the first one pushes',
+    { lock: 2_000, secondAfterMs: 150, stops: false },
+    [0, 2],
+  ],
+  ['no lock, while the first one is stopped', { lock: 'none', secondAfterMs: 0, stops: true }, [2, 0]],
+  [
+    'a lock that expires while the first one is stopped',
+    { lock: 2_000, secondAfterMs: 250, stops: true },
+    [2, 0],
+  ],
+] as const)(
+  'of two processes with %s, each product is created once',
+  CONCURRENT,
+  async (_, play, expected) => {
+    for (let trial = 0; trial < TRIALS; trial++) {
+      const { codes, posts, products } = await pushTwice(play);
+      expect({ trial, codes, posts, products }).toEqual({
+        trial,
+        codes: expected,
+        posts: 120,
+        products: 120,
+      });
+    }
   },
 );

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -211,13 +212,14 @@ export async function killPushes({
   seed: number;
 }): Promise<KillVerdict> {
   const random = new SeededRandom(seed);
-  await using sandbox = createSandbox({ seed, newRecords: { listedAfterMs: 400, foundAfterMs: 300 } });
+  await using sandbox = createSandbox({ seed, newRecords: { listedAfterMs: 60, foundAfterMs: 50 } });
   await sandbox.listen();
   const { products } = sandbox.store;
   const folder = mkdtempSync(join(tmpdir(), 'kill-pushes-'));
   let rows = 40;
   const run = async (mostRequests: number) => {
-    const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, folder, rows, visibleAfterMs: 1_000 };
+    const waits = { visibleAfterMs: 1_000, timeoutMs: 10_000 };
+    const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, folder, rows, ...waits };
     return await killAtRandom(await start(task), { sandbox, random, mostRequests });
   };
   try {
@@ -236,6 +238,56 @@ export async function killPushes({
     const lost = expected.filter((one) => !found.includes(one)).map((one) => `lost ${one}`);
     const more = found.length - (rows - lost.length);
     return { kills, begun, findings: more === 0 ? lost : [...lost, `${more} products twice`] };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Two processes push the same rows with one store, the second a little later. Returns what each ended with, and the creates. */
+export async function pushTwice({
+  lock,
+  secondAfterMs,
+  stops,
+}: {
+  /** That of their store. */
+  lock: NonNullable<Pushing['lock']>;
+  /** After the first twenty creates of the first one. */
+  secondAfterMs: number;
+  /** Whether the first one is stopped then, until the second one has ended. */
+  stops: boolean;
+}): Promise<{
+  readonly codes: readonly (number | null)[];
+  readonly posts: number;
+  readonly products: number;
+}> {
+  await using sandbox = createSandbox({ rateLimit: false });
+  await sandbox.listen();
+  sandbox.faults.add({ kind: 'delay', ms: 50 }, { method: 'POST' });
+  const posts = () => sandbox.count(({ method }) => method === 'POST');
+  const folder = mkdtempSync(join(tmpdir(), 'push-twice-'));
+  const own = { folder, lock, rows: 120, visibleAfterMs: 1_000, waitsForInput: true };
+  const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, ...own };
+  try {
+    // Both have started before, because that takes a slow machine long.
+    const [first, second] = [await start(task, 'pipe'), await start(task, 'pipe')];
+    await Promise.all(
+      [first, second].map(({ stdout }) => once(stdout as NonNullable<typeof stdout>, 'data')),
+    );
+    const ends = [first, second].map((child) => once(child, 'close'));
+    const hasBegun = new Promise<void>((resolve) => {
+      sandbox.onRequest(() => {
+        if (posts() >= 20) resolve();
+      });
+    });
+    first.stdin?.end('\n');
+    await Promise.race([hasBegun, ends[0]]);
+    if (stops) first.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, secondAfterMs));
+    second.stdin?.end('\n');
+    await ends[1];
+    if (stops) first.kill('SIGCONT');
+    const codes = (await Promise.all(ends)).map(([code]) => code as number | null);
+    return { codes, posts: posts(), products: sandbox.store.products.count };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

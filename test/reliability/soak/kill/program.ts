@@ -1,7 +1,9 @@
 // A process that is killed. Its argument is what it does.
 
 import { once } from 'node:events';
-import { createClient, isAccountingError, push, sync } from 'accounting-data-sdk';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient, isAccountingError, push, type Store, sync } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 
@@ -25,10 +27,46 @@ export interface Copying extends Service {
 export interface Pushing extends Service {
   /** The folder of its store. */
   readonly folder: string;
+  /** The lock of the store: that of `fileStore`, none, or one that is free again after so many ms, as of `SET NX PX`. */
+  readonly lock?: 'file' | 'none' | number;
   readonly rows: number;
   readonly visibleAfterMs: number;
+  readonly timeoutMs?: number;
   /** Whether it says that it is ready, and then waits for input. */
   readonly waitsForInput?: boolean;
+}
+
+/** How much faster the clock of a push is: the waits of a start after a kill take minutes. */
+export const SPEED = 10;
+
+/** Makes timers and clocks of this process run faster. */
+function speedUp(): void {
+  const { setTimeout: timer } = globalThis;
+  const [date, now] = [Date.now.bind(Date), performance.now.bind(performance)];
+  const [startedAt, begunAt] = [date(), now()];
+  Date.now = () => startedAt + (date() - startedAt) * SPEED;
+  performance.now = () => begunAt + (now() - begunAt) * SPEED;
+  const faster = (callback: () => void, ms = 0, ...args: []) => timer(callback, ms / SPEED, ...args);
+  globalThis.setTimeout = Object.assign(faster, timer) as typeof setTimeout;
+}
+
+/** The time of the machine. */
+const { now: realNow } = Date;
+
+function storeOf({ folder, lock = 'file' }: Pushing): Store {
+  const store = fileStore(folder);
+  if (lock === 'file') return store;
+  const entries = { get: store.get, set: store.set, delete: store.delete };
+  if (lock === 'none') return entries;
+  const file = join(folder, 'expires');
+  const expiring = () => {
+    const until = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+    if (until > realNow()) return undefined;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, String(realNow() + lock / SPEED));
+    return () => rmSync(file, { force: true });
+  };
+  return { ...entries, lock: expiring };
 }
 
 export async function copy({ baseUrl, apiKey, to, mode, stopAfter }: Copying): Promise<void> {
@@ -46,14 +84,16 @@ export async function copy({ baseUrl, apiKey, to, mode, stopAfter }: Copying): P
 }
 
 async function pushRows(task: Pushing): Promise<void> {
-  const { baseUrl, apiKey, folder, visibleAfterMs } = task;
+  const { baseUrl, apiKey, visibleAfterMs, timeoutMs } = task;
+  speedUp();
   if (task.waitsForInput) {
     process.stdout.write('ready\n');
     await once(process.stdin, 'data');
   }
   const rows = Array.from({ length: task.rows }, (_, n) => ({ productNumber: `K-${n}`, name: `Name ${n}` }));
-  const options = { tenant: 'acme', key: 'productNumber', store: fileStore(folder), visibleAfterMs } as const;
-  const { counts } = await push(createClient({ baseUrl, apiKey }).products, { ...options, rows });
+  const options = { tenant: 'acme', key: 'productNumber', store: storeOf(task), visibleAfterMs } as const;
+  const { products } = createClient({ baseUrl, apiKey, timeoutMs });
+  const { counts } = await push(products, { ...options, rows });
   if (counts.failed > 0) process.exitCode = 1;
 }
 
