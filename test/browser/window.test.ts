@@ -130,7 +130,7 @@ test('a fault of every kind is built by the form, switched off and on, and shown
   await page.getByLabel('method').selectOption('GET');
   await page.getByLabel('collection').selectOption('accounts');
   await page.getByLabel('times').fill('5');
-  const [typescript, http] = await page.locator('.rule-code pre').allTextContents();
+  const [typescript, http] = await page.locator('.builder .rule-code pre').allTextContents();
   expect(typescript).toBe(
     "sandbox.faults.add({ kind: 'status', status: 404 }, { method: 'GET', collection: 'accounts', times: 5 });",
   );

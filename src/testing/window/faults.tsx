@@ -192,7 +192,7 @@ function Builder() {
           Add the fault
         </button>
       </footer>
-      <RuleCode rule={draft.value} />
+      <RuleCode rule={draft.value} isOpen />
     </form>
   );
 }
@@ -259,10 +259,10 @@ function ValueField({
 }
 
 /** The same fault in code, over HTTP and as a flag. */
-function RuleCode({ rule }: { readonly rule: Json }) {
+function RuleCode({ rule, isOpen = false }: { readonly rule: Json; readonly isOpen?: boolean }) {
   return (
-    <details class="rule-code" open>
-      <summary>The same from your tests</summary>
+    <details class="rule-code" open={isOpen}>
+      <summary>From your tests</summary>
       <Code label="TypeScript" text={ruleCode(rule, Object.keys(tables.value?.conditions ?? {}))} />
       <Code label="HTTP" text={ruleCurl(rule, location.origin)} />
       <Code label="Command" text={ruleFlag(rule)} />
@@ -351,6 +351,7 @@ function FaultRow({ id, active, hits, rule }: Rule) {
       <span class="hits">
         <b>{hits.toLocaleString('en')}</b> met
       </span>
+      <RuleCode rule={rule} />
     </li>
   );
 }
