@@ -47,6 +47,7 @@ export function checkEffects(command: Command): void {
   }
 }
 
-function noEffect(message: string, advice: string): CommandFailure {
+/** What is thrown for a flag without an effect. */
+export function noEffect(message: string, advice: string): CommandFailure {
   return new CommandFailure(message, { advice, exitCode: EXIT.usage });
 }

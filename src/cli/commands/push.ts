@@ -21,11 +21,12 @@ import { customField, delimiter, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
 import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
+import { noEffect } from '../needs.ts';
 import { counted } from '../numbers.ts';
 import { bar, Progress } from '../progress.ts';
 import type { DecimalMark } from '../push/cells.ts';
 import { mapOf } from '../push/columns.ts';
-import type { ProductFormat } from '../push/formats.ts';
+import { formatOf, type ProductFormat } from '../push/formats.ts';
 import { type CustomFields, type EmptyCells, ProductFile } from '../push/product-file.ts';
 import { RowResults, rowName } from '../push/row-results.ts';
 
@@ -97,6 +98,7 @@ export function addPush(program: Command, io: CommandIo): void {
 }
 
 async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
+  checkFormatFlags(path, flags);
   const isAsked = flags.dryRun !== true && flags.yes !== true;
   checkFlags(flags, isAsked && (io.prompt === undefined || path === '-'));
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
@@ -214,6 +216,18 @@ function checkFlags({ key, customField }: Flags, mustConfirm: boolean): void {
     advice: 'Pass --yes to write, or --dry-run to see what would be written.',
     exitCode: EXIT.usage,
   });
+}
+
+/** The flags that say how the cells of CSV are written. */
+const OF_CSV = { delimiter: '--delimiter', decimal: '--decimal', listSeparator: '--list-separator' } as const;
+
+/** JSON says how its values are written. */
+function checkFormatFlags(path: string, flags: Flags): void {
+  if ((flags.format ?? formatOf(path)) === 'csv') return;
+  for (const [name, flag] of Object.entries(OF_CSV)) {
+    if (flags[name as keyof typeof OF_CSV] === undefined) continue;
+    throw noEffect(`${flag} has no effect with NDJSON.`, `Leave out ${flag}.`);
+  }
 }
 
 /** An option that is given once for each value. */

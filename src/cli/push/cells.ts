@@ -30,7 +30,7 @@ export function readCell(cell: string, kind: CellKind, form: CellForm): Cell {
   if (cell.length > MAX_CELL) return tooLong(cell);
   const { json, pattern, decimal: isDecimal }: Facts = factsOf(kind);
   const text = json === 'string' && pattern === undefined ? cell : cell.trim();
-  const marked = isDecimal || json === 'number' ? withPoint(text, form.decimal) : text;
+  const marked = isDecimal || json === 'number' || json === 'integer' ? withPoint(text, form.decimal) : text;
   const { value, problem } = READ[json](marked, form);
   if (problem !== undefined) return { problem: `${shortened(cell)} ${problem}` };
   if (value !== undefined && (pattern === undefined || pattern.test(value as string))) return { value };
@@ -106,7 +106,8 @@ function factsOf(kind: CellKind): Facts {
 const READ: Readonly<Record<Facts['json'], (cell: string, form: CellForm) => Cell>> = {
   string: (value) => ({ value }),
   boolean: (cell) => ({ value: BOOLEANS[cell.toLowerCase()] }),
-  integer: (cell) => (/^-?\d+$/.test(cell) ? numberOf(cell) : {}),
+  // `2.0` is of a column with numbers and gaps.
+  integer: (cell) => (/^-?\d+(?:\.0)?$/.test(cell) ? numberOf(cell) : {}),
   number: (cell) => (/^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(cell) ? numberOf(cell) : {}),
   array(cell, { listSeparator }) {
     const list = cell.startsWith('[') ? jsonOf(cell) : undefined;
@@ -139,7 +140,7 @@ function withPoint(text: string, decimal: DecimalMark): string {
   return text.includes('.') ? '' : text.replace(',', '.');
 }
 
-/** `t` is of PostgreSQL, `1.0` of a column with numbers and gaps. */
+/** `t` is of PostgreSQL, `1.0` as above. */
 const BOOLEANS: Readonly<Record<string, boolean>> = {
   true: true,
   t: true,

@@ -3,6 +3,7 @@ import { FileProblem } from '../../files/ndjson.ts';
 import { nearest } from '../../internal/suggestion.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { CellKind } from './cells.ts';
+import { DELIMITERS, isEmpty } from './csv.ts';
 import { shellWord } from './shell.ts';
 
 export interface ColumnOptions {
@@ -102,18 +103,24 @@ export function headerCheck(
       .replace(/^\uFEFF/, '')
       .trim()
       .toLowerCase();
-  const own = names.map(
-    (name, at) => new Set([plain(name), plain(fields[at])].filter((each) => each !== '')),
-  );
-  const all = new Set(own.flatMap((each) => [...each]));
-  const named = own.filter((each) => each.size > 0).length;
+  const own = names.map((name, at) => [plain(name), plain(fields[at])].filter((each) => each !== ''));
+  const all = new Set(own.flat());
+  const keys = new Set(own[keyAt]);
+  const least = Math.min(2, own.filter((each) => each.length > 0).length);
+  const isHeader = (texts: readonly (string | undefined)[]) => {
+    const cells = texts.map(plain);
+    const filled = cells.filter((cell) => cell !== '');
+    const found = filled.filter((cell) => all.has(cell));
+    if (new Set(found).size < least) return false;
+    if (keys.has(cells[keyAt] ?? '') || found.length === filled.length) return true;
+    // Of another layout. A product may have names of columns in some cells, such as those of its options.
+    return found.length * 2 >= filled.length && found.some((cell) => keys.has(cell));
+  };
   return ({ line, cells }) => {
-    if (!all.has(plain(cells[keyAt]))) return;
-    const filled = cells.map(plain).filter((cell) => cell !== '');
-    const same = cells.filter((cell, at) => own[at]?.has(plain(cell)) === true).length;
-    const isKey = own[keyAt]?.has(plain(cells[keyAt])) === true;
-    const isOther = filled.length > 1 && filled.every((cell) => all.has(cell));
-    if (same < named && !(isKey && same > 1) && !isOther) return;
+    const [first = '', ...others] = cells.filter((cell) => !isEmpty(cell));
+    // With another delimiter, it is one cell.
+    const readings = others.length > 0 ? [cells] : [cells, ...DELIMITERS.map((mark) => first.split(mark))];
+    if (!readings.some(isHeader)) return;
     throw new FileProblem(
       `line ${line} is a header again: are these two files in one?`,
       'Push each of them by itself, or remove the line, and run the same command again.',

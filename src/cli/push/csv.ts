@@ -54,7 +54,7 @@ export async function* csvRows(
       return hasHeader ? cells : null;
     },
   });
-  const file = Readable.from(chain(head.text, text));
+  const file = Readable.from(quotedFormulas(chain(head.text, text), head.delimiter));
   // `pipe` passes on no error.
   file.on('error', (error) => parser.destroy(error));
   file.pipe(parser);
@@ -76,7 +76,7 @@ export function isEmpty(cell: string | undefined): boolean {
 /** A longer row is the rest of the file behind a quote that is never closed. */
 const MAX_ROW = 2 ** 24;
 
-const DELIMITERS = [',', ';', '\t', '|'];
+export const DELIMITERS: readonly string[] = [',', ';', '\t', '|'];
 
 /** The records at the beginning of a file that decide its delimiter. */
 const HEAD_RECORDS = 10;
@@ -184,15 +184,38 @@ function csvProblem(error: CsvError, lines: LineCounter): string {
   return `the row on line ${lines.nextLine({ lines: 0, empty_lines })}, cell ${column + 1}: ${what}.`;
 }
 
+/** Quotes cells of the form `="0012"`, which programs write for spreadsheets: a quote may only begin a cell. */
+async function* quotedFormulas(
+  text: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<string, void, undefined> {
+  const border = `\\u{${delimiter.codePointAt(0)?.toString(16)}}|[\\r\\n]`;
+  const formula = new RegExp(`(^|${border})="([^"\\r\\n]+)"(?=${border}|$)`, 'gu');
+  const quoted = (lines: string) => lines.replaceAll(formula, '$1"=""$2"""');
+  let rest = '';
+  for await (const piece of text) {
+    const lines = rest + piece;
+    // Behind the last line break a cell may be torn, but no line with such cells is that long.
+    const end = Math.max(lines.lastIndexOf('\n'), lines.lastIndexOf('\r')) + 1;
+    const whole = lines.length - end > BEGINNING ? lines.length : end;
+    yield quoted(lines.slice(0, whole));
+    rest = lines.slice(whole);
+  }
+  yield quoted(rest);
+}
+
 async function* chain(start: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   yield start;
   yield* rest;
 }
 
+/** Characters that hold the first records of a file, and any line but one of very long texts. */
+const BEGINNING = 65_536;
+
 /** Enough of a text for its first records. */
 async function beginningOf(text: AsyncGenerator<string, void, undefined>): Promise<string> {
   let start = '';
-  while (start.length < 65_536) {
+  while (start.length < BEGINNING) {
     const { done, value } = await text.next();
     if (done) break;
     start += value;

@@ -3,6 +3,11 @@ import { shellWord } from './shell.ts';
 
 export type ProductFormat = 'csv' | 'ndjson';
 
+/** What a file is by the ending of its name. */
+export function formatOf(path: string): ProductFormat {
+  return /\.(?:ndjson|jsonl)$/i.test(path) ? 'ndjson' : 'csv';
+}
+
 /** What a file is in place of CSV or NDJSON, by its first bytes and their text. */
 interface Format {
   readonly name: string;

@@ -29,11 +29,11 @@ const oneText =
 const all =
   (noun: string, what: string) =>
   ({ places: [first], count }: Notice) =>
-    `${counted(count, noun)} ${what}: ${first}${count > 1 ? ` and ${counted(count - 1, 'more')}` : ''}.`;
+    `${counted(count, noun)} ${what}: ${first}${count > 1 ? ` and ${count - 1} more` : ''}.`;
 
 /** One sentence for each kind, in the order in which they are printed. */
 const SENTENCES: Readonly<Record<NoticeKind, (notice: Notice) => string>> = {
-  skipped: all('row', 'without a value in any field, skipped'),
+  skipped: all('row', 'without a value in a documented field, skipped'),
   unnamed: all('row', 'with a member without a name, read without it'),
   apostrophe: all('cell', 'that began with an apostrophe, which marks a text, read without it'),
   formula: all('cell', 'of the form ="…", which marks a text, read without it'),

@@ -18,12 +18,12 @@ import {
 import { type ColumnFacts, columnFacts } from './column-facts.ts';
 import { type ColumnOptions, fieldsOf, headerCheck, UnknownColumns, unknownColumns } from './columns.ts';
 import { type CsvRow, csvRows, isEmpty } from './csv.ts';
-import { checkFormat, notUtf8, type ProductFormat } from './formats.ts';
+import { checkFormat, formatOf, notUtf8, type ProductFormat } from './formats.ts';
 import { Notices } from './notices.ts';
 import { rowName } from './row-results.ts';
 import { CODES, MEASURES, readText } from './written-text.ts';
 
-/** What an empty cell means: the field keeps its value, as it does for `""` then, or it is cleared. */
+/** What an empty cell means: the field keeps its value, as it does for `""` and null then, or it is cleared. */
 export type EmptyCells = 'ignore' | 'clear';
 
 /** Fields that the API documentation does not have, with their kinds. */
@@ -38,10 +38,10 @@ interface FileOptions {
   readonly customFields: CustomFields;
   /** Read for the path `-`. */
   readonly stdin?: AsyncIterable<Uint8Array> | undefined;
-  /** The others are of a CSV file. */
-  readonly delimiter?: string | undefined;
   /** Undefined if the user did not name it: then an empty cell keeps the value, and `""` is an empty text. */
   readonly empty?: EmptyCells | undefined;
+  /** The others are of a CSV file. */
+  readonly delimiter?: string | undefined;
   /** Undefined if the user did not name it: then a file with decimal commas is rejected. */
   readonly decimal?: DecimalMark | undefined;
   /** Undefined if the user did not name it: then a list that may have another mark is a warning. */
@@ -122,7 +122,7 @@ export class ProductFile {
   }
 
   get #format(): ProductFormat {
-    return this.#options.format ?? (/\.(?:ndjson|jsonl)$/i.test(this.#path) ? 'ndjson' : 'csv');
+    return this.#options.format ?? formatOf(this.#path);
   }
 
   async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -156,20 +156,21 @@ export class ProductFile {
       sample.push(row);
     }
     const fields = this.#fieldsOfHeader(names, sample);
+    const facts = columnFacts(sample, names.length);
     const columns = fields.flatMap((field, at): FieldColumn[] =>
-      field === undefined ? [] : [{ at, field, facts: columnFacts(sample, at) }],
+      field === undefined ? [] : [{ at, field, facts: facts[at] ?? NO_FACTS }],
     );
     const checkHeader = headerCheck(names, fields, fields.indexOf(key));
     for await (const row of chained(sample, rows)) {
       const { line, cells } = row;
+      checkHeader(row);
       const more = cells.findIndex((cell, at) => at >= names.length && !isEmpty(cell));
       if (more >= 0) {
         throw new FileProblem(
           `line ${line} has ${JSON.stringify(cells[more])} in cell ${more + 1}, but there are ${names.length} columns; is a quote missing?`,
         );
       }
-      checkHeader(row);
-      if (columns.every(({ at }) => isEmpty(cells[at]))) {
+      if (columns.every(({ at, field }) => isEmpty(cells[at]) || !this.#makesRow(field))) {
         this.#notices.add('skipped', `line ${line}`);
         continue;
       }
@@ -177,9 +178,6 @@ export class ProductFile {
         const cell = this.#cellOf(column, row);
         return cell === undefined ? [] : [[column.field, cell]];
       });
-      const emptied = values.flatMap(([field, { value }]) => (value === '' ? [field] : []));
-      if (emptied.length > 0 && this.#options.empty === undefined)
-        this.#emptied.set(this.#lines.length, emptied);
       yield this.#draft(line, values);
     }
   }
@@ -216,14 +214,15 @@ export class ProductFile {
       const values = fields.flatMap((field, at): [string, unknown][] =>
         field === undefined ? [] : [[field, row.row[members[at] ?? '']]],
       );
-      if (values.every(([, value]) => value === null || (typeof value === 'string' && isEmpty(value)))) {
+      const isNone = (value: unknown) => value === null || (typeof value === 'string' && isEmpty(value));
+      if (values.every(([field, value]) => isNone(value) || !this.#makesRow(field))) {
         this.#notices.add('skipped', `line ${row.line}`);
         continue;
       }
-      const read = values.map(([field, value]): [string, Cell] => [
-        field,
-        this.#valueOf(field, value, row.line),
-      ]);
+      const read = values.flatMap(([field, value]): [string, Cell][] => {
+        const isIgnored = this.#options.empty === 'ignore' && (value === null || value === '');
+        return isIgnored ? [] : [[field, this.#valueOf(field, value, row.line)]];
+      });
       yield this.#draft(row.line, read, row.lossy);
     }
     // A push reads every row before it writes.
@@ -289,6 +288,11 @@ export class ProductFile {
     return { value: isPadded ? value.trimEnd() : value };
   }
 
+  /** Whether a value of the field makes a product of a row: a second image of one may have a custom field. */
+  #makesRow(field: string): boolean {
+    return field === this.#options.key || !Object.hasOwn(this.#options.customFields, field);
+  }
+
   #isCode(field: string): boolean {
     return field === this.#options.key || CODES.includes(field);
   }
@@ -297,6 +301,8 @@ export class ProductFile {
   #draft(line: number, values: readonly [string, Cell][], lossy?: string): ProductDraft {
     const { key } = this.#options;
     const index = this.#lines.push(line) - 1;
+    const emptied = values.flatMap(([field, { value }]) => (value === '' ? [field] : []));
+    if (emptied.length > 0 && this.#options.empty === undefined) this.#emptied.set(index, emptied);
     const problems = values.flatMap(([field, { problem }]) =>
       problem === undefined ? [] : [`${field}: ${problem}`],
     );

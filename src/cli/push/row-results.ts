@@ -128,6 +128,7 @@ function messageFor({ code }: AnyAccountingError, badCells: readonly string[]): 
 
 /** The line of the row is printed before it, so that its position is not. */
 function textOfError(error: AnyAccountingError, badCells: readonly string[]): string {
-  const message = messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^rows\[\d+\]: /, '');
+  const message =
+    messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^(?:rows\[\d+\]: )?(?:draft\.)?/, '');
   return `${error.code}: ${message}`;
 }

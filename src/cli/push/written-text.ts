@@ -63,15 +63,20 @@ export function readText(cell: string, { isCode, isDecimal, isQuoted }: TextCont
 
 /** Codes that could mean another text. */
 const GUESSES: readonly { readonly is: RegExp; readonly problem: string }[] = [
-  { is: /^"?'/, problem: 'begins with an apostrophe, which may be a part of it: remove the apostrophe' },
+  { is: /^"?['’]/, problem: 'begins with an apostrophe, which may be a part of it: remove the apostrophe' },
   { is: /^"?=/, problem: 'is a formula: write its result' },
+  {
+    is: /^"?(?:nan|nat|none|null|undefined|<na>|\\N)"?$/i,
+    problem: 'is what a program writes for no value: leave the cell empty',
+  },
   { is: /^"?#(?:N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!)"?$/, problem: 'is an error of a spreadsheet' },
   {
-    is: /^\d+[.,]0+$/,
+    is: /^-?\d+[.,]0+$/,
     problem: 'may be a number in place of a code: write it without its decimals, or in quotes',
   },
   {
-    is: /^"?\d(?:[.,]\d+)?E\+\d+"?$/i,
+    // Without a plus as Java writes it: then only with a point, because a code may be 1E5.
+    is: /^"?\d(?:[.,]\d+E\+?|E\+)\d+"?$/i,
     problem:
       'is a number that a spreadsheet rounded: format the column as text, and enter or import its values again',
   },

@@ -82,6 +82,29 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
     'productNumber  ,name     \nA              ,Desk     \nB              ,Table    \n',
     {},
   ],
+  [
+    'a code in padded columns',
+    'productNumber,ean\nA   ,012345678905 \nBB  ,4006381333931\n',
+    { name: null, ean: '012345678905' },
+  ],
+  [
+    'names of columns in its cells',
+    'productNumber,name,brand,model,type,color\nA,Desk,productNumber,name,x,y\nB,brand\n',
+    { brand: 'productNumber' },
+  ],
+  ['whole numbers of a column of floats', 'productNumber,name,packs\nA,Desk,2.0\n', { packs: 2 }],
+  [
+    'whole numbers of a column of floats with commas',
+    'productNumber;name;packs\nA;Desk;-2,0\n',
+    { packs: -2 },
+    ['--decimal', ','],
+  ],
+  [
+    'lists by another separator under the name of NDJSON',
+    'productNumber;name;tags\nA;Desk;alu,slim\n',
+    { tags: ['alu', 'slim'] },
+    words('--format csv --list-separator , --delimiter ";"'),
+  ],
   ['padded members in NDJSON', '{"productNumber ":"A","name\u00a0 ":"Desk"}\n', {}],
   [
     'members of other names in NDJSON, of which some lines have each',
@@ -135,6 +158,24 @@ test.each<[what: string, text: string, reason: RegExp, flags?: readonly string[]
     /column as text/,
   ],
   [
+    'a code as Java writes a float',
+    'productNumber,ean\nA,4.006381333931E12\nB,1E5\n',
+    /ean: ".*E12" is a num/,
+  ],
+  ['a word for no value in a code', 'productNumber,ean\nA,NULL\nB,7\n', /ean: "NULL" is what a program/],
+  ['a quoted word for no value', 'productNumber,articleCode\nA,"nan"\nB,7\n', /"nan" is what a program/],
+  [
+    'a decimal in place of a whole number',
+    'productNumber,packs\nA,2.50\nB,3.0\n',
+    /packs: "2.50" is not a wh/,
+  ],
+  ['a typographic apostrophe', 'productNumber,ean\nA,’0012\nB,7\n', /ean: "’0012" begins with an apostrophe/],
+  [
+    'a number in a text of NDJSON',
+    '{"productNumber":"A","ean":12}\n{"productNumber":"B"}\n',
+    /: ean: must be a s/,
+  ],
+  [
     'an apostrophe that may be a part of a code',
     `productNumber,ean\nA,'x y\nB,7\n`,
     /ean: "'x y" begins with an ap/,
@@ -181,9 +222,17 @@ test.each<[text: string, flags: string, expected: object, cleared?: string]>([
   ['"productNumber","name","brand",\n"A","","",\n', '', { name: 'Desk', brand: 'Oak' }],
   ['productNumber,name,ean,brand\nA,"",,\n', '--empty clear', { name: '', ean: null, brand: null }],
   ['productNumber,salePrice,tags\nA,"",""\n', '', { salePrice: '5.0000' }],
+  [
+    '{"productNumber":"A","name":"","brand":null}\n',
+    '--dry-run',
+    { name: 'Desk', brand: 'Oak' },
+    'Warning: "" clears a text in 1 cell: line 1, A: name. Pass --empty ignore to keep the texts.',
+  ],
+  ['{"productNumber":"A","name":"","brand":null}\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
+  ['{"productNumber":"A","name":"","brand":null}\n', '--empty clear', { name: '', brand: null }],
 ])('push tells an empty text from an empty cell: %j %s', async (text, flags, expected, cleared) => {
   const existing = [{ productNumber: 'A', name: 'Desk', brand: 'Oak', salePrice: '5.0000' }];
-  const { sandbox, push } = withFile(text, { existing });
+  const { sandbox, push } = withFile(text, { name: nameOf(text), existing });
   const { code, log } = await push('--yes', ...words(flags));
   expect([code, log.match(/"" clears/g)?.length ?? 0]).toEqual([0, cleared === undefined ? 0 : 1]);
   expect(log).toContain(cleared ?? '');
@@ -224,7 +273,7 @@ test.each<[what: string, text: string, product: object, said: RegExp, flags?: st
     'apostrophes in texts',
     `productNumber,name,brand\n1,'0012,'=1+1\n`,
     { name: '0012', brand: '=1+1' },
-    /^2 cells .*apostrophe.*"'0012" and 1 more\.$/m,
+    /^2 cells .*apostrophe.*: "'0012" and 1 more\.$/m,
   ],
   [
     'apostrophes in a file that quotes every cell',
@@ -236,7 +285,13 @@ test.each<[what: string, text: string, product: object, said: RegExp, flags?: st
     'a formula',
     'productNumber,ean,name\n"=""01""","=""0012""","=""5"""\n',
     { productNumber: '01', ean: '0012' },
-    /^3 cells of the form =/m,
+    /^3 cells of the form =.* and 2 more\.$/m,
+  ],
+  [
+    'a formula that is not quoted',
+    'productNumber;ean;name\r\n="01";="0012";"a;=""x"";b"\r\n="2";="00;1"',
+    { productNumber: '01', ean: '0012', name: 'a;="x";b' },
+    /^4 cells of the form =.* and 3 more\.$/m,
   ],
   [
     'a tab',
@@ -324,12 +379,41 @@ test.each([
   ['empty cells alone', 'productNumber,name\nA,Desk\n,\n , \n', ''],
   ['cells to clear', 'productNumber,name\nA,Desk\n,\n,\n', '--empty clear'],
   ['members without a value', '{"productNumber":"A"}\n{"productNumber":"","name":null}\n{}\n', ''],
+  [
+    'a custom field',
+    'productNumber,name,Image Src\nA,Desk,1.png\n,,2.png\n,"",3.png\n',
+    '--custom-field "Image Src"',
+  ],
+  [
+    'a custom field of NDJSON',
+    '{"productNumber":"A","image":"1.png"}\n{"image":"2.png"}\n{"name":null,"image":"3.png"}\n',
+    '--custom-field image',
+  ],
 ])('push skips and counts rows that have no value in a field, but %s', async (_, text, flags) => {
   const { sandbox, push } = withFile(text, { name: nameOf(text) });
   const said =
     /^1 row: 1 created, 0 updated, 0 unchanged\.\n2 rows without a value .*: line [23] and 1 more\.$/m;
   await ends(push('--yes', ...words(flags)), 0, said);
   expect(products(sandbox)).toHaveLength(1);
+});
+
+test('push skips no row that has a custom field as its key', async () => {
+  const { env, file } = withFile('sku,name\nA,\n', STORE);
+  const args = words('--key sku --custom-field sku --yes');
+  await ends(run(env, ['push', file('products.csv'), ...args]), 0, '1 row: 1 created');
+});
+
+test.each([
+  ['--decimal', ','],
+  ['--delimiter', ';'],
+  ['--list-separator', ','],
+])('push rejects %s for NDJSON, where it has no effect', async (flag, value) => {
+  const text = '{"productNumber":"A"}\n';
+  const { sandbox, push } = withFile(text, { name: 'a.jsonl' });
+  const said = `${flag} has no effect with NDJSON.\nLeave out ${flag}.`;
+  await ends(push('--yes', flag, value), 2, said);
+  await ends(withFile(text).push('--yes', flag, value, '--format', 'ndjson'), 2, said);
+  expect(sandbox.count()).toBe(0);
 });
 
 test('push fails a row that has values, but no key', async () => {
@@ -393,6 +477,17 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     'a header again with other columns',
     /line 3 is a/,
     'productNumber,name,ean\nA\nproductNumber,name,brand\n',
+  ],
+  [
+    'a header again with another delimiter',
+    /line 3 is a/,
+    'productNumber,name\nA,x\nname;productNumber\nx;B\n',
+  ],
+  ['a header again with more columns', /line 3 is a/, 'productNumber,name\nA,x\nproductNumber,name,brand\n'],
+  [
+    'a header again in another layout',
+    /line 3 is a/,
+    'productNumber,name,brand\nA,x\nsku,productNumber,name\nx,B\n',
   ],
   ['a header again of one column', /line 3 is a header again/, 'productNumber\nA\nproductNumber\nB\n'],
   ['no key column', /no column productNumber/, 'name\nA\n'],
