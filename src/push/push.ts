@@ -8,6 +8,7 @@ import { admissionOf } from '../reading/admission.ts';
 import { CallerCode } from '../reading/caller-code.ts';
 import { isOtherCompany } from '../reading/company.ts';
 import type { SyncSource } from '../reading/source.ts';
+import { guardedStore } from '../reading/store.ts';
 import type { PushReport } from '../reports/push-report.ts';
 import type { BodyOf } from '../schemas/record.ts';
 import { Calls } from './calls.ts';
@@ -83,11 +84,12 @@ async function pushOnce(options: ResolvedPushOptions): Promise<PushReport> {
   }
 }
 
-async function run(options: ResolvedPushOptions, results: Results): Promise<void> {
-  const { signal, source } = options;
+async function run(given: ResolvedPushOptions, results: Results): Promise<void> {
+  const { signal, source } = given;
   const callerCode = new CallerCode({ signal, warn: source.warn, waits: () => results.wait(undefined) });
+  const options = { ...given, store: guardedStore(given.store, callerCode) };
   const rows = await readRows(options, results);
-  const hold = options.dryRun ? undefined : await holdStore({ ...options, onWait: results.wait });
+  const hold = options.dryRun ? undefined : await holdStore({ ...given, callerCode, onWait: results.wait });
   try {
     const memory = new PushMemory(options, hold);
     await memory.load(rows);
@@ -113,7 +115,7 @@ function guarded(
   memory.admission = admissionOf({ tenant, sameCompany, sources: [source], settings: list, memories });
   const { admission } = memory;
   const confirm: typeof options.confirm = (counts) =>
-    callerCode.run('confirm', () => options.confirm(counts));
+    callerCode.run('confirm', () => options.confirm(counts), 'question');
   const call = { ...options.call, admission, callerCode };
   return { ...options, list: { ...list, admission }, call, confirm };
 }

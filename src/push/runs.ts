@@ -8,8 +8,16 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { sleep } from '../internal/sleep.ts';
+import type { CallerCode } from '../reading/caller-code.ts';
 import { parseStored } from '../reading/state.ts';
-import { deleteStored, lockStore, readStore, writeStore } from '../reading/store.ts';
+import {
+  deleteStored,
+  guardedStore,
+  lockStore,
+  readStore,
+  type Store,
+  writeStore,
+} from '../reading/store.ts';
 import { newIdempotencyKey } from '../transport/idempotency-key.ts';
 import type { ResolvedPushOptions } from './options.ts';
 
@@ -31,6 +39,7 @@ const MAX_SLOW_READS = 10;
 const ENDED = 'ended';
 
 type HoldOptions = Pick<ResolvedPushOptions, 'store' | 'storeKey' | 'tenant' | 'signal'> & {
+  readonly callerCode: CallerCode;
   /** Called before a wait. */
   readonly onWait: (waitMs: number) => void;
 };
@@ -59,10 +68,11 @@ export function beginRun(baseUrl: string, tenant: string): () => void {
 
 /** Keeps pushes of other processes out. */
 export async function holdStore(options: HoldOptions): Promise<Hold> {
-  const { store, storeKey, tenant, signal } = options;
+  const { store, storeKey, tenant, signal, callerCode } = options;
   // No other process sees the entries of a Map.
   const isOwn = Object.getPrototypeOf(store) === Map.prototype;
-  const unlock = isOwn ? () => undefined : await lockStore(store, storeKey, signal);
+  const guarded = guardedStore(store, callerCode);
+  const unlock = isOwn ? () => undefined : await lockStore(guarded, storeKey, signal, callerCode);
   if (unlock === undefined) throw anotherRun(tenant, 'is running');
   const mark = new Mark(options, unlock || undefined);
   try {
@@ -78,6 +88,7 @@ class Mark implements Hold {
   tookOver = false;
   readonly #options: HoldOptions;
   readonly #unlock: (() => unknown) | undefined;
+  readonly #store: Store;
   readonly #by = newIdempotencyKey();
   readonly #ended = new AbortController();
   #isLost = false;
@@ -87,12 +98,14 @@ class Mark implements Hold {
   #renewing: Promise<void> | undefined;
 
   constructor(options: HoldOptions, unlock: (() => unknown) | undefined) {
+    const { store, callerCode } = options;
     this.#options = options;
     this.#unlock = unlock;
+    this.#store = guardedStore(store, callerCode);
   }
 
   async take(): Promise<void> {
-    const { signal, store } = this.#options;
+    const { signal } = this.#options;
     const before = await this.#holder();
     this.tookOver = before !== undefined && (await this.#isGone(before));
     const startedAt = now();
@@ -105,7 +118,7 @@ class Mark implements Hold {
     await this.ask();
     // So that entries do not grow. A store that cannot delete keeps one for each push.
     if (before !== undefined)
-      await deleteStored(store, this.#key(`alive:${before}`), signal).catch(() => undefined);
+      await deleteStored(this.#store, this.#key(`alive:${before}`), signal).catch(() => undefined);
   }
 
   async mayWrite(): Promise<void> {
@@ -133,7 +146,9 @@ class Mark implements Hold {
     try {
       // A count that arrives after the end would look like a run that was killed.
       await this.#renewing;
-      if (this.#renewing !== undefined) await this.#write(`alive:${this.#by}`, { alive: ENDED });
+      const { store, callerCode } = this.#options;
+      const last = guardedStore(store, callerCode, 'last');
+      if (this.#renewing !== undefined) await this.#write(`alive:${this.#by}`, { alive: ENDED }, last);
     } finally {
       await this.#unlock?.();
     }
@@ -173,13 +188,13 @@ class Mark implements Hold {
   }
 
   async #read(name: string): Promise<Record<string, unknown> | undefined> {
-    const { store, signal } = this.#options;
+    const { signal } = this.#options;
     const key = this.#key(name);
-    return parseStored(await readStore(store, key, signal), key);
+    return parseStored(await readStore(this.#store, key, signal), key);
   }
 
-  async #write(name: string, content: object): Promise<void> {
-    const { store, signal } = this.#options;
+  async #write(name: string, content: object, store = this.#store): Promise<void> {
+    const { signal } = this.#options;
     await writeStore(store, { key: this.#key(name), text: JSON.stringify({ v: 2, ...content }) }, signal);
   }
 

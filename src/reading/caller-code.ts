@@ -7,6 +7,9 @@ import { each } from './each.ts';
 const REPORTED_AFTER_MS = 3_000;
 const WARNED_AFTER_MS = 10_000;
 
+/** What the last calls have if something else may still run: two of them may not make an abort long. */
+const LAST_GRACE_MS = 500;
+
 /** The limit of time of a run. */
 export interface TimeLimit {
   /** Fires when the time is over, with a CallStopped. */
@@ -45,11 +48,16 @@ export class CallerCode {
     this.#signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
   }
 
-  /** Calls it. `name`: as messages name it, such as `store.get`. `isLast`: even while something else may still run. */
-  async run<V>(name: string, work: () => V | PromiseLike<V>, isLast = false): Promise<V> {
+  /**
+   * Calls it. `name`: as messages name it, such as `store.get`. `last`: even while something else may still run.
+   * `question`: a person may take any time, and is looking at the question.
+   */
+  async run<V>(name: string, work: () => V | PromiseLike<V>, kind?: 'last' | 'question'): Promise<V> {
     const { limit } = this.#options;
-    if (this.#abandoned !== undefined && !isLast) throw this.#stopped(this.#abandoned, this.#signal?.reason);
-    const isLate = limit?.signal.aborted === true && this.#abandoned === undefined;
+    const wasAbandoned = this.#abandoned !== undefined;
+    if (this.#abandoned !== undefined && kind !== 'last')
+      throw this.#stopped(this.#abandoned, this.#signal?.reason);
+    const isLate = limit?.signal.aborted === true && !wasAbandoned;
     this.#isReported = false;
     const report = () => {
       if (!this.#isReported) this.#options.waits?.();
@@ -57,13 +65,11 @@ export class CallerCode {
     const warn = () => {
       if (!this.#isReported) this.#warn(`Waiting for ${name}, which has not ended for 10 s.`);
     };
-    const timers = [setTimeout(report, REPORTED_AFTER_MS), setTimeout(warn, WARNED_AFTER_MS)];
+    const timers =
+      kind === 'question' ? [] : [setTimeout(report, REPORTED_AFTER_MS), setTimeout(warn, WARNED_AFTER_MS)];
+    const graceMs = wasAbandoned ? LAST_GRACE_MS : GRACE_MS;
     try {
-      return await untilAborted(
-        (async () => await work())(),
-        this.#signal,
-        isLate ? limit.graceMs : GRACE_MS,
-      );
+      return await untilAborted((async () => await work())(), this.#signal, isLate ? limit.graceMs : graceMs);
     } catch (error) {
       throw this.#stopped(name, error);
     } finally {

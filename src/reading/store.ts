@@ -1,8 +1,8 @@
 import { CheckpointError } from '../errors/checkpoint-error.ts';
 import { isAccountingError } from '../errors/guards.ts';
-import { untilAborted } from '../internal/callback.ts';
 import { causeText, sentence } from '../internal/text.ts';
 import { CallStopped } from '../transport/call-options.ts';
+import type { CallerCode } from './caller-code.ts';
 
 type MaybePromise<V> = V | Promise<V>;
 
@@ -50,7 +50,27 @@ export function memoryStore(): CompleteStore {
   };
 }
 
-/** Reads from a store. What it throws becomes the cause of a CheckpointError. */
+/** The same store, whose methods are called through `code`. `kind`: see `run` of CallerCode. */
+export function guardedStore(store: Store, code: CallerCode, kind?: 'last'): Store {
+  const call = <V>(method: string, work: () => V | PromiseLike<V>) => code.run(`store.${method}`, work, kind);
+  return {
+    get: (key) => call('get', () => store.get(key)),
+    set: store.set && ((key, value) => call('set', () => store.set?.(key, value))),
+    delete: store.delete && ((key) => call('delete', () => store.delete?.(key))),
+    lock:
+      store.lock &&
+      ((key) => {
+        const locking = (async () => await store.lock?.(key))();
+        return call('lock', () => locking).catch((error: unknown) => {
+          // No other code unlocks what is locked after the run has given up on it.
+          locking.then((unlock) => (unlock === false ? undefined : unlock?.())).catch(() => undefined);
+          throw error;
+        });
+      }),
+  };
+}
+
+/** Reads from a store. What it throws becomes the cause of a CheckpointError. Nothing here ends a wait: see {@link guardedStore}. */
 export async function readStore(
   store: Store,
   key: string,
@@ -73,16 +93,18 @@ export async function writeStore(
   });
 }
 
-/** Locks a key of a store: see `lock`. */
+/** Locks a key of a store: see `lock`. The function unlocks, whatever else may still run. */
 export async function lockStore(
   store: Store,
   key: string,
   signal: AbortSignal | undefined,
+  code: CallerCode,
 ): Promise<(() => unknown) | undefined | false> {
   if (store.lock === undefined) return false;
   const unlock = await storeCall(async () => await store.lock?.(key), { key, done: 'locked', signal });
   if (!unlock) return unlock;
-  return () => storeCall(async () => await unlock(), { key, done: 'unlocked', signal });
+  const work = () => code.run('unlock', unlock, 'last');
+  return () => storeCall(work, { key, done: 'unlocked', signal });
 }
 
 /** Deletes a key, if the store can. */
@@ -109,7 +131,7 @@ async function storeCall<V>(
   },
 ): Promise<V> {
   try {
-    return await untilAborted(work(), signal);
+    return await work();
   } catch (error) {
     if (error instanceof CallStopped || (signal?.aborted && error === signal.reason)) throw error;
     const reason = causeText(error) || 'something other than an error';

@@ -8,7 +8,7 @@ import type { Admission } from '../reading/company.ts';
 import { OF_CLIENT } from '../reading/list-options.ts';
 import { type RecordIn, type RunSource, runSource, type SyncSource } from '../reading/source.ts';
 import { label } from '../reading/state.ts';
-import type { Store } from '../reading/store.ts';
+import { guardedStore, type Store } from '../reading/store.ts';
 import type { CollectionReport } from '../reports/sync-report.ts';
 import type { Batch } from './batch.ts';
 import { CollectionRun } from './collection-run.ts';
@@ -54,7 +54,14 @@ export function changes<Collection extends SyncSource<{ id: string }>>(
   const consumer = new Semaphore(1);
   const { warn } = runSource(source);
   const callerCode = new CallerCode({ signal, warn });
-  const context = { options: run, copy: () => ({ store }), name, id, signal, consumer };
+  const context = {
+    options: run,
+    copy: () => ({ store: guardedStore(store, callerCode) }),
+    name,
+    id,
+    signal,
+    consumer,
+  };
   const ofRun = { calls: () => ({ admission, callerCode }), keepsCompany: true };
   const one: CollectionRun<RecordIn<Collection>> = new CollectionRun(source, { ...context, ...ofRun });
   const admission: Admission = admissionOf({

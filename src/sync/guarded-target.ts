@@ -15,7 +15,7 @@ export function guardedTarget(opened: OpenTarget, code: CallerCode, names: Targe
     code.run(nameOf(method), () => one.run(async () => await work()));
   /** The last ones do not wait for one that may never end. */
   const callLast = <V>(method: string, work: () => V | PromiseLike<V>): Promise<V> =>
-    code.run(nameOf(method), work, true);
+    code.run(nameOf(method), work, 'last');
   const each = <V>(method: string, values: () => Iterable<V> | AsyncIterable<V>) =>
     code.each(nameOf(method), () => inTurn(values(), one));
   return {
