@@ -135,7 +135,7 @@ export function listResponse(
   const hasHeader = options.cursor === 'header' || options.linkHeader;
   if (!hasHeader || rest.links === undefined) return response;
   const { first, next } = rest.links;
-  const link = [`<${first}>; rel="first"`, ...(next === undefined ? [] : [`<${next}>; rel="next"`])];
+  const link = [...(next === undefined ? [] : [`<${next}>; rel="next"`]), `<${first}>; rel="first"`];
   return { ...response, headers: { ...response.headers, Link: link.join(', ') } };
 }
 
