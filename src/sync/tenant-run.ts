@@ -153,6 +153,8 @@ export class TenantRun {
 
   /** Fails collections that the limit has ended while their requests failed, unless the next run may read more. */
   #failPaused(): void {
+    // What stopped the run is its failure.
+    if (this.#stopped !== undefined) return;
     const ended = this.#runs.flatMap((run) => {
       const { status, lastFailure } = run.report();
       if (status !== 'paused' && status !== 'not_begun') return [];
