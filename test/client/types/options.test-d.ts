@@ -82,7 +82,7 @@ test('a misspelt option, filter or collection does not compile', () => {
   // @ts-expect-error
   createClient({ pagination: { 'account-addresses': 'page' } });
   // @ts-expect-error
-  client.withOptions({ pagination: { invoices: 'none' } });
+  client.withOptions({ pagination: { journals: 'none' } });
   // @ts-expect-error
   createSandbox({ records: { account: 5 } });
 });

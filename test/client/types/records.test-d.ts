@@ -92,7 +92,7 @@ test('a write on a read-only collection does not compile', () => {
   // @ts-expect-error accounts are read-only
   client.accounts.create({});
   // @ts-expect-error a collection that is not known is read-only
-  client.collection('invoices').create({});
+  client.collection('journals').create({});
   type Writable = {
     [Name in CollectionName]: 'create' extends keyof CollectionOf<Name> ? Name : never;
   }[CollectionName];
@@ -183,7 +183,7 @@ describe('the schemas of a client', () => {
     // @ts-expect-error no id
     createClient({ schemas });
     // @ts-expect-error no id
-    client.collection('invoices', { schema: withoutId });
+    client.collection('journals', { schema: withoutId });
     // @ts-expect-error no schema at all
     createClient({ schemas: { accounts: {} } });
   });
@@ -192,10 +192,10 @@ describe('the schemas of a client', () => {
     const handMade = {} as StandardSchema<{ id: string; total: bigint }>;
     const own = createClient({ schemas: { budgets: handMade } });
     expectTypeOf(own.budgets.get('1')).resolves.toEqualTypeOf<{ id: string; total: bigint }>();
-    expectTypeOf(own.collection('invoices').get('1')).resolves.toEqualTypeOf<AccountingRecord>();
-    expectTypeOf(own.collection('invoices', { schema: account }).get('1')).resolves.toEqualTypeOf<Named>();
-    expectTypeOf(own.request({ path: '/invoices' })).resolves.toEqualTypeOf<unknown>();
-    const request = own.request({ path: '/invoices', schema: z.array(account) });
+    expectTypeOf(own.collection('journals').get('1')).resolves.toEqualTypeOf<AccountingRecord>();
+    expectTypeOf(own.collection('journals', { schema: account }).get('1')).resolves.toEqualTypeOf<Named>();
+    expectTypeOf(own.request({ path: '/journals' })).resolves.toEqualTypeOf<unknown>();
+    const request = own.request({ path: '/journals', schema: z.array(account) });
     expectTypeOf(request).resolves.toEqualTypeOf<Named[]>();
   });
 });
@@ -221,5 +221,5 @@ test('a function that is generic over collections keeps the type of their record
   // @ts-expect-error: a product has no such field
   handle('products', { products: ({ salesPrice }) => salesPrice });
   // @ts-expect-error: there is no such collection
-  all(client, 'invoices');
+  all(client, 'journals');
 });
