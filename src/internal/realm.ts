@@ -16,6 +16,13 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === '[object Date]';
 }
 
+/** Whether a value is a Map itself: one of a class that extends Map may show its entries to other processes. */
+export function isPlainMap(value: unknown): boolean {
+  if (tagOf(value) !== '[object Map]') return false;
+  const ofMap = Object.getPrototypeOf(value);
+  return Object.hasOwn(ofMap, 'clear') && Object.getPrototypeOf(Object.getPrototypeOf(ofMap)) === null;
+}
+
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
 }

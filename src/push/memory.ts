@@ -37,7 +37,7 @@ const PARTS = '0123456789abcdef';
 /** Products that show which company the state belongs to. */
 const MOST_KNOWN = 5;
 /** Products in the entry of the creates: it is written once for every hundred creates, and a larger one takes too long. */
-const MAX_MADE = 5_000;
+const MAX_MADE = 2_000;
 
 export class PushMemory {
   readonly #options: MemoryOptions;

@@ -7,6 +7,7 @@
 
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { isPlainMap } from '../internal/realm.ts';
 import { sleep } from '../internal/sleep.ts';
 import type { CallerCode } from '../reading/caller-code.ts';
 import { parseStored } from '../reading/state.ts';
@@ -70,9 +71,8 @@ export function beginRun(baseUrl: string, tenant: string): () => void {
 export async function holdStore(options: HoldOptions): Promise<Hold> {
   const { store, storeKey, tenant, signal, callerCode } = options;
   // No other process sees the entries of a Map.
-  const isOwn = Object.getPrototypeOf(store) === Map.prototype;
   const guarded = guardedStore(store, callerCode);
-  const unlock = isOwn ? () => undefined : await lockStore(guarded, storeKey, signal, callerCode);
+  const unlock = isPlainMap(store) ? () => undefined : await lockStore(guarded, storeKey, signal, callerCode);
   if (unlock === undefined) throw anotherRun(tenant, 'is running');
   const mark = new Mark(options, unlock || undefined);
   try {

@@ -1,7 +1,7 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
-import { numbered, ONCE, pushAndDie, setUpPush } from '../../support/push.ts';
+import { numbered, ONCE, pushAndDie, setUpPush, storeOver } from '../../support/push.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -93,4 +93,18 @@ test('a push that stops keeps the creates of a killed push that it did not repea
   // Repeated under their keys, because the list does not show them.
   expect((await run(rows)).done).toEqual(['1001 created', '1002 created']);
   expect(sandbox.store.products.all()).toHaveLength(2);
+});
+
+test('a push keeps the entry that it writes with each chunk of creates small', async () => {
+  const { run } = setUpPush([], { sandbox: { rateLimit: false } });
+  const entries = new Map<string, string>();
+  let largest = 0;
+  const store = storeOver(entries, (key, value) => {
+    if (key === HEAD) largest = Math.max(largest, Object.keys(JSON.parse(value).open.key?.made ?? {}).length);
+  });
+  const { report } = await run(numbered(2_300), { store, concurrency: 50 });
+  expect(report.counts.created).toBe(2_300);
+  // The products of 2,000 creates, and those of one chunk more.
+  expect(largest).toBeGreaterThan(1_000);
+  expect(largest).toBeLessThanOrEqual(2_100);
 });

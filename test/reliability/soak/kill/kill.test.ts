@@ -9,8 +9,8 @@ import { NO_HURRY } from '../../../support/seeds.ts';
 import { type Held, type KillVerdict, killPushes, killSyncs, pushTwice, start } from './kill.ts';
 
 /** `SOAK_KILLS=200` kills each program more often, and `SOAK_TRIALS=100` starts two at once more often. SEED repeats a run. */
-const KILLS = Number(process.env.SOAK_KILLS ?? 3);
-const isSoak = KILLS > 3;
+const KILLS = Number(process.env.SOAK_KILLS ?? 2);
+const isSoak = KILLS > 2;
 const TRIALS = Number(process.env.SOAK_TRIALS ?? 1);
 /** Most of the time is spent waiting for processes. */
 const CONCURRENT = { ...NO_HURRY, concurrent: true };
@@ -80,15 +80,11 @@ test(
 );
 
 test.skipIf(process.platform === 'win32').each([
-  [
-    'a lock that expires while the first one pushes',
-    { lock: 2_000, secondAfterMs: 150, stops: false },
-    [0, 2],
-  ],
+  ['a lock that expires while the first one pushes', { lock: 600, secondAfterMs: 250, stops: false }, [0, 2]],
   ['no lock, while the first one is stopped', { lock: 'none', secondAfterMs: 0, stops: true }, [2, 0]],
   [
     'a lock that expires while the first one is stopped',
-    { lock: 2_000, secondAfterMs: 250, stops: true },
+    { lock: 600, secondAfterMs: 250, stops: true },
     [2, 0],
   ],
 ] as const)(

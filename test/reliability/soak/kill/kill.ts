@@ -265,7 +265,8 @@ export async function pushTwice({
   sandbox.faults.add({ kind: 'delay', ms: 50 }, { method: 'POST' });
   const posts = () => sandbox.count(({ method }) => method === 'POST');
   const folder = mkdtempSync(join(tmpdir(), 'push-twice-'));
-  const own = { folder, lock, rows: 120, visibleAfterMs: 1_000, waitsForInput: true };
+  const waits = { visibleAfterMs: 1_000, timeoutMs: 10_000 };
+  const own = { folder, lock, rows: 120, ...waits, waitsForInput: true };
   const task = { baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.full, ...own };
   try {
     // Both have started before, because that takes a slow machine long.

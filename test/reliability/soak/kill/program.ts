@@ -36,8 +36,8 @@ export interface Pushing extends Service {
   readonly waitsForInput?: boolean;
 }
 
-/** How much faster the clock of a push is: the waits of a start after a kill take minutes. */
-export const SPEED = 10;
+/** How much faster the clock of a push is, because the wait after a kill is long. A faster one would not suit a busy machine. */
+export const SPEED = 3;
 
 /** Makes timers and clocks of this process run faster. */
 function speedUp(): void {
