@@ -5,6 +5,14 @@ export interface CopyRow {
   readonly invalid: boolean;
 }
 
+/**
+ * An id as a database has it that cannot store U+0000 and halves of surrogate pairs: each is written out behind U+FFFD, so
+ * that two ids never become one.
+ */
+export function storedId(id: string): string {
+  return id.replaceAll(/\0|\p{Cs}/gu, (unit) => `\ufffd${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** What a copy keeps of valid records and of invalid rows. */
 export function copyRows(
   records: readonly { readonly id: string }[],

@@ -1,5 +1,5 @@
 import type { DeletionsAbortReason } from '../errors/deletions-aborted-error.ts';
-import type { CopyRow } from '../internal/copy-rows.ts';
+import { type CopyRow, storedId } from '../internal/copy-rows.ts';
 import { canonicalValue } from '../schemas/field-kinds.ts';
 import type { OpenTarget, StoredRow } from './target.ts';
 
@@ -42,7 +42,7 @@ export async function storedRows(
   ids: readonly string[],
 ): Promise<(id: string) => StoredRow | undefined> {
   const rows = new Map((await copy.rows(collection, ids)).map((row) => [row.id, row] as const));
-  return (id) => rows.get(id) ?? rows.get(storedText(id));
+  return (id) => rows.get(id) ?? rows.get(storedId(id));
 }
 
 /** What a pass over a copy knows before it removes a record. */

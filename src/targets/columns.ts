@@ -128,15 +128,18 @@ export function unreadableDateIn(record: object, name: string): unknown {
 /** A name that no other column has. Databases compare names without the case of ASCII letters. */
 function columnName(field: string, taken: Set<string>): string {
   // No name contains NUL.
-  let base = field.replaceAll('\0', '\ufffd');
-  const bytes = new TextEncoder();
-  while (bytes.encode(base).length > MAX_NAME_BYTES) base = [...base].slice(0, -1).join('');
-  if (base === '') base = '_';
+  const base = beginning(field.replaceAll('\0', '\ufffd')) || '_';
   const lower = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   let name = base;
   for (let number = 2; taken.has(lower(name)); number++) name = `${base}_${number}`;
   taken.add(lower(name));
   return name;
+}
+
+/** As many whole characters as a name has bytes for. */
+function beginning(text: string): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_NAME_BYTES));
+  return text.slice(0, read);
 }
 
 const DIGITS = `'0123456789'`;

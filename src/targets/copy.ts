@@ -1,6 +1,6 @@
 import { ConcurrentRunError } from '../errors/concurrent-run-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
+import { type CopyRow, copyRows, storedId } from '../internal/copy-rows.ts';
 import { exactJson } from '../internal/json-text.ts';
 import { randomUuid } from '../internal/random-uuid.ts';
 import { causeText } from '../internal/text.ts';
@@ -153,7 +153,7 @@ export class Copy implements OpenTarget {
   }
 
   async rows(collection: string, ids: readonly string[]): Promise<readonly StoredRow[]> {
-    const values = [this.#tenant, collection, JSON.stringify(ids)];
+    const values = [this.#tenant, collection, JSON.stringify(ids.map(storedId))];
     const rows = await this.#query(this.#engine.sql.rows, values);
     return (rows as readonly { id: string; body: string; invalid: unknown; version: string }[]).map((row) => {
       return { ...row, body: JSON.parse(row.body) as unknown, invalid: Number(row.invalid) === 1 };
@@ -294,7 +294,11 @@ function rowsOf(
   const found = all.map(({ id, body, invalid }, index): Row => {
     // What the service sent was JSON before.
     const isSent = invalid || records[index] === rows[index];
-    return { id, body: isSent ? JSON.stringify(body) : storedJson(collection, id, body), invalid };
+    return {
+      id: storedId(id),
+      body: isSent ? JSON.stringify(body) : storedJson(collection, id, body),
+      invalid,
+    };
   });
   return [...new Map(found.map((row) => [row.id, row] as const)).values()];
 }

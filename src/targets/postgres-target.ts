@@ -250,14 +250,8 @@ class PostgresEngine implements Engine {
 
   async write({ tenant, collection, rows, ...more }: Write): ReturnType<Engine['write']> {
     const bodies = rows.map((row) => storable(row.body));
-    // Two ids can be one when what cannot be stored is replaced: the last row counts.
-    const items = new Map(
-      rows.map(
-        ({ id, invalid }, at) => [storable(JSON.stringify(id)), [id, bodies[at], `${invalid}`]] as const,
-      ),
-    );
     const { checkpoints, turn, copy, read = '' } = more;
-    const records = JSON.stringify([...items.values()]);
+    const records = JSON.stringify(rows.map(({ id, invalid }, at) => [id, bodies[at], `${invalid}`]));
     const entries = JSON.stringify(checkpoints);
     const values = [tenant, collection, records, entries, turn.opened, turn.run, copy, `${read}`];
     const [row] = (await this.query(this.#write, values)) as { [name: string]: unknown }[];
