@@ -9,7 +9,7 @@ const HINTS = {
 } as const;
 
 /**
- * Another run of the tenant is at work, or wrote the same state; or a store is too slow to show that none is. Best effort:
+ * Another run of the tenant is at work, or wrote the same state; or a store is too slow to show that there is no other run. Best effort:
  * two runs are not always noticed.
  */
 export class ConcurrentRunError extends AccountingError {

@@ -3,7 +3,7 @@ import { AccountingError, reasonOf } from './accounting-error.ts';
 
 /**
  * A push stopped before its end: the key was rejected, the service was down for longer than `maxOutageMs`, or the rows,
- * the store or the list of products could not be read. `cause` says why. What was written stays written, and the next
+ * the store or the list of products could not be read. `cause` says why. Completed writes are kept, and the next
  * run continues. `outcome` and `attempts` are those of all that the push sent. Not thrown for rows that failed:
  * `report.counts.failed` counts those.
  */
@@ -35,5 +35,5 @@ const NEEDS_A_CHANGE = ['unauthenticated', 'forbidden', 'scope_required', 'check
 function resumeAdvice({ counts: { created, updated } }: PushReport, cause: unknown) {
   if (created + updated === 0) return undefined;
   if (cause instanceof AccountingError && NEEDS_A_CHANGE.includes(cause.code)) return undefined;
-  return 'What was written stays written; run it again to continue.';
+  return 'Completed writes are kept; run it again to continue.';
 }

@@ -18,7 +18,7 @@ export interface SyncFailure {
 }
 
 /**
- * At least one collection of a sync failed. Thrown after the others have ended; what was committed stays committed, and
+ * At least one collection of a sync failed. Thrown after the others have ended; committed batches are kept, and
  * the next run resumes there. The message begins with the code of the first failure.
  */
 export class SyncError extends AccountingError {
@@ -118,7 +118,7 @@ function messageOf(report: SyncReport, { errors, stop, revoked = [] }: SyncFailu
     revoked.length > 0
       ? `This tenant could read ${someOf(revoked)} before: the API key has lost a right.`
       : '',
-    'What was committed stays committed.',
+    'Committed batches are kept.',
   ]
     .filter(Boolean)
     .join(' ');

@@ -50,7 +50,7 @@ export type DraftIn<Collection> = Collection extends {
  *
  * @throws PushError if the push stopped: the key was rejected (401) or lacks a scope, the service was down for
  * `maxOutageMs`, or rows, store or list could not be read.
- * ConcurrentRunError if another push of the tenant is running, or if the store is too slow to show that none is. InvalidInputError for invalid options, and for the API key
+ * ConcurrentRunError if another push of the tenant is running, or if the store is too slow to show that there is no other. InvalidInputError for invalid options, and for the API key
  * of another company than the one that the store was written for. The signal's own
  * reason if it stopped the push.
  */

@@ -62,7 +62,7 @@ export function beginRun(baseUrl: string, tenant: string): () => void {
   holder[SLOT] ??= new Set();
   const runs = holder[SLOT];
   const name = `${baseUrl} ${tenant}`;
-  if (runs.has(name)) throw anotherRun(tenant, 'is running');
+  if (runs.has(name)) throw anotherRun(tenant, RUNNING);
   runs.add(name);
   return () => void runs.delete(name);
 }
@@ -73,7 +73,7 @@ export async function holdStore(options: HoldOptions): Promise<Hold> {
   // No other process sees the entries of a Map.
   const guarded = guardedStore(store, callerCode);
   const unlock = isPlainMap(store) ? () => undefined : await lockStore(guarded, storeKey, signal, callerCode);
-  if (unlock === undefined) throw anotherRun(tenant, 'is running');
+  if (unlock === undefined) throw anotherRun(tenant, RUNNING);
   const mark = new Mark(options, unlock || undefined);
   try {
     await mark.take();
@@ -109,7 +109,7 @@ class Mark implements Hold {
     const before = await this.#holder();
     this.tookOver = before !== undefined && (await this.#isGone(before));
     const startedAt = now();
-    if ((await this.#holder()) !== before) throw this.#lost('is running');
+    if ((await this.#holder()) !== before) throw this.#lost(RUNNING);
     await this.#write('run', { by: this.#by });
     this.#renewing = this.#renew();
     if (elapsedSince(startedAt) > SETTLES_AFTER_MS) throw this.#tooSlow();
@@ -160,9 +160,9 @@ class Mark implements Hold {
     let last = await this.#aliveOf(run);
     for (let looks = 0; last !== ENDED && looks < LOOKS_UNTIL_GONE; looks++) {
       await this.#wait(ASKED_AFTER_MS, signal);
-      if ((await this.#holder()) !== run) throw this.#lost('is running');
+      if ((await this.#holder()) !== run) throw this.#lost(RUNNING);
       const alive = await this.#aliveOf(run);
-      if (alive !== last && alive !== ENDED) throw this.#lost('is running');
+      if (alive !== last && alive !== ENDED) throw this.#lost(RUNNING);
       last = alive;
     }
     return last !== ENDED;
@@ -220,7 +220,8 @@ class Mark implements Hold {
   }
 }
 
-const TAKEN = 'has taken over, so this one has stopped';
+const RUNNING = 'is running, so this one sent nothing';
+const TAKEN = 'has taken over, so this one stopped; its completed writes are kept';
 
 /** By two clocks: one may stop while the machine is suspended, the other may be set. */
 interface Moment {
@@ -237,8 +238,5 @@ function elapsedSince({ monotonicMs: monotonic, wallMs }: Moment): number {
 }
 
 function anotherRun(tenant: string, what: string): ConcurrentRunError {
-  return new ConcurrentRunError(
-    `Another push of ${tenant} ${what}; what was written stays written.`,
-    'running',
-  );
+  return new ConcurrentRunError(`Another push of ${tenant} ${what}.`, 'running');
 }

@@ -22,7 +22,7 @@ export interface Store {
   /** A push deletes the mark of the run before it. Only the caller decides to delete a state. */
   delete?: ((key: string) => unknown) | undefined;
   /**
-   * Keeps others out: held until the returned function is called or the process ends. A lock that expires by itself is none,
+   * Keeps others out: held until the returned function is called or the process ends. A lock that expires by itself does not,
    * because a run may take longer, or be suspended. Returns `undefined` while another run holds the lock, `false` if the
    * runtime has no locks. A `push` calls it, and marks its run in the store anyway.
    */

@@ -21,11 +21,11 @@ export interface CollectionReport extends CopyFigures {
   /**
    * - `done`: read to its end, and the watermark was advanced. With `stopAfter` perhaps by the run that this one resumes;
    *   then `mode` is undefined.
-   * - `failed`: see the error of this collection. What was committed stays committed; the next run resumes there.
+   * - `failed`: see the error of this collection. Committed batches are kept; the next run resumes there.
    * - `forbidden`: the key may not read this collection (403). See the option `onForbidden` for when this is an error.
    * - `stopped`: stopped or never started, because the key was rejected (401) or the service was down.
    * - `paused`: the limit of `stopAfter` was reached. The next run resumes there.
-   * - `not_begun`: the limit of `stopAfter` was reached before its turn.
+   * - `not_begun`: the limit of `stopAfter` was reached before it began.
    */
   readonly status: 'done' | 'failed' | 'forbidden' | 'stopped' | 'paused' | 'not_begun';
   /** Whether the run read everything or what had changed; undefined if it never began. */

@@ -314,7 +314,7 @@ function progressText({ phase, done, total, waiting }: PushProgress): string {
     : `${bar(done, total ?? 0)} ${done} of ${total} written${wait}`;
 }
 
-const RESUME = 'What was written stays written; run the same command again to continue.';
+const RESUME = 'Completed writes are kept; run the same command again to continue.';
 
 /** A push that stopped ends as its cause does: a rejected key has an exit code of its own. */
 function withCause(error: unknown): unknown {

@@ -193,7 +193,7 @@ test.each([
   const { message } = error as Error;
   expect(message).toContain('10 rows read; 2 created');
   const isOfKey = code === 'unauthenticated';
-  expect(message.endsWith(' What was written stays written; run it again to continue.')).toBe(!isOfKey);
+  expect(message.endsWith(' Completed writes are kept; run it again to continue.')).toBe(!isOfKey);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
   sandbox.faults.clear();
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });

@@ -185,7 +185,7 @@ test.each([
   sandbox.faults.add({ kind: 'rewrite', status: 401, headers, body }, { method: 'POST', skip, times: 9 });
   const { log } = await ends(push('-y', '--concurrency', '1'), 3, advice);
   expect(log).toContain(`(2 rows read; ${skip} created, 0 updated)`);
-  expect(log.includes('What was written stays written; run the same command again')).toBe(skip > 0);
+  expect(log.includes('Completed writes are kept; run the same command again')).toBe(skip > 0);
 });
 
 test('push reads standard input, and names all invalid cells of a row', async () => {
