@@ -395,7 +395,7 @@ export function reduce(
   const isFull = rows >= state.pageSize && !isSingleId(ask);
   // No other row fits into such a page, but none has an id before this one either.
   if (isFull && sorted.length === 1 && last === ask.after + 1n) {
-    return prove(state, ask, { after: ask.after, through: last }, { sorted });
+    return prove(afterRow(state, last), ask, { after: ask.after, through: last }, { sorted });
   }
   if (isFull && !isSortedById(state, context)) return split(state, ask, received);
 
@@ -463,13 +463,19 @@ function isKnownRowAlone(
   return row === ask.after + 1n || (isOpen && rows < pageSize);
 }
 
+/** A page of one row whose id follows that of the row before it: the next one probably does so too, so its id is requested alone. */
+function afterRow(state: ReadState, row: Key): ReadState {
+  return state.known.includes(row - 1n) ? { ...state, isNearEnd: false, gap: 1 } : state;
+}
+
 /** Rules 5 and 6: the response is a known row alone, so nothing follows it. */
 function afterKnownRow(state: ReadState, item: Work, received: Received): ReadState {
   const { ask, rows, sorted, isOpen, context } = received;
   const [row = ask.after] = sorted;
   // Perhaps no other row fits into the page.
   if (rows >= state.pageSize || (state.varies && isOpen)) {
-    return prove(state, ask, { after: ask.after, through: row }, { sorted, left: { isPlain: true } });
+    const learned = row > item.after ? afterRow(state, row) : state;
+    return prove(learned, ask, { after: ask.after, through: row }, { sorted, left: { isPlain: true } });
   }
   const isEnd = context.onlyChanges && row === ask.after + 1n;
   if (isOpen && !isEnd) return held(state, item, { ask, keys: sorted });

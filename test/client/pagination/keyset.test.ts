@@ -58,6 +58,12 @@ describe('a read by keyset', () => {
     expect(await caught(resumed.toArray({ limit: 100 }))).toMatchObject({ resumeToken });
   });
 
+  test('of pages of one record takes one request for each of them if ids have no gaps', async () => {
+    const { accounts, queries } = accountsOf(range(1, 60), { pageSize: 1 });
+    expect(idsIn(await all(accounts.list({}, keyset).pages()))).toEqual(range(1, 60));
+    expect(queries().length).toBeLessThanOrEqual(66);
+  });
+
   test('takes the 404 of a page after the last one for an empty page only with afterLastPage: not_found', async () => {
     // In another order second pages are requested, which do not exist.
     const options = { order: 'updated-desc', afterLastPage: 'not_found', pageSize: 10 } as const;

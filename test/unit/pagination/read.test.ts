@@ -443,8 +443,11 @@ test('rule 6: a second page with the rows of the first is the end: the service i
 });
 
 test('rule 6: a page of one row is no proof that another one would not fit', () => {
-  const read = reading(middle({ isNearEnd: true, pageSize: 1 }));
-  expect(read.play([58], [59], [59], [])).toEqual(['gt=57', 'gt=58', 'gt=58', 'gt=59']);
+  const onePerPage = middle({ isNearEnd: true, pageSize: 1 });
+  const queries = reading(onePerPage).play([58], [60], [], [60], []);
+  expect(queries).toEqual(['gt=57', 'gt=58', 'gt=58&lte=59', 'gt=59', 'gt=60']);
+  // An id that follows another one: the next one is requested alone.
+  expect(reading(onePerPage).play([58], [59], [60])).toEqual(['gt=57', 'gt=58', 'gt=59&lte=60']);
 });
 
 test('rule 6: a list of changes ends with the last row alone', () => {
