@@ -18,8 +18,11 @@ export const MAX_COLUMNS = 1_500;
 /** PostgreSQL cuts a name at 63 bytes, and two could become one. Leaves space for `_1500`. */
 const MAX_NAME_BYTES = 58;
 
-/** Columns of every view, and names that SQLite replaces by others: these get `_2`. */
-const TAKEN = ['tenant', 'id', 'synced_at', 'true', 'false'];
+/** Columns of the table of records that every view has, before those of the fields. */
+export const OWN_COLUMNS = ['tenant', 'id', 'synced_at'];
+
+/** They, and names that SQLite replaces by others: fields of these names get `_2`. */
+const TAKEN = [...OWN_COLUMNS, 'true', 'false'];
 
 /** How a database writes the parts of a column's expression. */
 export interface ColumnSyntax {

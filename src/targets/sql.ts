@@ -5,6 +5,7 @@ import {
   hasUnreadableDate,
   identifier,
   literal,
+  OWN_COLUMNS,
   onOneLine,
 } from './columns.ts';
 
@@ -139,7 +140,7 @@ export function statementsIn(dialect: Dialect) {
       const columns = columnsOf(fields, dialect.columns, indexed).map(
         ({ name, expression }) => `${expression} AS ${identifier(name)}`,
       );
-      return `SELECT ${['tenant', 'id', 'synced_at', ...columns].join(', ')} FROM ${dialect.rows(literal(collection))}`;
+      return `SELECT ${[...OWN_COLUMNS, ...columns].join(', ')} FROM ${dialect.rows(literal(collection))}`;
     },
 
     /** collection, [name, kind] of each field. A field without a kind gets that of the first schema that names it, or is long. */
