@@ -74,7 +74,7 @@ export function networkFailure(error: unknown, { url, redactor, ofCaller = false
   return new Failure(fault, {
     kind: 'network',
     target,
-    reason,
+    reason: reason === undefined ? undefined : redactor.text(reason),
     proxyStatus,
     thrown,
     cause: ofCaller ? cause : undefined,

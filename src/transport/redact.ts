@@ -70,7 +70,11 @@ const MOST_KEYS = 100;
 const ESCAPED = /[\\%&]/;
 
 function withoutKey(text: string, key: string, pattern: RegExp): string {
-  if (!ESCAPED.test(text)) return text.includes(key) ? text.replaceAll(key, REDACTED) : text;
+  // Who unquotes a key that has a backslash takes that away.
+  if (!ESCAPED.test(text) && !key.includes('\\')) {
+    if (key.length < LEAST_LENGTH) return text.replaceAll(key, REDACTED);
+    return text.toLowerCase().includes(key.toLowerCase()) ? text.replace(pattern, REDACTED) : text;
+  }
   const left = text.replace(pattern, REDACTED);
   // Forms within forms of another kind cannot be cut out, so such a quotation is dropped whole.
   return key.length >= LEAST_LENGTH && ESCAPED.test(left) && isHiddenIn(left, key) ? REDACTED : left;
@@ -95,7 +99,7 @@ function formsOf(char: string): string {
   const entities = [`#0{0,6}${code}`, `#x0{0,6}${hex}`, ...(name === undefined ? [] : [name])];
   const literal = char.replace(/[^\w]/, '\\$&');
   return `(?:${[
-    char === '\\' ? '\\\\{1,8}' : `\\\\{0,8}${literal}`,
+    char === '\\' ? '\\\\{0,8}' : `\\\\{0,8}${literal}`,
     `\\\\{1,8}(?:u00${hex}|x${hex}|u\\{0{0,4}${hex}\\})`,
     `%(?:25){0,4}${hex}`,
     `&(?:amp;){0,4}(?:${entities.join('|')});?`,

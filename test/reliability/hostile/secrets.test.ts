@@ -196,6 +196,13 @@ test('no event, log line, span or measurement of any kind shows the key', async 
   expect([...(await sinks.recorder.metrics()).keys()]).toEqual(expect.arrayContaining(measured));
 });
 
+test('the code of an error that fetch throws does not show the key', async () => {
+  const apiKey = 'k3y_0123456789';
+  const fetch = scriptedFetch(Object.assign(new TypeError('fetch failed'), { code: `E${apiKey}` }));
+  const error = await caught(clientOf('https://x.example', { apiKey, fetch }).accounts.get('1'));
+  expect(String(error)).toContain('E[redacted]');
+});
+
 test('no line of ACCOUNTING_LOG shows the key', async () => {
   const lines: unknown[] = [];
   vi.spyOn(console, 'error').mockImplementation((...parts) => void lines.push(parts));

@@ -13,6 +13,8 @@ const redactorOf = (...keys: readonly string[]) => {
 
 test.each([
   ['as it is', KEY],
+  ['in capitals', KEY.toUpperCase()],
+  ['without its backslash', KEY.replace('\\', '')],
   ['in quoted JSON', JSON.stringify(KEY).slice(1, -1)],
   ['in JSON as PHP writes it', JSON.stringify(KEY).slice(1, -1).replaceAll('/', '\\/')],
   ['in JSON that is quoted in JSON', JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
