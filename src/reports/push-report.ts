@@ -41,8 +41,11 @@ export interface PushNotStored extends PushDifference {
 
 /** The result of a push. `onResult` gets what became of each row, and why. */
 export interface PushReport {
+  /** The label of the company. */
   readonly tenant: string;
+  /** When it began, by the clock of this machine. */
   readonly startedAt: Date;
+  /** When it ended. */
   readonly endedAt: Date;
   /** Whether nothing was sent: the counts then say what a push would do. */
   readonly dryRun: boolean;

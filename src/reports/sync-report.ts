@@ -19,6 +19,8 @@ export interface CollectionReport extends CopyFigures {
   /** The name of the collection, as the client's property. */
   readonly collection: string;
   /**
+   * How the collection ended:
+   *
    * - `done`: read to its end, and the watermark was advanced. With `stopAfter` perhaps by the run that this one resumes;
    *   then `mode` is undefined.
    * - `failed`: see the error of this collection. Committed batches are kept; the next run resumes there.
@@ -103,12 +105,15 @@ export interface UnconfirmedDeletion {
 
 /** The result of a sync. */
 export interface SyncReport {
+  /** The label of the company. */
   readonly tenant: string;
+  /** When it began, by the clock of this machine. */
   readonly startedAt: Date;
+  /** When it ended. */
   readonly endedAt: Date;
   /** Whether the limit of `stopAfter` was reached before every collection was read. The next run resumes. */
   readonly paused: boolean;
-  /** Which limit it was; undefined if it was not reached. */
+  /** Which limit of `stopAfter` was reached; undefined if none was. */
   readonly exceededLimit: 'ms' | 'requests' | undefined;
   /** The `lastFailure` of a collection that is `paused`. If nothing else can be read, the sync fails with it. */
   readonly lastFailure: Error | undefined;
@@ -121,6 +126,6 @@ export interface SyncReport {
   readonly complete: Completeness;
   /** Records delivered and committed, over all collections. */
   readonly records: number;
-  /** In the order in which they were read. */
+  /** The result of each collection, in the order in which they were read. */
   readonly collections: readonly CollectionReport[];
 }

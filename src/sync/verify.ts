@@ -95,8 +95,11 @@ export interface CollectionDifferences {
 
 /** What {@link verify} found. */
 export interface VerifyReport {
+  /** The label of the company. */
   readonly tenant: string;
+  /** When it began, by the clock of this machine. */
   readonly startedAt: Date;
+  /** When it ended. */
   readonly endedAt: Date;
   /**
    * `true` proves that the copy equals the service. `false`: `missing`, `different`, `extra` or `withoutId` of a collection
@@ -106,6 +109,7 @@ export interface VerifyReport {
   readonly equal: boolean | 'likely';
   /** Collections that the key may not read, of which no sync has read anything: not compared. */
   readonly forbidden: readonly string[];
+  /** How each collection of the copy differs. */
   readonly collections: readonly CollectionDifferences[];
 }
 

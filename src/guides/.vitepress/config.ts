@@ -101,6 +101,7 @@ const guides: DefaultTheme.SidebarItem[] = [
     text: 'Reference',
     items: [
       { text: 'Options', link: '/options' },
+      { text: 'Reports', link: '/reports' },
       { text: 'Sandbox options', link: '/sandbox-options' },
       { text: 'Product fields', link: '/product-fields' },
       { text: 'Versions', link: '/versioning' },
@@ -121,6 +122,9 @@ const packageAliases = Object.keys(manifest.exports)
       replacement: fileURLToPath(new URL(`../../../dist/${file}.js`, import.meta.url)),
     };
   });
+
+/** Characters of code in a text that fit into a line of a narrow screen beside other words. */
+const MAX_SHORT_CODE = 20;
 
 /** A code block without colours. */
 function plain(code: string): string {
@@ -147,6 +151,8 @@ export default defineConfig({
   ],
   ...(SITE_URL === undefined ? {} : { sitemap: { hostname: SITE_URL } }),
   rewrites: { 'playground/index.md': 'playground.md' },
+  // It is part of a guide.
+  srcExclude: ['pictures/*.md'],
   // A program in the playground can send nothing to another host.
   transformHtml: (html, _id, { page }) => (page === 'playground.md' ? withPolicy(html) : undefined),
   buildEnd: () => console.log(wordsOfGuides(new URL('../', import.meta.url))),
@@ -173,7 +179,8 @@ export default defineConfig({
   themeConfig: {
     logo: '/logo.svg',
     nav: [
-      { text: 'Guides', link: '/first-steps' },
+      // Active on every guide: they are the pages without a folder.
+      { text: 'Guides', link: '/first-steps', activeMatch: '^/(?!index$|playground)[^/]+$' },
       { text: 'API', link: '/api/' },
       { text: 'Examples', link: '/examples/' },
       // A page of its own, with a policy of its own.
@@ -227,7 +234,6 @@ export default defineConfig({
         },
       },
     ],
-    // In the repository and in the package a guide links to the files of an example; here it has a page.
     config: (markdown) => {
       // On a narrow screen a table is a list of rows, and each cell has the heading of its column.
       markdown.core.ruler.push('label-cells', ({ tokens }) => {
@@ -241,6 +247,13 @@ export default defineConfig({
           tokens[index]?.attrSet('data-label', headings[column++] ?? '');
           if (/^–?$/.test(tokens[index + 1]?.content ?? '')) tokens[index]?.attrSet('class', 'empty');
         }
+      });
+      // A flag such as `--quiet` stays in one line.
+      markdown.core.ruler.push('short-code', ({ tokens }) => {
+        const code = tokens
+          .flatMap(({ children }) => children ?? [])
+          .filter(({ type }) => type === 'code_inline');
+        for (const token of code) if (token.content.length <= MAX_SHORT_CODE) token.attrSet('class', 'short');
       });
       // A program that runs in a page has a link to the playground beside it.
       const fence = markdown.renderer.rules.fence;
@@ -257,11 +270,12 @@ export default defineConfig({
           `<a class="run" href="/playground#guide=${name}" target="_self">Run</a></div>`,
         );
       };
+      // In the package a guide links to the list of examples, which is all that it has; here each has a page.
       markdown.core.ruler.push('link-examples', ({ tokens }) => {
         for (const { children } of tokens) {
-          for (const token of children ?? []) {
-            const [, name] = /^\.\.\/\.\.\/examples\/([\w-]+)/.exec(token.attrGet('href') ?? '') ?? [];
-            if (name !== undefined) token.attrSet('href', `/examples/${name}`);
+          for (const [index, token] of (children ?? []).entries()) {
+            if (token.attrGet('href') === '../../examples/README.md')
+              token.attrSet('href', `/examples/${children?.[index + 1]?.content}`);
           }
         }
       });

@@ -1,5 +1,5 @@
 import { existsSync, globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { metrics } from '@opentelemetry/api';
 import {
   type CollectionName,
@@ -11,6 +11,7 @@ import {
 } from 'accounting-data-sdk';
 import { createSandbox, sandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { collections } from '../../../src/collections/index.ts';
 import { apiErrorOf } from '../../../src/errors/api-error-of.ts';
 import { OWN } from '../../../src/opentelemetry/attributes.ts';
@@ -24,7 +25,7 @@ import { syncOptions } from '../../../src/sync/sync-options.ts';
 import { Failure } from '../../../src/transport/failure.ts';
 import { afterFailure, BEGUN } from '../../../src/transport/retry-policy.ts';
 import { namesIn, read, tableRows } from './code-blocks.ts';
-import { optionSections, sandboxSections } from './option-guides.ts';
+import { optionSections, reportRows, sandboxSections } from './option-guides.ts';
 
 const inGuide = (guide: string, header: string) => tableRows(`src/guides/${guide}`, header);
 const first = (cell = '') => namesIn(cell)[0] ?? '';
@@ -47,9 +48,12 @@ function fieldRows(name: CollectionName): string[] {
   });
 }
 
+/** A collection, with what it has beyond most others. */
 const segments = collectionNames.map((name) => {
   const { segment, writable, fields } = collections[name];
-  return `| \`${segment}\` | \`${name}\` | ${writable ? 'yes' : 'no'} | ${Object.keys(fields).length} |\n`;
+  const count = Object.keys(fields).length;
+  const more = [...(writable ? ['writable'] : []), ...(count > 0 ? [`${count} documented fields`] : [])];
+  return `| \`${segment}\` | ${[`\`${name}\``, ...more].join(', ')} |\n`;
 });
 
 const factRows = Object.entries(evidenceFacts).map(
@@ -72,10 +76,8 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['options.md', optionSections],
   ['reading.md', { '| `complete` | fact | `pagination` | when |': factRows.join('') }],
   ['sandbox-options.md', sandboxSections],
-  [
-    'service.md',
-    { '| segment | property of the client | writable | documented fields |': segments.join('') },
-  ],
+  ['reports.md', { '| field | of | meaning |': reportRows.join('') }],
+  ['service.md', { '| segment | property of the client |': segments.join('') }],
   ['product-fields.md', { '| field | type | meaning |': collectionNames.flatMap(fieldRows).join('') }],
 ])('%s lists what the source has; vitest -u writes it', async (guide, parts) => {
   const written = Object.entries(parts).reduce(withPart, read(`src/guides/${guide}`));
@@ -271,6 +273,26 @@ test('links lead to files and headings that exist', () => {
   );
   expect(documents.length).toBeGreaterThan(20);
   expect(dead).toEqual([]);
+});
+
+test('the README and the guides of the package link to no file that is not in it', () => {
+  const { files } = manifest;
+  const isPacked = (path: string) =>
+    ['README.md', 'LICENSE', 'package.json'].includes(path) ||
+    files.reduce((isIn, pattern) => {
+      const glob = pattern.replace(/^!/, '');
+      const isMatch = matchesGlob(path, glob) || matchesGlob(path, `${glob}/**`);
+      return isMatch ? !pattern.startsWith('!') : isIn;
+    }, false);
+  const packed = globSync(['README.md', 'llms.txt', 'src/guides/*.md']).filter(isPacked);
+  const links = packed.flatMap((document) =>
+    [...read(document).matchAll(/\]\((?!https:|#)([^)#]+)/g)].map(
+      ([, path = '']) => [document, path] as const,
+    ),
+  );
+  expect(packed.length).toBeGreaterThan(20);
+  expect(links.length).toBeGreaterThan(100);
+  expect(links.filter(([document, path]) => !isPacked(join(dirname(document), path)))).toEqual([]);
 });
 
 test('llms.txt names every guide of the package once', () => {

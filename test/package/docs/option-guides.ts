@@ -257,3 +257,50 @@ export const sandboxSections = {
   Faults: faults.join('\n'),
   Conditions: rowsOf(faultConditions, typeOf('FaultMatch')).map(sandboxSection).join('\n'),
 };
+
+/** A field of a report, and those of the objects in it. */
+interface Field {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Parts of a report whose fields are in the table too. */
+const EXPANDED = ['CollectionReport', 'DeletionReport', 'CollectionDifferences'];
+
+/** The fields of a type, each with the first sentence of its comment. */
+function fieldsOf(type: ts.Type, before = ''): Field[] {
+  return checker.getPropertiesOfType(type).flatMap((property): Field[] => {
+    const name = before + property.name;
+    const doc = markdown(ts.displayPartsToString(property.getDocumentationComment(checker)));
+    const [sentence = ''] = /^.*?(?:\.(?=\s|$)|:$)/m.exec(doc) ?? [];
+    if (!/^\w|^`/.test(sentence)) throw new Error(`${name} of a report has no sentence.`);
+
+    const values = [...doc.matchAll(/^- (`\w+`):/gm)].map(([, value]) => value);
+    const text = sentence.endsWith(':') ? `${sentence} ${values.join(', ')}.` : sentence;
+    const declared = checker.getTypeOfSymbol(property);
+    const inner = (declared.isUnion() ? declared.types : [declared]).flatMap((part) => {
+      const element = checker.getIndexTypeOfType(part, ts.IndexKind.Number);
+      const one = element ?? part;
+      const isExpanded = EXPANDED.includes(one.symbol?.name ?? '');
+      return isExpanded ? fieldsOf(one, `${name}${element === undefined ? '' : '[]'}.`) : [];
+    });
+    return [{ name, text }, ...inner];
+  });
+}
+
+const ofReports = { sync: 'SyncReport', push: 'PushReport', verify: 'VerifyReport' };
+
+/** The fields of all reports. Those with the same name and the same meaning are one row. */
+const reportFields = new Map<string, { readonly field: Field; readonly of: string[] }>();
+for (const [of, name] of Object.entries(ofReports)) {
+  for (const field of fieldsOf(typeOf(name))) {
+    const key = `${field.name} ${field.text}`;
+    const row = reportFields.get(key) ?? { field, of: [] };
+    reportFields.set(key, row);
+    row.of.push(of);
+  }
+}
+
+export const reportRows = [...reportFields.values()].map(
+  ({ field: { name, text }, of }) => `| \`${name}\` | ${of.join(', ')} | ${text} |\n`,
+);
