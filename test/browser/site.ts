@@ -1,6 +1,6 @@
 // Looks at every page of the built site in a real browser, in two widths: no page may scroll sideways, no table may be
-// cut, and no code word in a table may be broken. With `--screenshots FOLDER` it also writes a picture of one page of
-// each kind, light and dark.
+// cut, no short code and no code word in a table may be broken, and every link to a heading must find it. The search must
+// answer the questions below. With `--screenshots FOLDER` it also writes a picture of one page of each kind, light and dark.
 
 import { existsSync, globSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -24,6 +24,31 @@ const KINDS = [
   '/api/Errors/accounting-data-sdk.ApiError',
 ];
 
+/** What users look for, and the guide that must be among the first results. */
+const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
+  ['multiple companies', '/running-at-scale'],
+  ['lambda', '/syncing'],
+  ['test a 429', '/testing'],
+  ['lock machines', '/running-at-scale'],
+  ['start from zero', '/syncing'],
+  ['rounding tax', '/writing'],
+  ['timeout', '/options'],
+  ['response headers etag', '/reading'],
+  ['412', '/errors'],
+  ['update product by number', '/pushing'],
+  ['deleted records', '/syncing'],
+  ['proxy certificate', '/runtimes'],
+  ['custom field', '/writing'],
+  ['postgres view', '/copy-in-a-database'],
+  ['python', '/any-language'],
+  ['csv decimal comma', '/command'],
+  ['SyncReport', '/reports'],
+  ['rotate api key', '/security'],
+  ['browser api key', '/runtimes'],
+  ['duplicate products', '/no-duplicates'],
+];
+const FIRST_RESULTS = 5;
+
 const { screenshots } = parseArgs({ options: { screenshots: { type: 'string' } } }).values;
 
 /** What is wrong with the layout of the page in the browser, a line for each place. */
@@ -36,7 +61,7 @@ function faultsOfLayout(): string[] {
     if (table.scrollWidth > table.clientWidth + 1) {
       faults.push(`a table is cut: "${heading}", ${table.scrollWidth} px of ${table.clientWidth} px`);
     }
-    for (const code of table.querySelectorAll('code')) {
+    for (const code of table.querySelectorAll('code:not(.short)')) {
       const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
       while (texts.nextNode()) {
         const node = texts.currentNode;
@@ -51,16 +76,45 @@ function faultsOfLayout(): string[] {
       }
     }
   }
+  for (const code of document.querySelectorAll('.vp-doc code.short')) {
+    if (code.getClientRects().length > 1) faults.push(`short code is broken: ${code.textContent}`);
+  }
   return faults;
+}
+
+/** Waits for what changes the layout of a page: its scripts, which add to it, and its fonts, which have other widths. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForFunction(() => Object.hasOwn(document.querySelector('#app') ?? {}, '__vue_app__'));
+  await page.evaluate(() => document.fonts.ready.then(() => undefined));
+}
+
+/** The ids of every page that was looked at, and the links to one. */
+const idsOf = new Map<string, ReadonlySet<string>>();
+const linksToIds: { readonly from: string; readonly to: string; readonly id: string }[] = [];
+
+async function collectAnchors(page: Page, path: string): Promise<void> {
+  const found = await page.evaluate(() => ({
+    ids: [...document.querySelectorAll('[id]')].map(({ id }) => id),
+    links: [...document.querySelectorAll<HTMLAnchorElement>('a[href*="#"]')].map(({ href }) => href),
+  }));
+  idsOf.set(path, new Set(found.ids));
+  for (const link of found.links) {
+    const { origin, pathname, hash } = new URL(link);
+    // A link to the playground has the name of its program.
+    if (origin === 'http://site' && pathname !== '/playground' && hash !== '')
+      linksToIds.push({ from: path, to: pathname, id: decodeURIComponent(hash.slice(1)) });
+  }
 }
 
 /** Looks at a page in each width, and prints what is wrong. True if something is. */
 async function isFaulty(page: Page, path: string): Promise<boolean> {
-  await page.goto(`http://site${path}`, { waitUntil: 'domcontentloaded' });
+  await page.goto(`http://site${path}`);
+  // The playground has a policy of its own, and no headings.
+  if (path !== '/playground') await settle(page);
+  await collectAnchors(page, path);
   const faults: string[] = [];
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
-    // Another font has other widths.
     await page.evaluate(() => document.fonts.ready.then(() => undefined));
     const found = new Set(await page.evaluate(faultsOfLayout));
     faults.push(...[...found].slice(0, 5).map((fault) => `${fault}, at ${width} px`));
@@ -75,6 +129,34 @@ async function isFaulty(page: Page, path: string): Promise<boolean> {
   return faults.length > 0;
 }
 
+/** Asks the search every question, and prints those whose guide is not among the first results. Returns how many. */
+async function failedSearches(page: Page): Promise<number> {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('http://site/first-steps');
+  await settle(page);
+  let failed = 0;
+  for (const [question, expected] of QUESTIONS) {
+    await page.keyboard.press('Control+KeyK');
+    await page.fill('.search-input', question);
+    const first = page.locator('.VPLocalSearchBox .result');
+    await first
+      .first()
+      .waitFor({ timeout: 5_000 })
+      .catch(() => undefined);
+    // The results follow the last key after a moment.
+    await page.waitForTimeout(400);
+    const links = await first.evaluateAll((all) =>
+      all.map((one) => new URL((one as HTMLAnchorElement).href).pathname),
+    );
+    const pages = [...new Set(links)].slice(0, FIRST_RESULTS);
+    await page.keyboard.press('Escape');
+    if (pages.includes(expected)) continue;
+    failed++;
+    console.log(`search: "${question}" finds ${pages.join(', ') || 'nothing'} first, not ${expected}`);
+  }
+  return failed;
+}
+
 /** The file of an address: a page for each without the extension of another file. */
 function fileOf(url: string): string {
   const { pathname } = new URL(url);
@@ -83,8 +165,7 @@ function fileOf(url: string): string {
 }
 
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-// The pages are complete without their scripts, which take most of the time of a load.
-const context = await browser.newContext({ javaScriptEnabled: screenshots !== undefined });
+const context = await browser.newContext();
 await context.route('http://site/**', (route) => route.fulfill({ path: fileOf(route.request().url()) }));
 const pages = globSync('**/*.html', { cwd: site, exclude: ['404.html'] });
 const addresses = pages.map((file) => `/${file.replace(/(?:(?<=^|\/)index)?\.html$/, '')}`).toSorted();
@@ -96,6 +177,15 @@ const look = async () => {
 };
 // Pictures of several pages at once contain parts of each other.
 await Promise.all(Array.from({ length: screenshots === undefined ? 4 : 1 }, look));
+if (screenshots === undefined) {
+  for (const { from, to, id } of linksToIds) {
+    if (idsOf.get(to)?.has(id)) continue;
+    broken++;
+    console.log(`${from}: nothing has the id of the link ${to}#${id}`);
+  }
+  broken += await failedSearches(await context.newPage());
+}
 await browser.close();
+console.log(`${linksToIds.length} links to headings, ${QUESTIONS.length} questions`);
 console.log(`${addresses.length} pages at ${WIDTHS.join(' and ')} px: ${broken} with faults`);
 process.exitCode = broken === 0 ? 0 : 1;

@@ -91,13 +91,19 @@ function withTypes(pages) {
   return result;
 }
 
-/** A page as a section of another one. */
+/** A page as a section of another one. Several types of a page have a method of one name. */
 function section(title, text) {
+  const name = title.toLowerCase();
   return text
     .replace(/^---.*?^---\n+/ms, '')
     .replaceAll(/^## Properties\n\n/gm, '')
     .replaceAll(/^(#+) /gm, '#$1 ')
-    .replaceAll('<a id="', `<a id="${title.toLowerCase()}-`);
+    .replaceAll(
+      /^(#+ )(\w+)\(\)$/gm,
+      (_, level, method) => `${level}${method}() {#${name}-${method.toLowerCase()}}`,
+    )
+    .replaceAll('](#', `](#${name}-`)
+    .replaceAll('<a id="', `<a id="${name}-`);
 }
 
 /** Leaves out dashes for what has no description, and options that a type only rules out. */

@@ -302,5 +302,6 @@ for (const [of, name] of Object.entries(ofReports)) {
 }
 
 export const reportRows = [...reportFields.values()].map(
-  ({ field: { name, text }, of }) => `| \`${name}\` | ${of.join(', ')} | ${text} |\n`,
+  ({ field: { name, text }, of }) =>
+    `| \`${name}\` | ${of.length === 3 ? 'all' : of.join(', ')} | ${text} |\n`,
 );
