@@ -241,6 +241,16 @@ test('the table of what is sent names each header and the body, with the request
   expect(seen.toSorted()).toEqual(stated.toSorted());
 });
 
+test('the lines that CONTRIBUTING tells a newcomer to change exist, and so do the tests to run', () => {
+  const rows = tableRows('.github/CONTRIBUTING.md', 'in');
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [file = '', change = '', run = ''] of rows) {
+    expect(read(first(file))).toContain(namesIn(change).at(change.startsWith('add') ? -1 : 0));
+    const paths = run.match(/test\/[\w./-]+/g) ?? [];
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  }
+});
+
 const documents = globSync([
   'README.md',
   'src/README.md',
