@@ -110,6 +110,8 @@ class Mark implements Hold {
     this.tookOver = before !== undefined && (await this.#isGone(before));
     const startedAt = now();
     if ((await this.#holder()) !== before) throw this.#lost(RUNNING);
+    // A process that was stopped meanwhile would end the run that has taken the mark since.
+    if (elapsedSince(startedAt) > SETTLES_AFTER_MS) throw this.#tooSlow();
     await this.#write('run', { by: this.#by });
     this.#renewing = this.#renew();
     if (elapsedSince(startedAt) > SETTLES_AFTER_MS) throw this.#tooSlow();

@@ -133,10 +133,12 @@ class Shop {
     const insertForeign = () => {
       const foreign = service.insert(`n-${random.int(1, 1e9)}`, 'theirs');
       this.#touchedAt.set(foreign.id, Date.now());
-      // The guide says what remains: an id that is used again within the second, or while a push has just looked.
-      const second = (product: Product) => Math.floor((product.versions[0]?.createdAt ?? 0) / 1_000);
+      // The guide says what remains: an id that is used again within the second, or before a push that has looked writes.
+      const seconds = ({ versions }: Product) =>
+        versions.map(({ createdAt }) => Math.floor(createdAt / 1_000));
+      const [created] = seconds(foreign);
       const isTwin = service.products.some(
-        (each) => each !== foreign && each.id === foreign.id && second(each) === second(foreign),
+        (each) => each !== foreign && each.id === foreign.id && seconds(each).includes(created ?? 0),
       );
       if (!this.#isRunning && !isTwin) this.#foreign.add(foreign);
     };
@@ -239,7 +241,13 @@ class Shop {
     const service = this.#service;
     const { figures } = this.#options;
     if (figures !== undefined) figures.creates += service.products.filter(({ by }) => by !== 'other').length;
-    const own = service.existing.filter(({ by, isRenumbered }) => by !== 'other' && !isRenumbered);
+    // The guide says what remains: a product under an id that is used again can get the update of another row.
+    const isOverwritten = (product: Product) =>
+      formOf(service.nowOf(product).key) !== product.origin &&
+      service.products.some((each) => each !== product && each.id === product.id);
+    const own = service.existing.filter(
+      (product) => product.by !== 'other' && !product.isRenumbered && !isOverwritten(product),
+    );
     for (const origin of new Set(own.map((product) => product.origin))) {
       const ids = own.flatMap((product) => (product.origin === origin ? [product.id] : []));
       if (ids.length > 1) this.#find('twice', `${origin}: ${ids}`);

@@ -288,6 +288,8 @@ class Shops {
     }
     this.#othersWrite = false;
     await this.#showAll();
+    // A product that a list shows before its route does fails a row, as one does whose id cannot be requested.
+    await advance(this.#options.delays.foundAfterMs);
     for (let run = 0; run < 3; run++) {
       for (const { company, file, clean } of pushes) clean.push(await this.#run(company, file, false));
       await this.#showAll();
