@@ -162,10 +162,10 @@ export interface PushOptions<Draft extends object, Row extends Draft = Draft>
     | Iterable<Row & OnlyFieldsOf<Draft, Row>>
     | AsyncIterable<Row & OnlyFieldsOf<Draft, Row>>;
   /**
-   * The natural key: the name of a text field such as `'productNumber'`, or a function of a row as you gave it or of an
-   * existing product as the service sent it. The product with exactly the key of a row is its product; without one, the only
-   * product whose key differs in nothing but white space, invisible characters, Unicode form (NFC) or case. A row without a
-   * key fails; a product without one is left alone.
+   * The natural key: the name of a text field such as `'productNumber'`, or a function that returns the key of a row as you
+   * passed it, or of an existing product as the service sent it. A row finds the product with exactly its key; if there is
+   * none, the only product whose key differs just in white space, invisible characters, Unicode form (NFC) or case. A row
+   * without a key fails; a product without one is left alone.
    */
   key: TextFieldOf<Draft> | ((record: Draft | SentProduct<Draft>) => string | null | undefined);
   /**

@@ -27,7 +27,7 @@ const ownOptions = {
   prefix: option(keyPrefix, 'accounting-data-sdk'),
   /**
    * - `incremental`: what changed since the last run; everything the first time. The default.
-   * - `full`: everything. The watermark advances as well.
+   * - `full`: everything. The watermark advances too.
    *
    * A run that was interrupted is finished first, except an incremental one if the mode is `full`.
    */

@@ -61,8 +61,8 @@ const ownOptions = {
    * `paused: true`, and every batch that was delivered is committed. The next sync with `stopAfter` resumes: it reads what
    * is left. Repeat it until `paused` is `false`, each time after `resumeAfterMs` of the report.
    *
-   * A service that is down is no pause: if the limit is reached while requests fail, the sync rejects with a SyncError, and
-   * so it does if nothing is left but collections that always fail.
+   * An outage is not a pause: if the limit is reached while requests fail, the sync rejects with a SyncError. It also rejects
+   * if only collections that always fail are left.
    *
    * Each sync delivers at least one batch, which usually needs up to 5 requests, so set `requests` to 10 or more. For that
    * batch one collection is read beyond the limit of time, for at most one `timeoutMs`. A collection that is read by page

@@ -305,6 +305,21 @@ test('the README and the guides of the package link to no file that is not in it
   expect(links.filter(([document, path]) => !isPacked(join(dirname(document), path)))).toEqual([]);
 });
 
+test('a list of what can go wrong has one situation a line, and at most two sentences about it', () => {
+  const items = globSync('src/guides/*.md').flatMap((guide) => {
+    const [, list = ''] = read(guide).split('\n## What can go wrong\n');
+    return [...list.replace(/\n## .*/s, '').matchAll(/^- (.*)$/gm)].map(
+      ([, item = '']) => `${guide}: ${item}`,
+    );
+  });
+  const isLong = (item: string) => {
+    const [, rest] = /: \*\*.*?\*\*(.*)$/.exec(item) ?? [];
+    return rest === undefined || (rest.match(/[.!?](?=\s+[A-Z`]|\s*$)/g) ?? []).length > 2;
+  };
+  expect(items.length).toBeGreaterThan(50);
+  expect(items.filter(isLong)).toEqual([]);
+});
+
 test('llms.txt names every guide of the package once', () => {
   const guides = globSync('src/guides/*.md', { exclude: ['**/index.md'] });
   const named = [...read('llms.txt').matchAll(/\]\((src\/guides\/[^)]+)\): .{20}/g)];
