@@ -206,6 +206,13 @@ const frameworks: readonly Form[] = [
     '[name: Blank.]',
     [{ propertyPath: 'name', message: 'Blank.' }],
   ],
+  [
+    'a service that lists more than fields',
+    422,
+    { title: 'Invalid.', roles: ['admin', 'clerk'] },
+    'unknown_problem',
+    'Invalid.',
+  ],
 ];
 
 test.for(frameworks)(

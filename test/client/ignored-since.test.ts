@@ -4,7 +4,7 @@ import { caught } from '../support/caught.ts';
 import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const SINCE = '2026-11-28';
-const [OLD, WITHIN_ZONES, NEW] = ['2026-01-05T00:00:00Z', '2026-11-27T00:00:00', '2026-11-28T09:00:00Z'];
+const [OLD, WITHIN_ZONES, NEW] = ['2026-01-05T00:00:00Z', '2026-11-26T22:30:00Z', '2026-11-28T09:00:00Z'];
 
 /** A client of a service that ignores `updatedSince` and lists these rows in pages of 30. */
 function serving(updatedAt: readonly unknown[]) {

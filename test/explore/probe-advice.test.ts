@@ -219,3 +219,13 @@ test.each<[options: SandboxOptions, compares: string | undefined, offset: string
   expect([report.sandbox.timeZone, report.sandbox.dateFilter]).toEqual([offset, compares]);
   if (offset !== undefined) expect(report.advice.join()).toContain(offset);
 });
+
+test('a probe does not take a parameter of the client for the number of the page in a link', async () => {
+  const { sandbox } = productSandbox({
+    ...{ ids: { form: 'uuid' }, textIdBounds: 'ignore', linkHeader: true },
+    ...{ pageParameter: 'seite', pageSizeParameter: 'itemsPerPage' },
+  });
+  const client = createClient({ ...sandbox.clientOptions, parameters: { itemsPerPage: '2' } });
+  const report = await probe(client, { collections: ['products'] });
+  expect(report.client).toMatchObject({ pagination: 'page', pageParameter: 'seite' });
+});

@@ -107,6 +107,7 @@ test('records of a form of which none is listed are kept', async () => {
     'no record whose id has letters and "."',
   );
   expect(copied()).toContain('one.of.its.kind');
+  expect(await client.accounts.find('another.of.its.kind')).toBeUndefined();
 });
 
 test.each([
@@ -141,4 +142,15 @@ test('refresh keeps and reports records of a form that the service does not find
   expect(report.unconfirmed.map(({ id }) => id)).toEqual(['mail.host.003', 'mail.host.004']);
   expect(copied()).toEqual(expect.arrayContaining(['mail.host.003', 'mail.host.004']));
   expect(copied()).not.toContain('a-003');
+});
+
+test('refresh deletes what is gone if another record of its form is found, but none of those that it was given', async () => {
+  const odd = numbered(40, (n) => `mail.host.${n}`);
+  const { state, client, run, copied } = serviceOf([...plain, ...odd], (id) => id);
+  await sync(client, run);
+  const ids = odd.slice(0, 5);
+  for (const id of ids) state.exist.delete(id);
+  const report = await refresh(client.accounts, { tenant: 'acme', target: run.target, ids });
+  expect(report).toMatchObject({ deleted: 5, unconfirmed: [] });
+  expect(copied().toSorted()).toEqual([...state.exist].toSorted());
 });

@@ -20,6 +20,9 @@ test('probe --check does not compare what is unknown on one side, and reports a 
   await run(serving({}).env, ['probe', ...COLLECTIONS, '--out', file]);
   const part = run(serving({}).env, ['probe', 'accounts', '--check', file]);
   await ends(part, 0, `The service behaves as ${file} says.`);
+  const empty = folder()('empty.json');
+  await run(openSandbox().env, ['probe', 'accounts', '--quiet', '--out', empty]);
+  await ends(run(serving({}).env, ['probe', 'accounts', '--quiet', '--check', empty]), 0);
   const moved = serving(PAGE).env;
   const other = run(moved, ['probe', 'products', '--quiet', '--check', file]);
   await ends(other, 8, '+ client.pageParameter: "page"');
