@@ -138,9 +138,9 @@ function settingsIn(env: Readonly<Record<string, string | undefined>>): Settings
  */
 async function settings(io: CommandIo, { env: name, baseUrl }: ConnectFlags): Promise<Settings> {
   const fromEnv = settingsIn(io.env);
-  const own = { ...fromEnv, baseUrl: baseUrl || fromEnv.baseUrl };
-  const isSet = own.baseUrl !== undefined || own.apiKey !== undefined;
-  if (name === undefined && isSet) return own;
+  const given = { ...fromEnv, baseUrl: baseUrl || fromEnv.baseUrl };
+  const isSet = given.baseUrl !== undefined || given.apiKey !== undefined;
+  if (name === undefined && isSet) return given;
   if (name !== undefined && baseUrl !== undefined) {
     throw new CommandFailure('--base-url and --env cannot be combined.', {
       advice: 'Address and key come from the same source: leave out one of the two.',
@@ -148,7 +148,7 @@ async function settings(io: CommandIo, { env: name, baseUrl }: ConnectFlags): Pr
     });
   }
   const found = await readSettings(io, name);
-  if (found === undefined) return own;
+  if (found === undefined) return given;
   const ignored = isSet ? ', not those of the environment' : '';
   io.note(`Using the address and the API key of ${found.file}${ignored}.`);
   return found;

@@ -332,7 +332,7 @@ export class CollectionRun<T extends { id: string }> {
     name: Name,
     value: Parameters<NonNullable<ResolvedRunOptions[Name]>>[0],
   ): void {
-    const listener = this.#context.options[name] as ((given: typeof value) => void) | undefined;
+    const listener = this.#context.options[name] as ((event: typeof value) => void) | undefined;
     notify(listener, value, (thrown) => this.#source.callbackFailed(name, thrown));
   }
 }

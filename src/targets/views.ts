@@ -129,10 +129,10 @@ export class Views {
     const documented = documentedFields(collection);
     const declared = new Map<string, FieldKind | undefined>(Object.entries(documented));
     for (const [name, kind] of Object.entries(this.#context.fieldsOf(collection))) {
-      const known = declared.get(name) ?? COMMON_FIELDS.get(name);
+      const usual = declared.get(name) ?? COMMON_FIELDS.get(name);
       // The documentation may know more: an amount is a string, and what a transform returns is unknown.
-      const isKnown = known && (kind === undefined || fieldKinds[known].json === fieldKinds[kind].json);
-      declared.set(name, isKnown ? known : kind);
+      const isUsual = usual && (kind === undefined || fieldKinds[usual].json === fieldKinds[kind].json);
+      declared.set(name, isUsual ? usual : kind);
     }
     return declared;
   }

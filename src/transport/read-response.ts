@@ -132,8 +132,8 @@ function whatCame(received: Received, json: unknown, reason: ContentProblem): Pa
   if (names.some((name) => OF_ERRORS.test(name)) && !Object.hasOwn(json, 'id'))
     return { came: beginningOf(received), inWords: true };
   if (reason !== 'wrong_content') return {};
-  const shown = oneLine(received.config.redactor.text(names.slice(0, 8).join(', '))).slice(0, 200);
-  return { came: `an object with ${shown === '' ? 'no members' : shown}`, list: listIn(json) };
+  const members = oneLine(received.config.redactor.text(names.slice(0, 8).join(', '))).slice(0, 200);
+  return { came: `an object with ${members === '' ? 'no members' : members}`, list: listIn(json) };
 }
 
 /** The member of an object that is a list, or a member of one of its members, such as `data.items`. */

@@ -243,8 +243,8 @@ export function afterLastPageOf(readable: readonly Readable[]): Finding<'empty' 
 
 /** A value, if ids are JSON numbers in any collection. */
 export function numberIdsOf<V>(readable: readonly Readable[], value: V): Finding<V> {
-  const found = readable.find(({ details }) => details.idType.value === 'numbers');
-  return found === undefined ? NOTHING : followed(found.details.idType, () => value);
+  const one = readable.find(({ details }) => details.idType.value === 'numbers');
+  return one === undefined ? NOTHING : followed(one.details.idType, () => value);
 }
 
 export const pageSizeParameterOf = (readable: readonly Readable[]) =>

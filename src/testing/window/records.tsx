@@ -198,14 +198,14 @@ const FIRST = [
 ];
 
 function columnsOf(records: readonly Json[]): readonly string[] {
-  const found = new Set(records.slice(0, 20).flatMap((record) => Object.keys(record)));
+  const names = new Set(records.slice(0, 20).flatMap((record) => Object.keys(record)));
   const isPlain = (name: string) =>
     records.some((record) => record[name] !== null && typeof record[name] !== 'object');
-  const others = [...found].filter(
+  const others = [...names].filter(
     (name) => !FIRST.includes(name) && !['id', 'createdAt', 'updatedAt'].includes(name),
   );
-  const chosen = [...FIRST.filter((name) => found.has(name)), ...others].filter(isPlain).slice(0, 4);
-  return ['id', ...chosen, ...(found.has('updatedAt') ? ['updatedAt'] : [])];
+  const chosen = [...FIRST.filter((name) => names.has(name)), ...others].filter(isPlain).slice(0, 4);
+  return ['id', ...chosen, ...(names.has('updatedAt') ? ['updatedAt'] : [])];
 }
 
 function RecordTable({ page }: { readonly page: RecordPage }) {
