@@ -193,9 +193,17 @@ describe('pull --all', () => {
 
   test('writes a file and a line for each collection, and is rejected while another one writes', async () => {
     const { sandbox, file, pull, files } = pullOfAll({ records: 150 });
+    // The first one goes on when the second one has ended.
+    const { promise: hasEnded, resolve: goOn } = Promise.withResolvers<void>();
+    const { fetch } = globalThis;
+    let requests = 0;
+    vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
+      if (++requests > 5) await hasEnded;
+      return await fetch(...request);
+    });
     const first = pull();
-    await expect.poll(() => sandbox.count()).toBeGreaterThan(5);
-    await ends(pull(), 7, 'Another pull');
+    await expect.poll(() => requests).toBeGreaterThan(5);
+    await ends(pull(), 7, 'Another pull').finally(goOn);
     const { code, out, log } = await first;
     expect([code, out, files().length]).toEqual([0, '', collectionNames.length]);
     const client = createClient(sandbox.clientOptions);
