@@ -59,6 +59,8 @@ export class Writes {
   #left: Left = { open: [], look: [] };
   /** Creates whose product has another key, and the last of them. */
   #changed = { count: 0, last: '' };
+  /** The rows of the products that this push has created, by id. */
+  readonly #createdFor = new Map<string, PushRow>();
 
   constructor(parts: WritesParts) {
     this.#parts = parts;
@@ -116,6 +118,7 @@ export class Writes {
         : { end: 'created', product: this.#factsOf(created) };
     const { state: next, step } = afterCreate(state, end, row.folded);
     memory.set(row, next);
+    if (next.is === 'made') this.#createdFor.set(next.id, row);
     if (created === undefined && calls.stopsPush(thrown)) throw thrown;
     const id = next.is === 'made' ? next.id : undefined;
     const error = results.errors.get(row);
@@ -143,6 +146,11 @@ export class Writes {
     const { calls, memory, results } = this.#parts;
     if (this.#isRejected('update', row)) return;
     const state = memory.stateOf(row) as MadeProduct;
+    // The product that was to be updated is gone, and its id was used again: the next round looks.
+    if ((this.#createdFor.get(state.id) ?? row) !== row) {
+      this.#left.open.push(row);
+      return;
+    }
     const { fields } = product;
     const patch = picked(JSON.parse(row.draft) as JsonFields, fields);
     const odd = isOdd(state, calls.hasSucceeded('update'));

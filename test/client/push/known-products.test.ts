@@ -38,6 +38,28 @@ test.each<[string, ProductDraft]>([
   },
 );
 
+test('a push does not update the product that it has just created under the id of a deleted one', async () => {
+  const { sandbox } = setUpPush([A]);
+  const { products } = sandbox.store;
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    if (init?.method !== 'POST' || products.get('1')?.productNumber !== 'A')
+      return await sandbox.fetch(url, init);
+    products.delete('1');
+    return jsonResponse(products.insert({ id: '1', ...JSON.parse(String(init.body)) }), 201);
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  await advance(3_600_000);
+  const { done } = await run([
+    { ...A, name: 'Table' },
+    { productNumber: 'C', name: 'Chair' },
+  ]);
+  expect(done).toEqual(['A created', 'C created']);
+  expect(products.all()).toMatchObject([
+    { id: '1', productNumber: 'C', name: 'Chair' },
+    { productNumber: 'A', name: 'Table' },
+  ]);
+});
+
 test('a push takes a product that was created in the same second for the one that it knows', async () => {
   const { run, sandbox } = await withReusedId({ productNumber: 'renumbered', name: 'Desk' }, true);
   expect((await run([A])).done).toEqual(['A updated']);
