@@ -32,7 +32,7 @@ export interface Filters {
 /** How one list is read. */
 export interface ChosenPagination extends PaginationSettings {
   readonly pagination: PaginationChoice;
-  /** Whether keyset pagination may continue by page: if nobody chose it by name. */
+  /** Whether keyset pagination may continue by page: if the caller did not choose it by name. */
   readonly mayReadByPage: boolean;
 }
 

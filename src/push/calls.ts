@@ -127,7 +127,7 @@ export class Calls {
     return isAccountingError(error) && this.#alone.has(error);
   }
 
-  /** Waits until every write that was sent is carried out, and shown. */
+  /** Waits until the service has processed every write that was sent, and shows it. */
   async waitUntilVisible(): Promise<void> {
     await this.wait(this.#options.visibleAfterMs - (monotonicMs() - this.#endedAt));
   }

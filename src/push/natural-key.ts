@@ -1,4 +1,4 @@
-// When two natural keys are the same: exactly, or folded, because people and spreadsheets change what nobody sees.
+// When two natural keys are the same: exactly, or folded, because people and spreadsheets change invisible characters.
 
 /** Control and format characters, and others that are not shown. Tabs and line breaks are white space. */
 const INVISIBLE = /(?!\s)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]|\ufeff/gu;

@@ -131,7 +131,7 @@ async function admitFirstKey({ source, list, signal }: ResolvedPushOptions): Pro
   });
 }
 
-/** What an earlier push sent may still be carried out, and shown late. */
+/** The service may still process what an earlier push sent, and show it late. */
 async function waitForEarlier(
   { settings, visibleAfterMs }: ResolvedPushOptions,
   { rows, memory, calls, hold }: Pick<Run, 'rows' | 'memory' | 'calls'> & { readonly hold: Hold },

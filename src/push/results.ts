@@ -71,7 +71,7 @@ export interface PushProgress {
   readonly waitingUntil: Date | undefined;
 }
 
-/** A row, as far as its result has it. `row` is undefined if nobody gets the results. */
+/** A row, as far as its result has it. `row` is undefined without `onResult`. */
 export interface Subject {
   readonly key: string | undefined;
   readonly index: number;

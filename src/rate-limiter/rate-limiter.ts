@@ -70,7 +70,7 @@ export class RateLimiter {
   readonly #rejected = new WaitingLine();
   readonly #others = new WaitingLine();
 
-  /** Nothing is queued or in flight, and no pause holds: a new limiter would do as well. */
+  /** Nothing is queued or in flight, and no pause holds: a new limiter would be the same. */
   get isIdle(): boolean {
     return this.#first === undefined && this.#throttle.isIdle(monotonicMs());
   }

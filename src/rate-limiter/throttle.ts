@@ -76,7 +76,7 @@ export class Throttle {
     return inFlight > 0 && inFlight >= this.#remaining ? Number.POSITIVE_INFINITY : undefined;
   }
 
-  /** Nothing is in flight and no pause holds: a new limiter would do as well. */
+  /** Nothing is in flight and no pause holds: a new limiter would be the same. */
   isIdle(now: number): boolean {
     this.#expire(now);
     return this.#inFlight.size === 0 && now >= this.#pauseUntil;

@@ -22,7 +22,7 @@ export interface Problem {
 
 /**
  * What the body of an error response is: a problem document, another JSON object, or anything else. `missing` is a 404 or
- * 410 that the client takes for a missing record whatever its body: see its option `bareNotFound`.
+ * 410 that the client treats as a missing record whatever its body: see its option `bareNotFound`.
  */
 export type ErrorContent = 'problem' | 'json' | 'other' | 'missing';
 

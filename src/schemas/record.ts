@@ -33,7 +33,7 @@ export type FilledByService = string & { readonly [filled]: true };
 /** Fields that a body must not have. */
 export type NoInputs<Table extends FieldTable> = { -readonly [Name in keyof Table]?: FilledByService };
 
-/** The names of the fields that a body must not have. A custom field of any type is none of them. */
+/** The names of the fields that a body must not have. A custom field is not one of them, whatever its type. */
 type FilledIn<Draft> = {
   [Name in keyof Draft]-?: 0 extends 1 & Draft[Name]
     ? never

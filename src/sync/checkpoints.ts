@@ -106,7 +106,7 @@ export class Checkpoints {
   async commit(text: string, last: boolean): Promise<void> {
     if (!this.writtenByConsumer) {
       this.#check(await this.#read());
-      // Without a point to resume at, the checkpoints of a run are all the same.
+      // Without a point to resume at, the checkpoints of a run do not differ.
       if (text !== this.#written) {
         await writeStore(this.#store(), { key: this.key, text }, this.#signal);
         this.#written = text;

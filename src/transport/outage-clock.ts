@@ -96,7 +96,7 @@ export interface GivesWay {
 
 type Part = GivesWay & { hasWorked(): boolean };
 
-/** A run of one part has nobody to give way to. */
+/** A run of one part has no other part to give way to. */
 const ALONE: GivesWay = { others: () => 'none', leave: () => {}, enter: async () => {} };
 
 /** A call that is sent again while the service is down. */
@@ -254,7 +254,7 @@ export class OutageClock {
       } finally {
         if (this.#probing.delete(call)) this.changed();
       }
-      // A probe has no turn: every part of the run is waiting for its result.
+      // A probe does not wait for its turn: every part of the run is waiting for its result.
       if (next === 'probe') this.#probing.add(call);
       else await enter();
       wasRepeated = next === 'repeat';

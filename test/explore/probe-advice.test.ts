@@ -28,7 +28,7 @@ describe('the options and the advice for a service', () => {
       "contentTypes.update: 'application/merge-patch+json'",
       'retry.creates: false',
     ]);
-    for (const part of ['come short', "complete 'likely'", 'int4', 'replace records', 'idFromIri'])
+    for (const part of ['are incomplete', "complete 'likely'", 'int4', 'replace records', 'idFromIri'])
       expect(report.advice.join('\n')).toContain(part);
   });
 

@@ -182,7 +182,7 @@ async function lockedFolder(name: string): Promise<Disposable> {
   );
 }
 
-/** Whether the user stopped the pull. If the reader of the output has ended, the user needs no advice. */
+/** Whether the user stopped the pull. If the output closed early (SIGPIPE), the user needs no advice. */
 function isInterrupted({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }

@@ -132,7 +132,7 @@ export class Observation {
   }
 
   /**
-   * Amounts have two to four digits after the point, all the same number; other decimals are amounts only if the name
+   * Amounts have two to four digits after the point, all as many; other decimals are amounts only if the name
    * says so. A code such as `8010` is a decimal too, but not an amount.
    */
   #isMoney(): boolean {

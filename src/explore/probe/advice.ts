@@ -57,7 +57,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     unrouted &&
       `Some records of ${unrouted} are listed but cannot be requested by their ids: ${example}. A sync never deletes them from a copy, and get and update fail for them.`,
     short &&
-      `Pages of ${short} come short: the service removes rows after it cut a page. A short page is not the end of a list.`,
+      `Pages of ${short} are incomplete: the service removes rows after it cut a page. A short page is not the end of a list.`,
     repeating &&
       `Lists of ${repeating} show records on two pages, so others may be on none: they are sorted by something that many records share. A read by page reports complete 'likely', and reading again does not find the others; use keyset pagination if ids are integers.`,
     unordered &&

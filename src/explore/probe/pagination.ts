@@ -75,7 +75,7 @@ function paginationOf(one: Readable, readable: readonly Readable[]): Finding<Adv
   const suits = presumedToSuit(one, readable);
   if (!isShort && suits) return NOTHING;
   const why = isShort
-    ? `pages come short, and ${collection} ${usual === 'link' ? 'have no page numbers' : 'are not in the order of ids'}: keyset pagination takes a short page for the end of an interval`
+    ? `pages are incomplete, and ${collection} ${usual === 'link' ? 'have no page numbers' : 'are not in the order of ids'}: keyset pagination takes a short page for the end of an interval`
     : `ids of ${collection} are not integers, or a bound on id is not honoured`;
   const way = wayOf(details);
   if (way === 'page') return known('page', `${why}: a deletion during a read can hide a row`);

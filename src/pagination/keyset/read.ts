@@ -320,7 +320,7 @@ interface BeginOptions {
 
 /**
  * Rule 5: where the request of an interval begins, so that its response must show a row. Without doubts that is needed only
- * at an end. A row in the interval that was seen serves as well.
+ * at an end. A row that was seen in the interval works too.
  */
 function beginOf(item: Work, { isOpen, isEnd, before, state, all }: BeginOptions): Key {
   const { after, doubts, isPlain } = item;

@@ -19,7 +19,7 @@ export function hostName(host = ''): string {
 /** The names of this machine to itself. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Rejects a request that is none of the user, nor of a program of the user. */
+/** Rejects a request that neither the user nor a program of the user sent. */
 export function guard(
   { method, path, headers }: Omit<ServiceRequest, 'body'>,
   hosts: readonly string[] = [],

@@ -7,7 +7,7 @@ export interface Delivery {
   readonly transmission: Transmission;
 }
 
-/** How a response is sent. Each adapter does it as well as its medium allows. */
+/** How a response is sent. Each adapter does what its medium allows. */
 type Transmission =
   | { readonly how: 'whole' }
   /** The port does not accept the connection. */

@@ -182,7 +182,7 @@ function shared(taken: readonly Taken[]): string {
   const sections = [...texts.values()].map(({ row, of }, index) =>
     index === 0
       ? section(row, of.join(', '), linkOf(row))
-      : `Of ${of.join(', ')}${inBrackets(row.facts)}: ${row.text}\n`,
+      : `In ${of.join(', ')}${inBrackets(row.facts)}: ${row.text}\n`,
   );
   return sections.join('\n');
 }
