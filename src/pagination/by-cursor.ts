@@ -11,7 +11,7 @@ import {
   type CursorPage,
   type FetchWhole,
   idBounds,
-  MAX_FRUITLESS,
+  MAX_STALLED,
   type PageQuery,
   type Pages,
   type PaginationKind,
@@ -136,7 +136,7 @@ export async function* byCursor<T>(
     signal.throwIfAborted();
     checkBounds(response);
     withoutRows = response.rows.length === 0 ? withoutRows + 1 : 0;
-    if (withoutRows >= MAX_FRUITLESS) throw endlessCursor(options.facts, advice);
+    if (withoutRows >= MAX_STALLED) throw endlessCursor(options.facts, advice);
     const fresh = withoutRows > 0 ? response : repeats.withoutRepeats(response);
     wanted -= fresh.records.length;
     longest = Math.max(longest, response.rows.length);
@@ -167,7 +167,7 @@ export async function* byCursor<T>(
 
 function endlessCursor(facts: CallFacts, advice: string): FilterIgnoredError {
   return new FilterIgnoredError(
-    `${facts.method} ${facts.path} returned ${MAX_FRUITLESS} pages without rows, one after another, and the cursor requested another one.`,
+    `${facts.method} ${facts.path} returned ${MAX_STALLED} pages without rows, one after another, and the cursor requested another one.`,
     { ...facts, hint: advice },
   );
 }

@@ -151,7 +151,7 @@ export type Pages<T> = AsyncGenerator<Page<T>, void, undefined>;
 export type ResumePosition = { readonly [key: string]: string | number | boolean | null | undefined };
 
 /** So many responses in a row that show nothing new end a read with an error: more than any collection needs. */
-export const MAX_FRUITLESS = 1_000;
+export const MAX_STALLED = 1_000;
 
 /** What every kind of pagination takes. Defaults are applied where the caller's options are resolved, not here. */
 export interface ReaderOptions {

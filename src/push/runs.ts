@@ -1,7 +1,7 @@
 // One push of a tenant at a time: a list of this process, a lock of the store if it has one, and always a mark in the store.
 //
 // The mark is two entries. `run` names the run that may write; a run writes it once, at its start, and none deletes it.
-// `alive:<run>` is a run's own: it counts up each second, and says at the end that the run has ended. Nobody writes that of
+// `alive:<run>` is a run's own: it counts up each second, and says at the end that the run has ended. No run writes that of
 // another, so no late write can undo anything. A run that finds another one's mark watches it: if it counts up, that one is
 // running; if not, it was killed or is stopped, and this one takes over.
 

@@ -2,8 +2,8 @@ import { is, type Named, type OptionInputs, option, optional, withDefaults } fro
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import { type ListOptions, paginationOptions } from '../pagination/list-options.ts';
 import { callOptions, type RunCallOptions, requestOptions } from '../transport/call-options.ts';
+import { CallOutcomes } from '../transport/call-outcomes.ts';
 import { OutageClock, type OutageView } from '../transport/outage-clock.ts';
-import { Tally } from '../transport/tally.ts';
 
 /** Longer than a deployment and most incidents; short enough for a job that runs by the hour. */
 const MAX_OUTAGE_MS = 120_000;
@@ -44,7 +44,7 @@ export interface ReadSettings extends ListOptions, RunCallOptions, KeepInvalid {
   /** The outage clock of the run, and how its calls see it. */
   readonly clock: OutageClock;
   readonly outage: OutageView;
-  readonly tally: Tally;
+  readonly outcomes: CallOutcomes;
 }
 
 export interface KeepInvalid {
@@ -69,7 +69,7 @@ export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>
     ...own,
     clock,
     outage: clock.view(),
-    tally: new Tally(),
+    outcomes: new CallOutcomes(),
     signal: options.signal,
     // A cached page may be a day old.
     headers: { 'cache-control': 'no-cache', ...lowerCased(headers) },

@@ -106,7 +106,7 @@ function isThere(next: unknown): boolean {
   return next !== null && next !== undefined && next !== false && next !== '' && next !== 'false';
 }
 
-/** Whoever says that there is more is believed. */
+/** Believes a response that says that there is more. */
 function together(all: readonly ListStatement[]): ListStatement {
   const totals = all.flatMap(({ total }) => total ?? []);
   const nexts = all.flatMap(({ hasNext }) => hasNext ?? []);

@@ -104,7 +104,7 @@ export class TenantRun {
     this.#failPaused();
     const failure = this.#failure();
     if (failure !== undefined)
-      throw new SyncError(this.report(), failure, this.#options.settings.tally.facts);
+      throw new SyncError(this.report(), failure, this.#options.settings.outcomes.facts);
     return this.report();
   }
 
@@ -219,7 +219,7 @@ export class TenantRun {
       .run(() => planRound(this.#levels, mode))
       .catch((error: unknown) => {
         if (!(error instanceof CallStopped)) throw error;
-        // The first store that was read did not answer.
+        // The first read of a store failed.
         for (const [at, run] of this.#runs.entries())
           run.end('not_begun', at === 0 ? error.cause : undefined);
       });

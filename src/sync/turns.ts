@@ -41,7 +41,7 @@ export function othersOf(turns: readonly Turn[], position: number): Others {
 export class Turns {
   readonly #turns: Turn[];
   /** Each is open when it is the turn of the one at this position, and then closed again. */
-  readonly #gates: PromiseWithResolvers<void>[];
+  readonly #starts: PromiseWithResolvers<void>[];
   #most: number;
   readonly #signal: AbortSignal;
   readonly #changed: () => void;
@@ -52,12 +52,12 @@ export class Turns {
     { most, signal, changed }: { most: number; signal: AbortSignal; changed: () => void },
   ) {
     this.#turns = levels.map((level) => ({ level, place: 'waiting' }));
-    this.#gates = levels.map(() => Promise.withResolvers());
+    this.#starts = levels.map(() => Promise.withResolvers());
     this.#most = most;
     this.#signal = signal;
     this.#changed = changed;
     signal.addEventListener('abort', () => {
-      for (const { resolve } of this.#gates) resolve();
+      for (const { resolve } of this.#starts) resolve();
     });
   }
 
@@ -69,9 +69,9 @@ export class Turns {
 
   /** Waits for the turn of the one at this position. Rejects with the signal's reason. */
   async begin(position: number): Promise<void> {
-    const gate = this.#gates[position];
+    const start = this.#starts[position];
     this.#move(position, 'waiting');
-    if (!this.#signal.aborted) await gate?.promise;
+    if (!this.#signal.aborted) await start?.promise;
     this.#signal.throwIfAborted();
   }
 
@@ -88,10 +88,10 @@ export class Turns {
         if (++aside === 1) this.#move(position, 'aside');
       },
       enter: async () => {
-        const gate = this.#gates[position];
+        const start = this.#starts[position];
         // It goes on when all of its calls do.
         if (--aside === 0) return await this.begin(position);
-        await gate?.promise;
+        await start?.promise;
         this.#signal.throwIfAborted();
       },
     };
@@ -109,8 +109,8 @@ export class Turns {
     for (const position of nextTurns(this.#turns, this.#most)) {
       const turn = this.#turns[position] as Turn;
       this.#turns[position] = { ...turn, place: 'reading' };
-      this.#gates[position]?.resolve();
-      this.#gates[position] = Promise.withResolvers();
+      this.#starts[position]?.resolve();
+      this.#starts[position] = Promise.withResolvers();
     }
   }
 }

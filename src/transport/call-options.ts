@@ -9,9 +9,9 @@ import {
   withDefaults,
 } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { CallOutcomes } from './call-outcomes.ts';
 import type { OutageView } from './outage-clock.ts';
 import { checkHeaders } from './request-headers.ts';
-import type { Tally } from './tally.ts';
 
 export const retryOptions = {
   /** Attempts in all, the first included. A 429 and a refreshed key are not counted. Default: 5. */
@@ -116,7 +116,7 @@ export interface RunCallOptions extends RequestOptions {
   /** Waits for code of the caller, such as the key function. */
   readonly callerCode?: CallsCode | undefined;
   /** Counts what the run has sent. */
-  readonly tally?: Tally | undefined;
+  readonly outcomes?: CallOutcomes | undefined;
   /** Outlasts outages of the service. */
   readonly outage?: OutageView | undefined;
   /** Called before each attempt. A CallStopped that it throws ends the call as an abort does. */

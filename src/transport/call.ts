@@ -3,6 +3,7 @@ import type { AnyAccountingError } from '../errors/guards.ts';
 import type { CallEvent, EndEvent } from '../events.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import type { ResponseMeta } from './call-options.ts';
+import { worseOf } from './call-outcomes.ts';
 import { errorOf } from './error-of.ts';
 import type { Failure, Limit } from './failure.ts';
 import { withOutage } from './outage.ts';
@@ -18,7 +19,6 @@ import {
   mustLookFirst,
   type NextStep,
 } from './retry-policy.ts';
-import { worseOf } from './tally.ts';
 import { displayPath } from './url.ts';
 
 let calls = 0;

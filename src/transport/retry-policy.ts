@@ -3,10 +3,10 @@ import type { ErrorResponse } from '../errors/api-error.ts';
 import { errorTypeOf, isStillRunning } from '../errors/api-error-of.ts';
 import { showsMissing } from '../errors/not-found-error.ts';
 import type { RetryPolicy } from './call-options.ts';
+import { worseOf } from './call-outcomes.ts';
 import type { AttemptFault, Failure } from './failure.ts';
 import { isOutage } from './outage.ts';
 import type { Method } from './request.ts';
-import { worseOf } from './tally.ts';
 
 /** What follows a failed attempt. */
 export interface NextStep {

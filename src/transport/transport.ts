@@ -81,8 +81,8 @@ export class HttpTransport implements Transport {
     } catch (error) {
       return await this.#conclude(request, call, error);
     } finally {
-      const { onResponse, tally } = request.options;
-      tally?.add(call);
+      const { onResponse, outcomes } = request.options;
+      outcomes?.add(call);
       const meta = onResponse && call.meta;
       if (meta !== undefined) this.#notify('onResponse', onResponse, meta);
       this.#config.listeners.end?.(call.endEvent());

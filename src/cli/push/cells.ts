@@ -71,7 +71,7 @@ export function isBlank(cell: string, kind: CellKind): boolean {
   return cell.trim() === '' && (json !== 'string' || pattern !== undefined);
 }
 
-/** The kind that suits all cells of a column. An amount is told from a number by zeros at its end. */
+/** The kind that suits all cells of a column. Zeros at the end distinguish an amount from a number. */
 export function likelyKind(cells: readonly string[]): CellKind {
   const kinds = Object.keys(LOOKS) as (keyof typeof LOOKS)[];
   return (cells.length > 0 && kinds.find((kind) => cells.every(LOOKS[kind]))) || 'string';

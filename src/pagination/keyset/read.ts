@@ -2,7 +2,7 @@ import type { CallFacts } from '../../errors/accounting-error.ts';
 import { FilterIgnoredError } from '../../errors/filter-ignored-error.ts';
 import { BELOW_ALL, type IdRange, integerId, outsideBounds } from '../id-bounds.ts';
 import { rowsThenNone } from '../incomplete-list.ts';
-import { type IdBounds, MAX_FRUITLESS, type PageQuery, type PageResponse } from '../page.ts';
+import { type IdBounds, MAX_STALLED, type PageQuery, type PageResponse } from '../page.ts';
 import { boundsOf, idLimitOf, intervalOf, keyOf, type Order } from './direction.ts';
 import {
   ascending,
@@ -52,7 +52,7 @@ import {
  *   6 end         A request without an end begins at the last row, and shows it alone: `_page=2` is requested, because a
  *                 page of hidden rows looks like the end. If it has no other rows, that is the end; a list of changes ends
  *                 without it.
- *   7 fruitless   1,000 responses in a row that prove nothing, or a row outside of its interval: FilterIgnoredError. An id
+ *   7 stalled     1,000 responses in a row that prove nothing, or a row outside of its interval: FilterIgnoredError. An id
  *                 that is not an integer cannot be compared with a bound: the list is read by page.
  *
  * A collection with the ids 1 to 75 is read so, 30 per page:
@@ -155,7 +155,7 @@ export interface ReadState extends Learned {
   /** How many intervals are worth requesting at once. */
   readonly depth: number;
   /** Responses in a row that proved nothing. */
-  readonly fruitless: number;
+  readonly stalled: number;
   /** Rows that an interval did not show which had them before (rule 5). */
   readonly missing: readonly Key[];
   /** Pages have different lengths, so a row can be too long to follow another one in a response. */
@@ -204,7 +204,7 @@ export function startOf(
     pageSize: 0,
     isNearEnd: true,
     depth: 1,
-    fruitless: 0,
+    stalled: 0,
     missing: [],
     varies: false,
     known: row === undefined ? [] : [row],
@@ -378,10 +378,10 @@ export function reduce(
     hasFew: before.hasFew || merged(before.known, sorted).length >= FEW,
     notByDate: before.notByDate || (context.listOrder === 'id' && !isByDate(response.rows)),
     boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, all)),
-    fruitless: before.fruitless + 1,
+    stalled: before.stalled + 1,
   };
-  if (state.fruitless >= MAX_FRUITLESS || sorted.some((key) => state.missing.includes(key)))
-    throw boundsIgnored(context.facts, state.fruitless < MAX_FRUITLESS);
+  if (state.stalled >= MAX_STALLED || sorted.some((key) => state.missing.includes(key)))
+    throw boundsIgnored(context.facts, state.stalled < MAX_STALLED);
 
   const received: Received = { ask, rows, sorted, isOpen: ask.through === all.through, context };
   const item = before.work.find((each) => each.ask === ask);
@@ -613,9 +613,9 @@ function split(state: ReadState, ask: Ask, { rows, sorted }: Pick<Received, 'row
 
 /** Rule 5: begins again behind what was delivered. A row that is missing now and comes again was not deleted. */
 function beginAgain(state: ReadState, missing: readonly Key[], context: ReadContext): ReadState {
-  const { order, inOrder, idLimit, pageSize, fruitless, after } = state;
+  const { order, inOrder, idLimit, pageSize, stalled, after } = state;
   const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit }, { after });
-  return { ...start, pageSize, fruitless, missing };
+  return { ...start, pageSize, stalled, missing };
 }
 
 /** Rule 6: the second page of a short response without an end. */
@@ -671,7 +671,7 @@ function prove(state: ReadState, ask: Ask, range: Interval, { sorted, left = {} 
   return {
     ...state,
     known: known.slice(unneeded),
-    fruitless: parts.length > 0 ? 0 : state.fruitless,
+    stalled: parts.length > 0 ? 0 : state.stalled,
     work: joinedWork(work),
     proven,
   };

@@ -39,7 +39,7 @@ const connectorTestsOptions = {
   collections: optional(is.strings as Check<readonly CollectionName[]>),
   /**
    * Starts the connector once: called again and again, for the next night and after a kill. Returns a promise that
-   * rejects if the run failed. At a kill `signal` aborts, and the service refuses every connection until the promise has
+   * rejects if the run failed. At a kill `signal` aborts, and the service rejects every connection until the promise has
    * settled, which it has to do within 10 s.
    */
   run: optional(is.callback<(run: ConnectorRun) => unknown>()),

@@ -22,14 +22,14 @@ interface RunConnectorOptions {
   readonly timeoutMs: number;
   /** Kills the run when it aborts. */
   readonly kill: AbortSignal;
-  /** Those of the service, which refuses connections from the kill to the end of the run. */
+  /** Those of the service, which rejects connections from the kill to the end of the run. */
   readonly faults: Pick<Faults, 'add'>;
 }
 
 /** How long a connector that was killed has to settle. */
 const KILL_MS = 10_000;
 const STUCK =
-  'The run was killed: its signal aborted, and the service refused connections. It had not settled 10 s later.';
+  'The run was killed: its signal aborted, and the service rejected connections. It had not settled 10 s later.';
 
 /** Runs a connector once. It is killed if it takes longer than `timeoutMs`. */
 export async function runConnector(

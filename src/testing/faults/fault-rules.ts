@@ -30,7 +30,7 @@ export interface Faults {
   readonly rules: readonly FaultRule[];
 }
 
-/** Whether a fault refuses every connection. */
+/** Whether a fault rejects every connection. */
 export function closesPort(
   { kind }: Fault,
   { times: _, forMs: __, skip = 0, ...conditions }: FaultMatch,

@@ -29,7 +29,7 @@ function placeOf(hash: string): readonly string[] {
   return hash.replace(/^#/, '').split('/').map(decodeURIComponent);
 }
 
-/** Who is told of each request: the timeline. */
+/** Called with each request: the timeline. */
 export interface Follower {
   put(entry: Entry): void;
   clear(): void;

@@ -21,11 +21,11 @@ const MOST_FRUITLESS = 1_000;
 /** Reads until the end or a typed error, and checks how many requests no page follows. */
 async function expectEnd(respond: Respond, options: ListOptions, seed: number): Promise<void> {
   const random = new SeededRandom(seed);
-  let fruitless = 0;
+  let stalled = 0;
   const { pages } = serviceOf(
     async (query) => {
-      fruitless += 1;
-      if (fruitless > MOST_FRUITLESS + 8) throw new Error('The read does not end.');
+      stalled += 1;
+      if (stalled > MOST_FRUITLESS + 8) throw new Error('The read does not end.');
       // Not with the requests that were sent together.
       if (random.chance(0.5)) await settle(1);
       return respond(query, random);
@@ -33,11 +33,11 @@ async function expectEnd(respond: Respond, options: ListOptions, seed: number): 
     { validation: 'report' },
   );
   try {
-    for await (const _ of pages({}, options)) fruitless = 0;
+    for await (const _ of pages({}, options)) stalled = 0;
   } catch (error) {
     if (!isAccountingError(error)) throw error;
   }
-  expect(fruitless).toBeLessThanOrEqual(MOST_FRUITLESS + 8);
+  expect(stalled).toBeLessThanOrEqual(MOST_FRUITLESS + 8);
 }
 
 const kindsOfIds: readonly ((n: number, random: SeededRandom) => string)[] = [

@@ -16,7 +16,7 @@ import {
   reduce,
   startOf,
 } from '../../../src/pagination/keyset/read.ts';
-import { MAX_FRUITLESS } from '../../../src/pagination/page.ts';
+import { MAX_STALLED } from '../../../src/pagination/page.ts';
 import { thrown } from '../../support/caught.ts';
 
 // Each rule of `read.ts`, by its number there.
@@ -158,7 +158,7 @@ test('rule 2: one response out of order is another order for good, and what was 
 test('rule 3: a full response proves nothing, and the begin of its interval is requested as it is', () => {
   const read = reading(middle({ isNearEnd: true }));
   expect(read.play(range(59, 88))).toEqual(['gt=57']);
-  expect(read.state()).toMatchObject({ after: 58n, fruitless: 1 });
+  expect(read.state()).toMatchObject({ after: 58n, stalled: 1 });
   expect(read.next()).toEqual(['gt=58&lte=87']);
 });
 
@@ -469,7 +469,7 @@ test('rule 7: a row outside of its interval is an error', () => {
 });
 
 test('rule 7: so many responses in a row that prove nothing are an error', () => {
-  const read = reading(middle({ fruitless: MAX_FRUITLESS - 1 }));
+  const read = reading(middle({ stalled: MAX_STALLED - 1 }));
   const [query = ''] = read.next();
   expect(thrown(() => read.respond(query, range(59, 87)))).toBeInstanceOf(FilterIgnoredError);
 });

@@ -45,7 +45,7 @@ test.each<[string, Partial<Learned>, ResumedAt]>([
   ],
 ])('a position %s is read back as it was, without what may have changed', (_, changed, after) => {
   const start = startOf(context, { ...learned, ...changed }, after);
-  expect(again({ ...start, pageSize: 30, depth: 4, fruitless: 7, missing: [3n] })).toEqual(start);
+  expect(again({ ...start, pageSize: 30, depth: 4, stalled: 7, missing: [3n] })).toEqual(start);
 });
 
 test('a position has the last row that was delivered, even if others behind it are known', () => {

@@ -8,7 +8,7 @@ async function missed(pagination: 'page' | 'keyset') {
   const list = client.products.list({}, { pagination, prefetch: 0 });
   for await (const { id } of list) {
     seen.add(id);
-    // Somebody deletes a product that was read before.
+    // Another user deletes a product that was read before.
     const [first = ''] = seen;
     if (seen.size === 15) await client.products.delete(first);
   }

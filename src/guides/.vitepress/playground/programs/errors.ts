@@ -1,13 +1,13 @@
 import { createClient, isAccountingError } from 'accounting-data-sdk';
 
 const client = createClient();
-const stranger = createClient({ apiKey: 'wrong' });
+const unknown = createClient({ apiKey: 'wrong' });
 
 const calls = [
   () => client.products.get('9999'),
   () => client.products.create({ salePrice: '129.00' }),
   () => client.request({ method: 'GET', path: '/invoices' }),
-  () => stranger.accounts.get('1'),
+  () => unknown.accounts.get('1'),
 ];
 
 for (const call of calls) {

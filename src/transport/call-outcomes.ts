@@ -8,7 +8,7 @@ export function worseOf(a: CallOutcome, b: CallOutcome): CallOutcome {
 }
 
 /** What the calls of a run have sent, all together: for the error that the run ends with. */
-export class Tally {
+export class CallOutcomes {
   #attempts = 0;
   #outcome: CallOutcome = 'not_sent';
 
