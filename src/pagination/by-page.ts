@@ -31,7 +31,7 @@ const USE_NONE =
 
 /**
  * Requests the pages `start, start+1, …` until an empty page, and nothing else ends the read: a short page is not the end. If
- * the page after the empty one has rows, the read fails.
+ * the page after the empty one has rows, or one that was requested ahead, the read fails.
  *
  * The fewest requests, and the order of the service. A row that is deleted or moves up during the read can hide another
  * one, so a read of more than one page is only `likely` to be complete. A row that came before is dropped and counted. The
@@ -159,16 +159,20 @@ class PagesAhead<T> {
     }
   }
 
-  /** After an empty page: throws if the page after it has rows. */
+  /** After an empty page: throws if the page after it has rows, or one of those that are requested already. */
   async checkEnd(): Promise<void> {
-    const { facts } = this.#options;
-    const next = await this.take().catch((error: unknown) => {
+    const { facts, signal } = this.#options;
+    const next = this.take().catch((error: unknown) => {
       // There is no such page.
       if (error instanceof ApiError && NO_PAGE.includes(error.status)) return undefined;
       throw error;
     });
-    if (next !== undefined && next.rows.length > 0) {
-      throw rowsThenNone('one page without records, and then one with some', facts, true);
+    // Those behind it are not needed, so none of them fails the read.
+    const others = this.#queue.splice(0).map((page) => page.catch(() => undefined));
+    const pages = await Promise.all([next, ...others]);
+    signal.throwIfAborted();
+    if (pages.some((page) => page !== undefined && page.rows.length > 0)) {
+      throw rowsThenNone('a page without records, and then one with some', facts, true);
     }
   }
 

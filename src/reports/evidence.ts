@@ -100,7 +100,7 @@ export const evidenceFacts: Readonly<Record<EvidenceFact, FactMeaning>> = {
   lost_rows: {
     complete: 'likely',
     pagination: 'keyset',
-    when: 'a record that the service had shown was missing from later responses: it was deleted, or is hidden now',
+    when: 'a response lacked a record that another one showed: it was hidden, was deleted, or is new',
   },
   cut_response: {
     complete: 'likely',

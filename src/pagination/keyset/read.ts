@@ -43,7 +43,8 @@ import {
  *                 the service lists by id (`listOrder`), it proves the rows up to its last one.
  *   4 short       It proves its interval. In the order of ids it proves the rows up to its last one, because a service
  *                 that hides rows after cutting a page, or that cuts pages by bytes, shows nothing behind what it cut.
- *                 A row that was shown before and is missing now is requested once more.
+ *                 A row that was shown before and is missing now is requested once more. One that comes only after its
+ *                 interval was proven without it was hidden, or is new.
  *   5 no row      It proves nothing, because a service shows none while it rebuilds an index, if a row is known before or
  *                 in its interval. The request then begins at that row, and again at half a page of rows before it. Only
  *                 that row alone proves that nothing follows. If three rows or more were shown and now none is, the read
@@ -375,6 +376,7 @@ export function reduce(
     varies: before.varies || (!isSecondPage && before.pageSize > 0 && rows > before.pageSize),
     highest: last === undefined ? before.highest : higher(before.highest ?? last, last),
     idLimit: ids.reduce((limit, id) => (id > limit ? idLimitOf(id) : limit), before.idLimit),
+    lostRows: before.lostRows || showsLeftOut(before, sorted),
     hasFew: before.hasFew || merged(before.known, sorted).length >= FEW,
     notByDate: before.notByDate || (context.listOrder === 'id' && !isByDate(response.rows)),
     boundsApply: before.boundsApply || (rows > 0 && !isSame(ask, all)),
@@ -438,6 +440,15 @@ function afterShort(state: ReadState, received: Received): ReadState {
   return prove(learn(found, received), ask, range, { sorted, left });
 }
 
+/** Whether a row comes only after its interval was proven without it. Before the first known row that cannot be told. */
+function showsLeftOut({ known, work }: ReadState, sorted: readonly Key[]): boolean {
+  const [first] = known;
+  const proven = sorted.filter(
+    (key) => first !== undefined && key > first && !work.some((each) => contains(each, key)),
+  );
+  return proven.some((key) => !known.includes(key));
+}
+
 /** Rows that were shown, and that a response to their interval lacks. In the order of ids, it may be cut before them. */
 function missingFrom({ known, work, inOrder }: ReadState, { ask, sorted }: Received): readonly Key[] {
   const last = inOrder ? (sorted.at(-1) ?? ask.after) : ask.through;
@@ -473,7 +484,7 @@ function afterKnownRow(state: ReadState, item: Work, received: Received): ReadSt
   const { ask, rows, sorted, isOpen, context } = received;
   const [row = ask.after] = sorted;
   // Perhaps no other row fits into the page.
-  if (rows >= state.pageSize || (state.varies && isOpen)) {
+  if (rows >= state.pageSize || (state.varies && (isOpen || state.inOrder))) {
     const learned = row > item.after ? afterRow(state, row) : state;
     return prove(learned, ask, { after: ask.after, through: row }, { sorted, left: { isPlain: true } });
   }
@@ -481,7 +492,10 @@ function afterKnownRow(state: ReadState, item: Work, received: Received): ReadSt
   if (isOpen && !isEnd) return held(state, item, { ask, keys: sorted });
   const own = sorted.filter((key) => key > item.after);
   const learned = learn(state, { ...received, rows: own.length, sorted: own });
-  return prove(learned, ask, { after: item.after, through: ask.through }, { sorted });
+  // A response that is cut by bytes can end at a row of the interval. In another order it looks whole anyway.
+  const isUpToRow = own.length > 0 && !isOpen && state.inOrder;
+  const through = isUpToRow ? row : ask.through;
+  return prove(learned, ask, { after: item.after, through }, { sorted });
 }
 
 /** Rule 5: the response has only rows before its interval. The next request begins at the last one of them. */

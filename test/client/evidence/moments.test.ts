@@ -134,13 +134,24 @@ describe('a service that is read by page, because its ids are UUIDs,', () => {
     },
   );
 
+  test.each([3, 7])(
+    'fails if page %i and the one behind it are empty, and one ahead is not',
+    async (empty) => {
+      const pages = new Set([empty, empty + 1].map(String));
+      const hook: Hook = ({ query }) => (pages.has(query.get('_page') ?? '') ? [] : undefined);
+      const read = await readOf(data(), hook, { pageSize: 20, prefetch: 4 });
+      expect(read.error).toMatchObject(INCOMPLETE);
+      expect(read.ids).toHaveLength((empty - 1) * 20);
+    },
+  );
+
   test('with one page after an empty one in every read, says so', async () => {
     const read = await readOf(data(), ({ query }) => (query.get('_page') === '5' ? [] : undefined), {
       pageSize: 20,
     });
     expect(read.error).toMatchObject({
       ...INCOMPLETE,
-      message: expect.stringContaining('one page without records'),
+      message: expect.stringContaining('a page without records'),
     });
     expect(read.ids).toHaveLength(80);
   });
@@ -248,6 +259,34 @@ describe('a service of two nodes, one of which is late,', () => {
           if (read.error !== undefined) expect(read.error).toMatchObject({ retryable: true });
         }
       }
+    },
+  );
+
+  test.each([0, 4])(
+    'is likely if a record came only after others had proven its interval, prefetch %i',
+    async (prefetch) => {
+      let lost = 0;
+      for (const id of ['2', '25', '32', '35']) {
+        for (let until = 1; until <= 8; until++) {
+          const data = rows(1, 37);
+          let wasShown = false;
+          const hook: Hook = (call) => {
+            // A node without any record makes the read look behind.
+            const listed = call.rows.filter(
+              (one) => call.count > until || (one.id !== id && call.count < until),
+            );
+            const shown = pageOf({ ...call, rows: listed });
+            wasShown ||= shown.some((one) => one.id === id);
+            return shown;
+          };
+          const read = await readOf(data, hook, { prefetch });
+          expect(read.error).toBeUndefined();
+          if (missingFrom(data, read).length === 0 || !wasShown) continue;
+          lost += 1;
+          expect(read.last?.complete, `${id}, ${until}`).toBe('likely');
+        }
+      }
+      expect(lost).toBeGreaterThan(0);
     },
   );
 });

@@ -237,7 +237,7 @@ test('rule 4: a short response proves its interval in another order, and up to i
   expect(other.deliver()).toEqual(['58…87']);
 });
 
-test('rule 4: a known row alone proves an interval with an end only up to itself, unless no row fits before it', () => {
+test('rule 4: a known row alone proves an interval with an end only up to itself', () => {
   const read = reading(middle({ known: [58n, 70n], highest: 500n }));
   const [query = ''] = read.next();
   read.respond(query, [70]);
@@ -246,7 +246,17 @@ test('rule 4: a known row alone proves an interval with an end only up to itself
   const first = reading(middle({ known: [58n, 59n], highest: 500n }));
   const [same = ''] = first.next();
   first.respond(same, [59]);
-  expect([same, ...first.deliver()]).toEqual(['gt=58&lte=87', '58…87']);
+  expect([same, ...first.deliver()]).toEqual(['gt=58&lte=87', '58…59']);
+});
+
+test('rule 4: a row that comes only after its interval was proven without it can be one of several', () => {
+  const shown = (ids: readonly number[]) => {
+    const read = reading(middle({ isNearEnd: true, known: [50n, 55n] }));
+    read.next();
+    read.respond('gt=54', ids);
+    return read.state().lostRows;
+  };
+  expect([[55, 59], [55], [55, 57]].map(shown)).toEqual([false, false, true]);
 });
 
 test('rule 3: a page of one row proves that row if no other id comes before it', () => {
