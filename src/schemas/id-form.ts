@@ -1,12 +1,15 @@
 /**
  * What the route of a single record may not take of an id: some take only digits, some cut an id at a dot, and some servers
  * reject an encoded slash. Two ids of one form are routed alike. A form is the sorted set of what an id contains: `0` for
- * digits, `a` for letters, `é` for characters beyond ASCII, and any other character itself.
+ * digits, `a` for letters, `é` for characters beyond ASCII, `ø` for digits that begin with a zero, which is lost if a route
+ * casts them to an integer, and any other character itself.
  */
 export type IdForm = string;
 
+const LEADING_ZERO = 'ø';
+
 export function formOf(id: string): IdForm {
-  const parts = new Set<string>();
+  const parts = new Set<string>(/^0\d+$/.test(id) ? [LEADING_ZERO] : []);
   for (const char of id) {
     if (char >= '0' && char <= '9') parts.add('0');
     else if (/[a-z]/i.test(char)) parts.add('a');
@@ -25,6 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
   0: 'digits',
   é: 'characters beyond ASCII',
   ' ': 'a space',
+  [LEADING_ZERO]: 'a zero before other digits',
 };
 
 /** What ids of a form have, for messages: letters, digits and ".". */

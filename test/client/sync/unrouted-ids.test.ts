@@ -57,6 +57,11 @@ const kinds: readonly (readonly [string, readonly string[], (id: string) => stri
   ['a percent sign', numbered(40, (n) => `a%${n}`), only(/^[^%]*$/)],
   ['a colon', numbered(40, (n) => `a:${n}`), only(/^[^:]*$/)],
   ['a space', numbered(40, (n) => `a ${n}`), only(/^\S*$/)],
+  [
+    'zeros before other digits',
+    numbered(40, (n) => `0${n}`),
+    (id) => (/^\d+$/.test(id) ? `${Number(id)}` : id),
+  ],
   ['characters beyond ASCII', numbered(40, (n) => `ä${n}`), only(/^[ -~]*$/)],
   ['a plus sign', numbered(40, (n) => `a+${n}`), (id) => id.replaceAll('+', ' ')],
 ];
