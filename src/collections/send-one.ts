@@ -51,11 +51,12 @@ export function expectedRecord({
 }
 
 /**
- * How a service could read a number of this id that is another id: by casting a text that begins with a digit of any
- * script, or by rounding a number that a double does not hold. Undefined if it is neither.
+ * How a service could read a number of this id that is another id: by casting a text to it, or by rounding a number that a
+ * double does not hold. Undefined if it is neither. What is cast begins with a digit of any script, after blanks, signs and
+ * whatever a service drops, so only a letter at the start rules it out.
  */
 export function castOf(id: string | undefined): 'text' | 'number' | undefined {
-  if (id === undefined || !/^\s*[+-]?\p{Nd}/u.test(id)) return undefined;
+  if (id === undefined || /^[a-z_]/i.test(id)) return undefined;
   if (!/^(?:0|-?[1-9]\d*)$/.test(id)) return 'text';
   return Number.isSafeInteger(Number(id)) ? undefined : 'number';
 }

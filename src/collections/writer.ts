@@ -31,8 +31,8 @@ export interface WritableCollection<T extends { id: string }, Draft, Patch> exte
    * Changes a record: only the fields given; `null` clears a field, `undefined` leaves it out. Retried, because it
    * assigns absolute values; `retry: { updates: false }` turns that off.
    *
-   * Before the first write by an id that begins with a digit but is not an integer, such as `6002-A`, the client reads
-   * the record once: some services would change record 6002 instead. One match is enough for a collection and client.
+   * Before the first write by an id that is not an integer and does not begin with a letter, such as `6002-A`, the client
+   * reads the record once: some services would change record 6002 instead. One match is enough for a collection and client.
    *
    * @throws NotFoundError, ValidationFailedError, and what {@link get} throws; InvalidInputError if the service returns
    * another record for the id.

@@ -55,6 +55,7 @@ test('a client checks only the first id of a collection, also for clients of wit
 
 test.each([
   ...[' 2', '+2', '2_0', '010', '-0', '\u3000\u0662', '\u0662', '\uff12', '\u0968', '\u{1d7da}', '+\u06f2'],
+  ...['\u00b2', '\u2461', '\u2161', '\u200b2', '\u22122', '\uff0b2', '.2', '%32', '/2', '"2"'],
   '9007199254740993',
   '99999999999999999999',
 ])('a write by the id %j is not sent if the service returns record 2', async (id) => {
