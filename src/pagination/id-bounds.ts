@@ -73,14 +73,18 @@ export function boundsGuard(
   const limits = limitsOf(bounds);
   const range = rangeOf(bounds);
   const isOdd = range === undefined && hasOddBound(bounds);
-  if (limits.length === 0 && !isOdd) return () => {};
+  const other = range === undefined && !isOdd ? otherRange(bounds) : undefined;
+  if (limits.length === 0 && !isOdd && other === undefined) return () => {};
   const isOutside = (text: string) => {
     const id = integerId(text);
     if (id !== undefined && range !== undefined) return !isInRange(id, range);
     return limits.some((limit) => ORDERS.every((form) => !isWithin(form(text), form(limit.bound), limit)));
   };
   return ({ ids }) => {
-    if (isOdd && ids.length > 0 && ids.every(isInteger)) throw oddBound(facts);
+    const areIntegers = ids.length > 0 && ids.every(isInteger);
+    if (isOdd && areIntegers) throw oddBound(facts);
+    if (other !== undefined && areIntegers && !ids.every((id) => isInRange(BigInt(id), other)))
+      throw outsideBounds(facts);
     if (ids.some(isOutside)) throw outsideBounds(facts);
   };
 }
@@ -125,6 +129,14 @@ function hasOddBound({ between, ...bounds }: IdBounds): boolean {
   const texts = Object.values(bounds).concat(typeof between === 'object' ? between : []);
   if (texts.some((text) => text !== undefined && !isInteger(text))) return true;
   return typeof between === 'string' && between.match(/\d+/g)?.length !== 2;
+}
+
+/** The range of two numbers within other characters: in whatever form `between` is, no row lies outside of both. */
+function otherRange({ between }: IdBounds): IdRange | undefined {
+  const numbers = typeof between === 'string' ? (between.match(/\d+/g) ?? []) : [];
+  const [from, to] = numbers.map(BigInt);
+  if (from === undefined || to === undefined) return undefined;
+  return from < to ? { after: from - 1n, through: to } : { after: to - 1n, through: from };
 }
 
 function oddBound(facts: CallFacts): FilterIgnoredError {
