@@ -100,8 +100,8 @@ function formsOf(char: string): string {
   const literal = char.replace(/[^\w]/, '\\$&');
   return `(?:${[
     char === '\\' ? '\\\\{0,8}' : `\\\\{0,8}${literal}`,
-    `\\\\{1,8}(?:u00${hex}|x${hex}|u\\{0{0,4}${hex}\\})`,
-    `%(?:25){0,4}${hex}`,
+    `\\\\{1,8}(?:u0{2,6}${hex}|x${hex}|u\\{0{0,4}${hex}\\}|${code.toString(8).padStart(3, '0')})`,
+    `%(?:25){0,4}(?:u00)?${hex}`,
     `&(?:amp;){0,4}(?:${entities.join('|')});?`,
   ].join('|')})`;
 }
@@ -111,7 +111,7 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map(
 );
 
 const FORMS =
-  /%([\da-f]{2})|\\{1,8}(?:u([\da-f]{4})|x([\da-f]{2})|u\{0{0,6}([\da-f]{1,6})\})|&#x0{0,6}([\da-f]{1,6});?|&#0{0,6}(\d{1,6});?|&([a-z]{2,6});?/gi;
+  /%(?:u00)?([\da-f]{2})|\\{1,8}(?:u(?:0000)?([\da-f]{4})|x([\da-f]{2})|u\{0{0,6}([\da-f]{1,6})\}|([01][0-7]{2}))|&#x0{0,6}([\da-f]{1,6});?|&#0{0,6}(\d{1,6});?|&([a-z]{2,6});?/gi;
 
 /** A text as its readers may decode it, step by step, without backslashes and case. */
 function decodings(text: string): readonly string[] {
@@ -126,9 +126,10 @@ function decodings(text: string): readonly string[] {
 }
 
 function decoded(form: string, ...groups: (string | undefined)[]): string {
-  const [percent, unicode, byte, point, hex, decimal, name] = groups;
+  const [percent, unicode, byte, point, octal, hex, decimal, name] = groups;
   if (name !== undefined) return CHARACTERS.get(name.toLowerCase()) ?? form;
   const digits = percent ?? unicode ?? byte ?? point ?? hex;
+  if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
   const code = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
   return code <= 0xffff ? String.fromCharCode(code) : form;
 }

@@ -20,6 +20,9 @@ export const encodings = {
   percent: each((code) => `%${hex(code).toUpperCase()}`),
   unicode: each((code) => `\\u${hex(code, 4)}`),
   points: each((code) => `\\u{${hex(code)}}`),
+  'units in percent': each((code) => `%u${hex(code, 4)}`),
+  'long units': each((code) => `\\U${hex(code, 8)}`),
+  octal: each((code) => `\\${code.toString(8).padStart(3, '0')}`),
   bytes: each((code) => `\\x${hex(code)}`),
   backslashes: each((code) => `\\${String.fromCharCode(code)}`),
   entities: each((code) => `&#${code};`),
@@ -33,7 +36,8 @@ export const encodings = {
 } satisfies Readonly<Record<string, (text: string) => string>>;
 
 const DECODERS: readonly (readonly [RegExp, base: number])[] = [
-  [/%([\da-f]{2})/gi, 16],
+  [/%(?:u00)?([\da-f]{2})/gi, 16],
+  [/\\+([01][0-7]{2})/g, 8],
   [/\\+u\{?0*([\da-f]{2})\}?/gi, 16],
   [/\\+x([\da-f]{2})/gi, 16],
   [/&#0*(\d{2,3});?/g, 10],
