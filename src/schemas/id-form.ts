@@ -18,9 +18,9 @@ export function formOf(id: string): IdForm {
   return [...parts].sort().join('');
 }
 
-/** Whether a route that takes ids of one form takes those of another: it contains nothing else. */
+/** Whether a route that takes ids of one form takes those of another: it contains nothing else. Letters are not cast. */
 export function covers(form: IdForm, other: IdForm): boolean {
-  return [...other].every((part) => form.includes(part));
+  return [...other].every((part) => form.includes(part === LEADING_ZERO && form.includes('a') ? 'a' : part));
 }
 
 const NAMES: Readonly<Record<string, string>> = {
