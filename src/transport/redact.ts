@@ -31,7 +31,7 @@ export class Redactor {
     return left;
   }
 
-  /** A text that does not come from the service, such as a path or the name of a field. */
+  /** A text that does not come from the service, such as a path or the name of a field, or of which every character counts. */
   ownText(text: string): string {
     let left = text;
     for (const [key, pattern] of this.#patterns) {

@@ -164,6 +164,11 @@ test('a cursor gets every header without the key, and the whole body', async () 
   ]);
 });
 
+test('a key of one letter leaves headers as they are, so that their links can be followed', async () => {
+  const { pages } = withCursor(inHeader, { apiKey: 'k' });
+  expect((await all(pages({}, LINK))).flatMap((page) => page.ids)).toEqual(ids);
+});
+
 test('parameters of a cursor replace those of the list by the same name, and are strings', async () => {
   const { accounts, pages, queries } = serviceOf(({ count }) => rowsOf(count === 1 ? [5, 6] : [7]));
   const next: CustomCursor<unknown>['next'] = ({ ids }) =>
