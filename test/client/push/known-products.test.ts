@@ -133,6 +133,38 @@ test.each(['p.1', 'mail.host.1', '7'])(
   },
 );
 
+test('a push reports a conflict for two rows that were pushed to one product, which has a third key now', async () => {
+  const { run, sandbox } = setUpPush();
+  await run([A]);
+  for (const key of ['B', 'C']) {
+    sandbox.store.products.update('1', { productNumber: key });
+    if (key === 'B') expect((await run([{ ...A, productNumber: 'B' }])).done).toEqual(['B unchanged']);
+  }
+  expect((await run([A, { ...A, productNumber: 'B' }])).done).toEqual(['A conflict', 'B conflict']);
+  expect(sandbox.store.products.all()).toMatchObject([{ id: '1', productNumber: 'C' }]);
+});
+
+test('a push that asks for long counts a known product that both of its looks miss as missed once', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  await run([A]);
+  let isHidden = true;
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    if (!isHidden || init?.method === 'POST') return await sandbox.fetch(url, init);
+    const isOfOne = new URL(String(url)).pathname.endsWith('/1');
+    return isOfOne ? problemResponse(404, { type: 'not_found' }) : jsonResponse([]);
+  };
+  const { run: again } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  const confirm = async () => {
+    await advance(6_000);
+    setTimeout(() => {
+      isHidden = false;
+    }, 10_000);
+    return true;
+  };
+  expect((await again([A], { store: entries, confirm })).done).toEqual(['A unchanged']);
+  expect(sandbox.store.products.all()).toMatchObject([A]);
+});
+
 test('a push requests the products that its store knows instead of the list, if they are fewer than its pages', async () => {
   const { run, sandbox } = setUpPush(numbered(3_000), { sandbox: { rateLimit: false } });
   const row = { productNumber: 'P-7', name: 'new' };

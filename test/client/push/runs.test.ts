@@ -1,6 +1,6 @@
 import type { ProductDraft, Store } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, type PushSetUp, setUpPush, storeOver } from '../../support/push.ts';
 import { runUntilSettled, useVirtualClock } from '../../support/virtual-clock.ts';
@@ -125,6 +125,46 @@ test('a push that waits for a Retry-After sends nothing more if another process 
   expect(await caught(run(numbered(9), { concurrency: 4 }))).toMatchObject({ code: 'concurrent_run' });
   stop();
   expect([posts(setUp), sandbox.journal]).toEqual([4, []]);
+});
+
+test('a push sends nothing more after its machine was suspended, which stops the monotonic clock, if another process has taken over', async () => {
+  const setUp = setUpPush();
+  const { entries, run, sandbox } = setUp;
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method !== 'POST') return;
+    takeOver(entries);
+    vi.setSystemTime(Date.now() + 60_000);
+  });
+  const error = await caught(run(numbered(9), { concurrency: 1 }));
+  stop();
+  expect([error, posts(setUp)]).toMatchObject([{ code: 'concurrent_run' }, 1]);
+});
+
+test('a push writes nothing on the word of a store that took three seconds to say it', async () => {
+  const setUp = setUpPush();
+  const { entries, run } = setUp;
+  const store: Store = {
+    ...storeOver(entries, () => undefined),
+    async get(key) {
+      const text = entries.get(key);
+      if (text?.includes('"by"')) await sleep(3_000);
+      return text;
+    },
+  };
+  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
+  expect(posts(setUp)).toBe(0);
+});
+
+test('a push leaves what is known of products as it is if another process has taken over before its end', async () => {
+  const { entries, run } = setUpPush();
+  const store = storeOver(entries, (key) => {
+    // The creates are stored. Their products are at the end.
+    if (key !== HEAD) return;
+    takeOver(entries);
+    vi.setSystemTime(Date.now() + 60_000);
+  });
+  await caught(run([DESK], { store }));
+  expect([...entries.keys()].filter((key) => key.includes(':key:'))).toEqual([]);
 });
 
 /** A service that takes 200 ms for a write, and two processes that push 120 rows to it with one store, one a little later. */
