@@ -29,9 +29,10 @@ export const is = {
 /**
  * Throws a TypeError for a value that its check does not allow, and for a name without a check. Tests in JavaScript have
  * no compiler that finds it, and a test with a misspelt option, fault or condition passes and proves nothing.
+ * `parent` stands before each name in a message.
  */
 export function checkValues(given: object, checks: OptionTable, of: string, parent = ''): void {
-  givenOptions(checks, given, { of, reject }, parent);
+  givenOptions(checks, given, { of, reject: (found) => reject(found, parent) });
 }
 
 /** Applies the defaults of a table. Throws as {@link checkValues}. `ofNumber` is what a number alone may mean. */
@@ -57,8 +58,12 @@ export function checkObject(given: unknown, of: string, example: string): void {
   throw new TypeError(`${of} got ${shown(given)} instead of options. Pass ${example}.`);
 }
 
-const reject: OptionContext['reject'] = ({ path, problem, ...found }) =>
-  at(path, new TypeError(`${path} ${problem}${'value' in found ? `, not ${shown(found.value)}.` : ''}`));
+type Rejected = Parameters<OptionContext['reject']>[0];
+
+function reject({ path, problem, ...found }: Rejected, parent = ''): OptionError {
+  const value = 'value' in found ? `, not ${shown(found.value)}.` : '';
+  return at(path, new TypeError(`${parent}${path} ${problem}${value}`));
+}
 
 interface OptionError extends Error {
   readonly path: string;
@@ -67,6 +72,15 @@ interface OptionError extends Error {
 /** Notes in an error which option is wrong: a problem document names it. */
 export function at<E extends Error>(path: string, error: E): E & OptionError {
   return Object.assign(error, { path });
+}
+
+/** Notes in what it throws that the option is part of another one. */
+export function within<T>(parent: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw isOptionError(error) ? at(`${parent}.${error.path}`, error) : error;
+  }
 }
 
 export function isOptionError(error: unknown): error is OptionError {

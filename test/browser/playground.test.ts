@@ -228,6 +228,12 @@ test.each([1440, 390])('from the home page to a changed program that has run, at
   console.log(`The first run ended after ${Date.now() - startedAt} ms.`);
   const printed = await lines(page);
   expect(printed.at(-1)).toMatch(/^\d+$/);
+  // The timeline grows with its lanes, and the last line stays in view.
+  const below = () =>
+    page
+      .locator('.console')
+      .evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+  await expect.poll(below).toBeLessThan(2);
   await write(
     page,
     "import { createClient } from 'accounting-data-sdk';\nconsole.log(await createClient().boms.list().first());",

@@ -1,5 +1,6 @@
 import type { OptionTable, ResolvedOptions } from '../../internal/options.ts';
-import { resolved } from '../checks.ts';
+import { printable } from '../../internal/suggestion.ts';
+import { at, resolved } from '../checks.ts';
 import type { Core } from '../exchange.ts';
 import { encodeText, type ServiceResponse } from '../message.ts';
 import type { RequestLog } from './request-log.ts';
@@ -35,7 +36,12 @@ export const NOTHING: ControlResponse = { status: 204, headers: {}, body: undefi
 
 /** The parameters of the query, checked by a table. A number and a flag are written as in JSON. */
 export function queryOf<Table extends OptionTable>(table: Table, call: ControlCall): ResolvedOptions<Table> {
-  const given = [...new URLSearchParams(call.query)].map(([name, text]) => [name, readAs(table[name], text)]);
+  const names = new Set<string>();
+  const given = [...new URLSearchParams(call.query)].map(([name, text]) => {
+    if (names.has(name)) throw at(name, new TypeError(`The query has ${printable(name)} twice.`));
+    names.add(name);
+    return [name, readAs(table[name], text)];
+  });
   return resolved(table, Object.fromEntries(given), 'the query');
 }
 

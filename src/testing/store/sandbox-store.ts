@@ -1,6 +1,6 @@
 import { type CollectionName, collectionNames } from '../../collections/index.ts';
 import { isPlainObject, type Named, type OptionInputs, optional } from '../../internal/options.ts';
-import { at, is, resolved } from '../checks.ts';
+import { at, is, resolved, within } from '../checks.ts';
 import type { Fixtures, RecordInput, RecordOf } from '../fixtures.ts';
 import type { Collection } from './collection.ts';
 import type { Company } from './company.ts';
@@ -61,10 +61,12 @@ export function createStore(company: () => Company): SandboxStore {
     load(fixtures: Fixtures) {
       for (const [name, records = []] of Object.entries(fixtures)) {
         const target = stores.get(name);
-        if (target === undefined) throw at(name, new RangeError(`There is no collection ${name}.`));
+        const path = `fixtures.${name}`;
+        if (target === undefined) throw at(path, new RangeError(`There is no collection ${name}.`));
         if (!Array.isArray(records) || !(records as readonly unknown[]).every(isPlainObject))
-          throw at(name, new TypeError(`${name} must be an array of records.`));
-        for (const record of records) target.insert(record, { visibleAfterMs: 0 });
+          throw at(path, new TypeError(`${name} must be an array of records.`));
+        for (const [index, record] of records.entries())
+          within(`${path}.${index}`, () => target.insert(record, { visibleAfterMs: 0 }));
       }
     },
     clear() {

@@ -8,6 +8,7 @@ const QUOTA = 20;
 const LANE_TOP = 12;
 const LANE_BOTTOM = 12;
 const AXIS = 24;
+const LABEL_GAP = 8;
 /** A short request is still seen and clicked. */
 const LEAST_WIDTH = 3;
 
@@ -99,6 +100,7 @@ function drawAxis(picture: Picture, bottom: number): void {
   context.font = `11px ${theme.font}`;
   context.textBaseline = 'middle';
   context.textAlign = 'center';
+  let free = gutter;
   for (const { at, text } of ticks(view, Math.max(2, (width - gutter) / 110))) {
     const x = Math.round(xOf(at, picture));
     if (x < gutter) continue;
@@ -106,7 +108,9 @@ function drawAxis(picture: Picture, bottom: number): void {
     context.fillRect(x, 0, 1, bottom + 4);
     context.fillStyle = theme.faint;
     const room = context.measureText(text).width / 2;
-    if (x - room > gutter && x + room < width) context.fillText(text, x, bottom + AXIS / 2 + 2);
+    if (x - room <= free || x + room >= width) continue;
+    context.fillText(text, x, bottom + AXIS / 2 + 2);
+    free = x + room + LABEL_GAP;
   }
   context.fillStyle = theme.line;
   context.fillRect(0, bottom, width, 1);
