@@ -2,7 +2,7 @@ import { createSandbox, type Listening, type Sandbox, sandboxFaults } from 'acco
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { call, createProduct, send as sendToService } from './support/call.ts';
 import { type Control, controlOf, Events } from './support/control.ts';
-import { rawCall } from './support/raw.ts';
+import { rawCall, rawRequest } from './support/raw.ts';
 
 const NOON = '2026-01-31T12:00:00Z';
 
@@ -53,12 +53,19 @@ describe('what another user of the service does with its records', () => {
     sandbox.store.accounts.insert({ name: 'Anna Zoë' });
     await control('PATCH /records/accounts/4', { city: 'Ede' });
     await control('POST /records/boms', { name: 'anna' });
+    await control('POST /records/accounts?company=other', { id: '4' });
     const { record } = await control('GET /records/accounts?search=anna%20z');
     expect(record).toMatchObject({ collection: 'accounts', count: 4, found: 1, records: [{ id: '4' }] });
     expect(record.changes).toMatchObject([{ action: 'update', id: '4' }]);
     const part = await control('GET /records/accounts?offset=1&limit=2');
     expect(part.record).toMatchObject({ found: 4, records: [{ id: '2' }, { id: '3' }] });
     expect((await control('GET /records/accounts/4')).record).toMatchObject({ name: 'Anna Zoë' });
+    for (let count = 1; count <= 101; count += 1)
+      await control('PATCH /records/accounts/4', { [`field${count}`]: count });
+    const { changes } = (await control('GET /records/accounts')).record as { changes: unknown[] };
+    expect(changes).toHaveLength(100);
+    for (const newest of [changes.slice(-1), (await control('GET /journal?limit=1')).record.changes])
+      expect(newest).toMatchObject([{ fields: ['field101'] }]);
   });
 
   test('a write is delayed as that of a request is', async () => {
@@ -199,6 +206,14 @@ describe('the log', () => {
     },
   );
 
+  test('says of a response that the client does not read to its end that it was aborted', async () => {
+    sandbox.store.products.insert({ id: '9', description: 'x'.repeat(20_000_000) });
+    const { socket } = rawCall(listening, rawRequest('/products/9', sandbox.keys.full));
+    socket.once('data', () => socket.destroy());
+    const last = async () => (await control('GET /requests/1?bodies=false')).record;
+    await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
+  });
+
   test('follows the requests as events, and continues where a reader was', async () => {
     await call(sandbox, '/accounts');
     const events = await Events.open(listening, '?bodies=false');
@@ -221,21 +236,27 @@ describe('the log', () => {
     const restarted = await Events.open(listening, '', { 'Last-Event-ID': 'another:99' });
     expect(await restarted.next()).toMatchObject({ data: { number: 1 } });
     // Of a request that is running nothing is said after the log was emptied.
+    const nextOf = async (wanted: string) => {
+      for (;;) {
+        const { event, data } = await restarted.next();
+        if (event === wanted) return data;
+      }
+    };
     sandbox.faults.add({ kind: 'delay', ms: 20 });
     const slow = call(sandbox, '/accounts');
-    await restarted.next();
-    await restarted.next();
     await control('POST /reset');
     await slow;
     expect((await control('GET /requests')).record.requests).toEqual([]);
-    for (const { event } of [await restarted.next(), await restarted.next(), await restarted.next()])
-      if (event === 'cleared') return;
-    throw new Error('A reset is no event.');
+    await nextOf('cleared');
+    await call(sandbox, '/boms');
+    expect(await nextOf('request')).toMatchObject({ path: '/api/public/v1/boms' });
   });
 });
 
 describe('the service', () => {
   test('shows its state', async () => {
+    const head = await control('HEAD /state');
+    expect([head.status, head.mediaType]).toEqual([200, 'application/json']);
     await call(sandbox, '/accounts');
     const { record } = await control('GET /state');
     const key = (name: keyof Sandbox['keys'], more: object) => ({ key: sandbox.keys[name], ...more });
