@@ -240,6 +240,19 @@ test.each<[string, () => Store, number]>([
   },
 );
 
+test('of two pushes that begin at once without a lock, the one whose mark arrives last creates each product once', async () => {
+  let marks = 0;
+  const entries = new Map<string, string>();
+  const store: Store = {
+    get: (key) => entries.get(key),
+    async set(key, value) {
+      if (key === MARK && ++marks === 2) await sleep(1_500);
+      entries.set(key, value);
+    },
+  };
+  expect(await pushTwice(store, 0)).toEqual({ ends: ['concurrent_run', 120], products: 120 });
+});
+
 test('a push that was stopped between its looks at the mark does not end the one that has taken it meanwhile', async () => {
   let looks = 0;
   const entries = new Map<string, string>();
