@@ -76,6 +76,8 @@ test.each<[readonly string[], IdBounds, boolean]>([
   [['1', 'A-41'], { gt: '2' }, false],
   [['1', '2'], { between: '1 to 2' }, true],
   [['1', '2', '3'], { between: '1 to 2' }, false],
+  [['1', '2'], { between: '2 to 1' }, true],
+  [['1', '3'], { between: '2 to 1' }, false],
   [['1', '2'], { between: '2x..3' }, false],
   [['a1', 'b1'], { between: 'a1 to b2' }, true],
 ])('the ids %j are within the bounds %j in some order of texts: %s', async (ids, bounds, isWithin) => {

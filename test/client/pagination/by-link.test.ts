@@ -36,6 +36,8 @@ test.each<[string, Parameters<typeof withCursor>[0]]>([
   ['view.next', (member, next) => ({ member, view: { '@id': '?', next: url(next) } })],
   ['hydra:next', (rows, next) => ({ 'hydra:member': rows, 'hydra:view': { 'hydra:next': url(next) } })],
   ['_links.next', (member, next) => ({ member, _links: next && { next: { href: url(next) } } })],
+  ['next.@id', (member, next) => ({ member, next: next && { '@id': url(next) } })],
+  ['next.url', (member, next) => ({ member, paging: next && { next: { url: url(next) } } })],
   [
     'links.next',
     (member, next) => ({ member, links: { prev: null, next: next && `?cursor=${next}&size=4` } }),

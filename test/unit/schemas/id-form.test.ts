@@ -15,6 +15,8 @@ test.each<[found: readonly string[], unrouted: readonly string[], id: string, is
   [['a1'], ['a.1'], 'b2', false],
   [['a1'], ['a.1'], 'a-1', false],
   [['a1'], ['a.1', 'a/1'], '/', true],
+  // Either of them may be what is odd.
+  [['a1'], ['a./1'], 'b.2', true],
   // Nothing is odd about any part: each was found beside others.
   [['a.', '1'], ['a.1'], 'b.2', true],
   [['a.', '1'], ['a.1'], 'a-2', false],

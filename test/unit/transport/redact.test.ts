@@ -22,6 +22,7 @@ test.each([
   ['in a URL in lower case', encodeURIComponent(KEY).toLowerCase()],
   ['in a URL that encodes a part', KEY.replaceAll('+', '%2B').replaceAll('=', '%3d')],
   ['in a URL within a URL', encodeURIComponent(encodeURIComponent(KEY))],
+  ['in entities that are escaped', KEY.replaceAll('/', '&amp;#47;').replaceAll('+', '&amp;plus;')],
   ...Object.entries(encodings).map(([name, encode]): [string, string] => [`by ${name}`, encode(KEY)]),
 ])('a key is cut out of a text that quotes it %s', (_, quoted) => {
   expect(redactorOf('other-key', KEY).text(`no key ${quoted}, sorry`)).toBe('no key [redacted], sorry');
