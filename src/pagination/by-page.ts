@@ -172,7 +172,7 @@ class PagesAhead<T> {
     const pages = await Promise.all([next, ...others]);
     signal.throwIfAborted();
     if (pages.some((page) => page !== undefined && page.rows.length > 0)) {
-      throw rowsThenNone('a page without records, and then one with some', facts, true);
+      throw rowsThenNone('a page without records, and then one with some', facts, false);
     }
   }
 

@@ -20,13 +20,13 @@ export function incompleteList(
 }
 
 /** The error of a service that showed records and then none of them, as while it rebuilds an index. */
-export function rowsThenNone(what: string, facts: CallFacts, retryable: boolean): UnexpectedResponseError {
-  const hint = retryable
-    ? 'Read again later.'
-    : 'Read again later. If they were really deleted, read from the start: leave resumeFrom out.';
+export function rowsThenNone(what: string, facts: CallFacts, isResumed: boolean): UnexpectedResponseError {
+  const hint = isResumed
+    ? "Read again later. If they were really deleted, read from the start: leave resumeFrom out, or run the sync in mode 'full' until it succeeds."
+    : 'Read again later.';
   return new UnexpectedResponseError(
     `${facts.method} ${facts.path} returned ${what}.`,
-    { ...facts, retryable, hint },
+    { ...facts, retryable: true, hint },
     { status: 200, reason: 'incomplete_list' },
   );
 }

@@ -34,6 +34,7 @@ import {
   NO_DELETIONS,
   next,
   type RunState,
+  showsNoneOf,
   unread,
 } from './run-state.ts';
 import type { OpenTarget } from './target.ts';
@@ -123,16 +124,23 @@ export class CollectionRun<T extends { id: string }> {
     let isReading = this.state.run?.listed !== true;
     while (isReading) {
       isReading = false;
-      for await (const page of this.#pages()) {
-        const { state, kind, restarted } = next(this.state, page, this.#rules);
-        this.state = state;
-        isReading = kind === 'read_again';
-        if (isReading) break;
-        // An invalid row exists, too.
-        this.#listing?.see([...page.records, ...page.invalid]);
-        const { records, sent: rows, invalid } = page;
-        if (kind === 'deliver') yield this.#batch({ records, rows, invalid, restarted });
-        this.pause.signal?.throwIfAborted();
+      try {
+        for await (const page of this.#pages()) {
+          const { state, kind, restarted } = next(this.state, page, this.#rules);
+          this.state = state;
+          isReading = kind === 'read_again';
+          if (isReading) break;
+          // An invalid row exists, too.
+          this.#listing?.see([...page.records, ...page.invalid]);
+          const { records, sent: rows, invalid } = page;
+          if (kind === 'deliver') yield this.#batch({ records, rows, invalid, restarted });
+          this.pause.signal?.throwIfAborted();
+        }
+      } catch (error) {
+        // If what the last run has read was really deleted, this read could never be resumed.
+        if (this.#context.options.mode === 'full' && showsNoneOf(this.state, error))
+          yield this.#batch({}, abandoned(this.state));
+        throw error;
       }
     }
     const { unreadable } = this.state;

@@ -1,4 +1,5 @@
 import { isApiError } from '../errors/guards.ts';
+import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import type { Page, ResponseTime } from '../pagination/page.ts';
 import { boundAt, hasOffset, lowestOffset } from '../reading/bound.ts';
@@ -250,6 +251,12 @@ export function checkpointOf(state: RunState): SyncState {
 /** The state to write if this run must not be resumed: the next one starts where this one did. */
 export function abandoned({ stored }: RunState): SyncState {
   return { ...stored, run: undefined };
+}
+
+/** Whether a resumed read failed because the service shows nothing of what the run before it has read. */
+export function showsNoneOf({ run, page }: RunState, error: unknown): boolean {
+  const isIncomplete = error instanceof UnexpectedResponseError && error.reason === 'incomplete_list';
+  return isIncomplete && run?.resumed === true && page === undefined;
 }
 
 /** The state after the run has met more than its pages show. */

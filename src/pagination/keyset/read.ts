@@ -540,7 +540,7 @@ function afterNothing(state: ReadState, item: Work, received: Received): ReadSta
   const missing = [...state.missing.filter((key) => contains(ask, key)), ...expected];
   const wasAsked = item.doubts === 2 || state.missing.length > 0;
   if (wasAsked && (missing.length >= FEW || isResumed))
-    throw rowsThenNone(NONE_OF_THEM, context.facts, !isResumed);
+    throw rowsThenNone(NONE_OF_THEM, context.facts, isResumed);
 
   const lostRows = state.lostRows || missing.length > 0;
   const found = { ...learned, lostRows, known: state.known.filter((key) => !expected.includes(key)) };

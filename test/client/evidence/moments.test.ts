@@ -108,6 +108,52 @@ describe.each(Object.keys(ORDERS))('a service that lists %s and shows records an
   });
 });
 
+describe('a sync that resumes at a service that shows no record any more', () => {
+  async function paused(data: Row[]) {
+    const now = { hides: false };
+    const hook: Hook = ({ id }) => (now.hides && id === undefined ? [] : undefined);
+    const client = serviceOf({ data: { products: data }, hook }).client();
+    const options = { tenant: 'acme', collections: ['products'], store: memoryStore() } as const;
+    const ids = new Set<string>();
+    const run = (mode: 'incremental' | 'full', stopAfter?: { requests: number }) =>
+      sync(client, {
+        ...options,
+        mode,
+        stopAfter,
+        onBatch: ({ records }) => {
+          for (const { id } of records) ids.add(id);
+        },
+      });
+    expect(await run('incremental', { requests: 5 })).toMatchObject({ paused: true });
+    now.hides = true;
+    const fails = async (mode: 'incremental' | 'full') => {
+      const error = await caught(run(mode));
+      expect(isAccountingError(error, 'sync_failed') && [error.retryable, error.cause]).toEqual([
+        true,
+        expect.objectContaining({ ...INCOMPLETE, hint: expect.stringContaining("mode 'full'") }),
+      ]);
+    };
+    return { run, fails, ids, now };
+  }
+
+  test.each(['incremental', 'full'] as const)('fails, and goes on when they come again: %s', async (mode) => {
+    const { run, fails, ids, now } = await paused(rows(1, 200));
+    await fails(mode);
+    now.hides = false;
+    expect(await run(mode)).toMatchObject({ complete: 'certain', paused: false });
+    expect(ids.size).toBe(200);
+  });
+
+  test("whose records were deleted fails until mode 'full' has failed once, and then reads from the start", async () => {
+    const data = rows(1, 200);
+    const { run, fails } = await paused(data);
+    data.splice(0);
+    for (const mode of ['incremental', 'incremental', 'full'] as const) await fails(mode);
+    expect(await run('full')).toMatchObject({ records: 0, complete: 'certain', paused: false });
+    expect(await run('incremental')).toMatchObject({ records: 0, paused: false });
+  });
+});
+
 describe('a service that is read by page, because its ids are UUIDs,', () => {
   const data = () => Array.from({ length: 220 }, (_, n) => row(uuid(n), { productNumber: `P${n}` }));
 
