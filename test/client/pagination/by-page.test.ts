@@ -53,12 +53,37 @@ test('a list by page delivers each row once and counts those that come again, ho
   ]);
 });
 
+test('a list by page warns once that rows came again', async () => {
+  const warn = vi.fn();
+  const { accounts } = serviceOf(
+    ({ page = 1 }) =>
+      rowsOf(
+        [
+          [1, 2],
+          [2, 3],
+          [3, 4],
+        ][page - 1] ?? [],
+      ),
+    {
+      logger: { debug: () => {}, info: () => {}, warn },
+    },
+  );
+  expect(await idsOf(accounts.list())).toEqual(strings(1, 4));
+  expect(
+    warn.mock.calls
+      .flat()
+      .join(' ')
+      .match(/rows came on two pages/g),
+  ).toHaveLength(1);
+});
+
 test('a list by page reports an invalid row once that two pages contain, and delivers it if it is valid by then', async () => {
   const invalidRecord = vi.fn();
   const responses = [
     [{ id: '1' }, { id: 2 }, { name: 'no id' }],
     [{ id: 2 }, { name: 'no id' }],
     [{ id: '2' }, { id: '3' }],
+    [{ name: 'no id' }, { id: '4' }, { id: 2 }],
   ];
   const { pages } = serviceOf(({ page = 1 }) => responses[page - 1] ?? [], {
     validation: 'report',
@@ -68,6 +93,7 @@ test('a list by page reports an invalid row once that two pages contain, and del
   expect(read.map(({ ids, invalid, repeated }) => [ids, invalid.length, repeated])).toEqual([
     [['1'], 2, 0],
     [['2', '3'], 0, 2],
+    [['4'], 0, 4],
   ]);
   expect(invalidRecord).toHaveBeenCalledTimes(2);
 });

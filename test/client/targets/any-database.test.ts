@@ -135,6 +135,7 @@ test('a view shows the first 1,500 fields of a collection, 30 of them with an in
   const [row] = await copy.query(`SELECT * FROM ${copy.views}accounts`);
   expect(Object.keys(row ?? {})).toHaveLength(1_503);
   const indexes = await copy.query(`SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE '%Id'`);
+  expect(await copy.query(`SELECT count(*) AS n FROM ${copy.tables}field`)).toEqual([{ n: 1_500 }]);
   expect(indexes).toHaveLength(30);
   expect(Object.keys((await storedRow(copy, '1')).body)).toHaveLength(1_601);
 });

@@ -447,6 +447,18 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
   );
 
   describe(`forget in ${engine}`, () => {
+    test('leaves no row of the tenant in any table, and those of others', async () => {
+      const { sandbox, copy } = await synced({ records: { accounts: 5 } }, open);
+      for (const tenant of ['other', 'other', 'acme']) await run(sandbox, copy, { tenant, mode: 'full' });
+      const tenantsOf = async (table: string) =>
+        await copy.query(`SELECT DISTINCT tenant FROM ${copy.tables}${table} ORDER BY tenant`);
+      const tables = ['checkpoint', 'record', 'seen', 'status'];
+      for (const table of tables)
+        expect(await tenantsOf(table), table).toEqual([{ tenant: 'acme' }, { tenant: 'other' }]);
+      await forget({ tenant: 'acme', target: copy.target });
+      for (const table of tables) expect(await tenantsOf(table), table).toEqual([{ tenant: 'other' }]);
+    });
+
     test('removes nothing if it cannot remove everything', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 5, products: 5 } }, open);
       await copy.keep();
