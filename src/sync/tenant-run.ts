@@ -190,7 +190,10 @@ export class TenantRun {
     };
   }
 
-  async #runLevels(levels: readonly (readonly AnyCollectionRun[])[]): Promise<void> {
+  async #runLevels(
+    levels: readonly (readonly AnyCollectionRun[])[],
+    runOne = (run: AnyCollectionRun) => this.#runOne(run),
+  ): Promise<void> {
     const runs = levels.flatMap((runs, level) => runs.map((run) => ({ run, level })));
     const { concurrency } = this.#options;
     const turns = new Turns(
@@ -207,7 +210,7 @@ export class TenantRun {
     const one = async (run: AnyCollectionRun, position: number) => {
       run.outage = this.#outage.view(turns.way(position));
       await turns.begin(position).catch(() => undefined);
-      await this.#runOne(run);
+      await runOne(run);
       turns.end(position);
     };
     await Promise.all(runs.map(({ run }, position) => one(run, position)));
@@ -225,13 +228,14 @@ export class TenantRun {
       });
     if (plan === undefined) return;
     const { left, done } = plan;
-    await this.#runLevels(left);
     // What is left can be forbidden, or fail each time: the others must be read again anyway.
-    const isOver = left
-      .flat()
-      .every((run) => ['forbidden', 'failed'].includes(run.state.status) || isStuck(run));
-    if (isOver) await this.#runLevels(done);
-    else for (const run of done.flat()) await run.skip();
+    const isOver = () =>
+      left.flat().every((run) => ['forbidden', 'failed'].includes(run.state.status) || isStuck(run));
+    const isDone = new Set(done.flat());
+    await this.#runLevels([...left, ...done], async (run) => {
+      if (!isDone.has(run) || isOver()) await this.#runOne(run);
+      else await this.#consumer.run(() => run.skip());
+    });
   }
 
   async #runOne(run: AnyCollectionRun): Promise<void> {
@@ -294,9 +298,10 @@ export class TenantRun {
   }
 }
 
-/** Whether a run was paused before a batch, because its requests failed. */
-function isStuck({ state, lastFailure }: AnyCollectionRun): boolean {
-  return state.status === 'paused' && lastFailure !== undefined && state.counts.pages === 0;
+/** Whether the requests of a run fail, and it has read nothing: it was paused, or waits. */
+function isStuck({ state, lastFailure, outage }: AnyCollectionRun): boolean {
+  const failure = state.status === 'stopped' ? outage?.failure : lastFailure;
+  return ['paused', 'stopped'].includes(state.status) && failure !== undefined && state.counts.pages === 0;
 }
 
 /** How long the first batch of a run is waited for beyond its limit of time: one attempt. */

@@ -1,4 +1,4 @@
-import { createClient, type SyncProgress, sync, verify } from 'accounting-data-sdk';
+import { createClient, isAccountingError, type SyncProgress, sync, verify } from 'accounting-data-sdk';
 import { postgresTarget } from 'accounting-data-sdk/targets';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -108,6 +108,67 @@ test.each([
   expect(seconds).toBeLessThan(most + 0.5);
   expect(seconds).toBeGreaterThan(most - 2.1);
   expect(warnings).toHaveLength(most > 1 ? 1 : 0);
+});
+
+test('a collection that always fails, a bad row, a database that is away and a limit, all at once, cost only what each must', async () => {
+  const copy = openSqlite();
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  const { logger, warnings } = loggerOfWarnings();
+  const sandbox = createSandbox({
+    records: { accounts: 10, products: 40, budgets: 25, boms: 10, budgetLines: 60 },
+    pageSize: 10,
+    rateLimit: false,
+  });
+  const [bad = ''] = sandbox.store.products.ids();
+  const client = createClient({
+    ...sandbox.clientOptions,
+    logger,
+    fetch: async (input, init) => {
+      const { pathname } = new URL(String(input));
+      seen.add(pathname.split('/').at(-1) ?? '');
+      if (/\/accounts\b/.test(pathname)) return new Response('', { status: 500 });
+      const response = await sandbox.fetch(input, init);
+      if (!/\/products$/.test(pathname)) return response;
+      const rows = (await response.json()) as { id: string }[];
+      return Response.json(
+        rows.map((one) => (one.id === bad ? { ...one, name: { de: 'Stuhl' } } : one)),
+        response,
+      );
+    },
+  });
+  const seen = new Set<string>();
+  let [batches, until] = [0, Number.NEGATIVE_INFINITY];
+  const target = copy.through((sql) => {
+    if (sql !== 'ROLLBACK' && performance.now() < until) throw Object.assign(new Error('locked'), copy.away);
+  });
+  const onProgress = ({ waiting }: SyncProgress) => {
+    if (!waiting && ++batches === 4) until = performance.now() + 30_000;
+  };
+  const RUNS = 14;
+  for (let run = 1; run <= RUNS; run += 1) {
+    const options = { tenant: 'acme', collections: five, target, onProgress, stopAfter: { requests: 12 } };
+    const outcome = await runUntilSettled(sync(client, options).catch((error: unknown) => error));
+    const failed = isAccountingError(outcome, 'sync_failed') ? outcome.errors : [];
+    // Each failure is named once, and only that of the collection that always fails.
+    expect([[], ['accounts']]).toContainEqual(failed.map(({ collection }) => collection));
+    // Its failure ends no round for the others: the runs at the end read all of them again.
+    if (run === RUNS - 4) seen.clear();
+  }
+  expect([...seen].toSorted()).toEqual(['accounts', 'boms', 'budget-lines', 'budgets', 'products']);
+  const rows = await copy.query(
+    `SELECT collection, count(*) AS n FROM ${copy.tables}record GROUP BY collection ORDER BY collection`,
+  );
+  expect(Object.fromEntries(rows.map(({ collection, n }) => [collection, n]))).toEqual(
+    Object.fromEntries(
+      five.filter((name) => name !== 'accounts').map((name) => [name, sandbox.store[name].ids().length]),
+    ),
+  );
+  const statuses = await copy.query(`SELECT * FROM ${copy.views}sync_status ORDER BY collection`);
+  const errors = statuses.filter(({ last_error }) => last_error).map(({ collection }) => collection);
+  expect(errors).toEqual(['accounts']);
+  expect(statuses.flatMap(({ collection, invalid }) => (invalid ? [collection] : []))).toEqual(['products']);
+  expect(warnings.filter((text) => text.includes('database is away'))).toHaveLength(1);
 });
 
 const refused = (address: string) =>
