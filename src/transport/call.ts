@@ -74,11 +74,6 @@ export class Call {
     return this.#course.step;
   }
 
-  /** Failures in a row that may mean an outage. */
-  get outageFailures(): number {
-    return this.#course.outage?.failures ?? 0;
-  }
-
   /** 429s so far. */
   get rejections(): number {
     return this.#course.rejections;

@@ -7,8 +7,8 @@ import { withTimeout } from '../internal/with-timeout.ts';
 /** A clock cannot tell what happens in the same millisecond, so events are in order by their number: `at` in all of this. */
 export interface OutageState {
   /**
-   * The first failure since a request has shown that the service works, and whether a call has failed twice in a row since;
-   * undefined while it works.
+   * The first failure since a request has shown that the service works, and whether a request that was sent after it has
+   * failed too; undefined while it works.
    */
   readonly since: { readonly at: number; readonly ms: number; readonly isRepeated: boolean } | undefined;
   /** When the last request was sent whose response showed that the service works. */
@@ -18,13 +18,13 @@ export interface OutageState {
 /** Nothing has failed yet. */
 export const UP: OutageState = { since: undefined, upAt: 0 };
 
-/** The state after an attempt that failed as in an outage: at `ms`, and for this call as the `nth` in a row. */
+/** The state after an attempt that was sent at `sentAt` and failed as in an outage. `ms` is the time of the failure. */
 export function afterFailed(
   { since, upAt }: OutageState,
-  { at, ms, nth }: { readonly at: number; readonly ms: number; readonly nth: number },
+  { at, ms, sentAt }: { readonly at: number; readonly ms: number; readonly sentAt: number },
 ): OutageState {
-  const isRepeated = nth > 1 || since?.isRepeated === true;
-  return { since: since === undefined ? { at, ms, isRepeated } : { ...since, isRepeated }, upAt };
+  if (since === undefined) return { since: { at, ms, isRepeated: false }, upAt };
+  return { since: { ...since, isRepeated: since.isRepeated || sentAt > since.at }, upAt };
 }
 
 /** The state after a response below 500 to a request that was sent at `sentAt`. */
@@ -124,8 +124,8 @@ export interface OutageView {
   readonly failure: Error | undefined;
   /** The number of an event that happens now. */
   tick(): number;
-  /** An attempt has failed as in an outage: for its call as the `nth` in a row. */
-  failed(error: Error, at: number, nth: number): void;
+  /** An attempt that was sent at `sentAt` has failed as in an outage. */
+  failed(error: Error, at: number, sentAt: number): void;
   /** A response below 500 has arrived to a request that was sent at `sentAt`. */
   responded(sentAt: number): void;
   /** Sends the attempts of a call, and again for as long as the outage lasts. */
@@ -161,7 +161,7 @@ export class OutageClock {
     return this.#state.since !== undefined;
   }
 
-  /** Whether a call has failed twice in a row, and none has shown since that the service works. */
+  /** Whether requests have failed one after the other, and none has shown since that the service works. */
   get isRunning(): boolean {
     return this.#state.since?.isRepeated === true;
   }
@@ -199,9 +199,9 @@ export class OutageClock {
         return failure;
       },
       tick: () => ++clock.#events,
-      failed(error, at, nth) {
+      failed(error, at, sentAt) {
         failure = error;
-        clock.#state = afterFailed(clock.#state, { at, ms: monotonicMs(), nth });
+        clock.#state = afterFailed(clock.#state, { at, ms: monotonicMs(), sentAt });
       },
       responded(sentAt) {
         failure = undefined;

@@ -47,10 +47,8 @@ export interface Course {
   readonly rejection: Failure | undefined;
   /** Attempts that ended because `timeoutMs` ran out. */
   readonly timeouts: number;
-  /** The failures in a row that may mean an outage: the first and the last, by the clock of the run, and how many. */
-  readonly outage:
-    | { readonly since: number; readonly failedAt: number; readonly failures: number }
-    | undefined;
+  /** The failures in a row that may mean an outage: the first and the last, by the clock of the run. */
+  readonly outage: { readonly since: number; readonly failedAt: number } | undefined;
 }
 
 /** Before the first attempt, which counts. */
@@ -147,12 +145,8 @@ export function afterFailure(course: Course, failure: Failure, rules: CallRules,
     // It was not sent, so the 429 still decides.
     rejection: isRejected ? failure : fault === 'throttled' ? course.rejection : undefined,
     timeouts: course.timeouts + Number(isTimeout),
-    outage: isOutage(failure) ? afterSign(course.outage, at) : undefined,
+    outage: isOutage(failure) ? { since: course.outage?.since ?? at, failedAt: at } : undefined,
   };
-}
-
-function afterSign(before: Course['outage'], at: number): Course['outage'] {
-  return { since: before?.since ?? at, failedAt: at, failures: (before?.failures ?? 0) + 1 };
 }
 
 /** What follows a failure, by the tables above. */

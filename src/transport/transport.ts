@@ -171,7 +171,7 @@ export class HttpTransport implements Transport {
       const failure = this.#hasRead && request.method === 'GET' ? asPage(error) : error;
       const failedAt = options.outage?.tick() ?? 0;
       call.failed(failure, failedAt);
-      if (isOutage(failure)) options.outage?.failed(call.error(failure), failedAt, call.outageFailures);
+      if (isOutage(failure)) options.outage?.failed(call.error(failure), failedAt, sentAt);
       else if (call.received !== undefined && call.received.status < 500) options.outage?.responded(sentAt);
       if (call.mergesPatch && call.received?.status === 415)
         this.#mergesPatches = call.step.next === 'merge_patch';

@@ -11,14 +11,14 @@ import {
 } from '../../../src/transport/outage-clock.ts';
 
 describe('the outage clock', () => {
-  const failed = afterFailed(UP, { at: 5, ms: 1_000, nth: 1 });
+  const failed = afterFailed(UP, { at: 5, ms: 1_000, sentAt: 3 });
 
-  test('begins with the first failure, and knows whether a call has failed twice in a row', () => {
+  test('begins with the first failure, and knows whether a request that was sent after it has failed too', () => {
     expect(failed.since).toEqual({ at: 5, ms: 1_000, isRepeated: false });
-    expect(afterFailed(failed, { at: 6, ms: 2_000, nth: 1 })).toEqual(failed);
-    const twice = afterFailed(failed, { at: 6, ms: 2_000, nth: 2 });
+    expect(afterFailed(failed, { at: 6, ms: 2_000, sentAt: 4 })).toEqual(failed);
+    const twice = afterFailed(failed, { at: 7, ms: 2_000, sentAt: 6 });
     expect(twice.since).toEqual({ at: 5, ms: 1_000, isRepeated: true });
-    expect(afterFailed(twice, { at: 7, ms: 3_000, nth: 1 })).toEqual(twice);
+    expect(afterFailed(twice, { at: 8, ms: 3_000, sentAt: 4 })).toEqual(twice);
   });
 
   test('is reset by a response to a request that was sent later', () => {
