@@ -14,17 +14,10 @@ const NEEDS: Readonly<Record<string, Flags>> = {
   sandbox: { force: ['write'] },
 };
 
-/** By command: the flags that have no effect beside another. */
-const USELESS: Readonly<Record<string, Flags>> = {
-  pull: {
-    ...{
-      pagination: ['forget'],
-      maxOutage: ['forget'],
-      sameCompany: ['forget'],
-      schemas: ['forget'],
-    },
-  },
-  sandbox: { seed: ['listOptions'], write: ['listOptions'], port: ['listOptions'], host: ['listOptions'] },
+/** By command: the flags beside which only those named here have an effect. */
+const ONLY: Readonly<Record<string, Flags>> = {
+  pull: { forget: ['to', 'tenant', 'yes', 'quiet'] },
+  sandbox: { listOptions: ['quiet'] },
 };
 
 /** A flag without an effect looks like one that works. */
@@ -40,10 +33,12 @@ export function checkEffects(command: Command): void {
       `Pass ${needed}, or leave out ${flag(name)}.`,
     );
   }
-  for (const [name, others] of Object.entries(USELESS[command.name()] ?? {})) {
-    const other = others.find(isGiven);
-    if (!isGiven(name) || other === undefined) continue;
-    throw noEffect(`${flag(name)} has no effect with ${flag(other)}.`, `Leave out one of them.`);
+  for (const [name, others] of Object.entries(ONLY[command.name()] ?? {})) {
+    const useless = command.options
+      .map((option) => option.attributeName())
+      .find((other) => isGiven(other) && other !== name && !others.includes(other));
+    if (!isGiven(name) || useless === undefined) continue;
+    throw noEffect(`${flag(useless)} has no effect with ${flag(name)}.`, 'Leave out one of them.');
   }
 }
 

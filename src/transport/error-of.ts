@@ -121,7 +121,7 @@ function connectionAdvice(
   if (reason === 'no permission' || reason === 'ERR_ACCESS_DENIED')
     return 'Nothing was sent: let the process use this address, for example with --allow-net.';
   if (reason === 'no fetch')
-    return 'Nothing was sent: this environment has no Fetch API. In tests take one that has, such as node or jest-fixed-jsdom, or pass fetch.';
+    return 'Nothing was sent: this environment has no Fetch API. In tests use one that does, such as node or jest-fixed-jsdom, or pass fetch.';
   if (reason === 'bad arguments')
     return 'Nothing was sent: fetch rejected its arguments. Under jsdom, take fetch and AbortSignal of one implementation, as jest-fixed-jsdom does.';
   if (fault === 'blocked') return 'Nothing was sent: check the scheme, port and certificate of baseUrl.';

@@ -119,7 +119,11 @@ describe('an error', () => {
       '--max-candidates has no effect without --full or --verify',
     ],
     ['pull --to b --forget --tenant a --pagination page', 2, '--pagination has no effect with --forget'],
+    ['pull --to b --forget --tenant a --all', 2, '--all has no effect with --forget'],
+    ['pull --to b --forget --tenant a --env x', 2, '--env has no effect with --forget'],
     ['sandbox --force', 2, '--force has no effect without --write'],
+    ['sandbox --list-options --records 5', 2, '--records has no effect with --list-options'],
+    ['sandbox --list-options --service x.mts', 2, '--service has no effect with --list-options'],
     // Not 4: it is not known whether the record exists.
     ['get accounts 1 -q', 5, 'ACCOUNTING_BASE_URL', { ACCOUNTING_BASE_URL: 'https://APP' }],
     ['pull accounts -q', 5, 'ACCOUNTING_BASE_URL', { ACCOUNTING_BASE_URL: 'https://APP' }],
