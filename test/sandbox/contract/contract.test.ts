@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxOptions } from 'accounting-data-sdk/testing';
+import { collectionNames } from 'accounting-data-sdk';
+import { type SandboxOptions, sandboxOptions } from 'accounting-data-sdk/testing';
 import { Decimal } from 'decimal.js';
 import { describe, expect, test } from 'vitest';
 import { type CallResponse, ids, type Json, type Sent } from '../support/call.ts';
@@ -25,6 +26,13 @@ const VARIANTS: Readonly<Record<string, SandboxOptions>> = {
     deleteStatus: 200,
     moneyDigits: 'as-sent',
     requiredFields: ['name'],
+    linkHeader: true,
+    lockedRecords: ['3'],
+    timeZone: 'Asia/Kolkata',
+    contentTypes: {
+      create: ['application/json', 'application/ld+json'],
+      update: ['application/json', 'application/merge-patch+json'],
+    },
     rateLimit: { kind: 'fixed-from-first' },
   },
   'one page': {
@@ -35,6 +43,9 @@ const VARIANTS: Readonly<Record<string, SandboxOptions>> = {
     idempotency: { replay: 'conflict' },
     unknownFields: 'reject',
     clockOffsetMs: -90_000,
+    ties: 'each-response',
+    timestampsEverywhere: true,
+    uniqueFields: ['productNumber'],
     rateLimit: { kind: 'sliding-counter' },
   },
   'sparse ids': {
@@ -45,15 +56,55 @@ const VARIANTS: Readonly<Record<string, SandboxOptions>> = {
     pageSizeParameter: 'itemsPerPage',
     idempotency: { differentBody: 'stored' },
     nullFields: 'omitted',
+    relations: 'iri',
+    notFoundBody: { type: 'not_found' },
+    dateFilter: 'local',
+    idColumn: 'int8',
     seed: 99,
   },
   UUIDs: { ids: { form: 'uuid' }, betweenSeparator: ',', rateLimit: { kind: 'token-bucket' } },
   ULIDs: { order: 'created-desc', ids: { form: 'ulid' }, afterLastPage: 'not_found' },
   'text ids': {
-    ids: { form: 'text', accounts: { form: 'numeric' } },
+    ids: { form: 'text', prefix: 'rec_', accounts: { form: 'numeric' } },
     order: { accounts: 'id-desc' },
   },
 };
+
+/** Options that occur in no service above, by the reason. */
+const ELSEWHERE = {
+  'say what a service has, not how it behaves': [
+    ...['records', 'otherRecords', 'fixtures', 'origin', 'clock'],
+    ...['rateLimit.limit', 'rateLimit.windowMs'],
+  ],
+  'break a sentence of the specification': [
+    ...['pageParameter', 'paginated', 'listBody', 'formats', 'cursor', 'ids.numbers', 'moneyAsNumbers'],
+    ...['filters.id', 'filters.updatedSince', 'textIdBounds', 'rateLimitHeaders', 'hiddenRecords'],
+  ],
+  'deny or delay what every check does': [
+    ...['allowedStatuses', 'commitDelayMs', 'newRecords.listedAfterMs', 'newRecords.foundAfterMs'],
+  ],
+};
+
+interface Table {
+  readonly [name: string]: { readonly allows: unknown; readonly options?: Table };
+}
+
+/** The paths of all options. Those of one collection are those of its group again. */
+function pathsOf(table: Table): string[] {
+  const names = Object.keys(table).filter((name) => !(collectionNames as readonly string[]).includes(name));
+  return names.flatMap((name) => {
+    const inside = pathsOf(table[name]?.options ?? {});
+    return inside.length === 0 ? [name] : inside.map((path) => `${name}.${path}`);
+  });
+}
+
+test('each option of the sandbox occurs in a service above, or is named with the reason', () => {
+  const at = (value: unknown, name: string) => (value as Json | undefined)?.[name];
+  const isVaried = (path: string) =>
+    Object.values(VARIANTS).some((options) => path.split('.').reduce<unknown>(at, options) !== undefined);
+  const others = pathsOf(sandboxOptions).filter((path) => !isVaried(path));
+  expect(others.toSorted()).toEqual(Object.values(ELSEWHERE).flat().toSorted());
+});
 
 /** An id that no record has. */
 const UNKNOWN_ID = '2147483646';
