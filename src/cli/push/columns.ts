@@ -3,7 +3,7 @@ import { FileProblem } from '../../files/ndjson.ts';
 import { nearest } from '../../internal/suggestion.ts';
 import { CommandFailure, EXIT } from '../errors.ts';
 import type { CellKind } from './cells.ts';
-import { DELIMITERS, isEmpty } from './csv.ts';
+import { DELIMITERS, headerAgain, isEmpty } from './csv.ts';
 import { shellWord } from './shell.ts';
 
 export interface ColumnOptions {
@@ -92,7 +92,7 @@ export function fieldsOf(
   );
 }
 
-/** Throws for a row that is a header again: of two exports in one file it would become a product. */
+/** Throws for a row that is a header again. */
 export function headerCheck(
   names: readonly string[],
   fields: readonly (string | undefined)[],
@@ -121,10 +121,7 @@ export function headerCheck(
     // With another delimiter, it is one cell.
     const readings = others.length > 0 ? [cells] : [cells, ...DELIMITERS.map((mark) => first.split(mark))];
     if (!readings.some(isHeader)) return;
-    throw new FileProblem(
-      `line ${line} is a header again: are these two files in one?`,
-      'Push each of them by itself, or remove the line, and run the same command again.',
-    );
+    throw headerAgain(line);
   };
 }
 

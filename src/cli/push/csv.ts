@@ -64,7 +64,7 @@ export async function* csvRows(
       yield { line, cells, quoted };
     }
   } catch (error) {
-    throw error instanceof CsvError ? new FileProblem(csvProblem(error, lines)) : error;
+    throw error instanceof CsvError ? csvProblem(error, lines) : error;
   }
 }
 
@@ -177,11 +177,28 @@ const CSV_PROBLEMS: Readonly<Record<string, string>> = {
     'it has a quote but does not begin with one; quote the whole cell and double this quote',
 };
 
+/** Where the parser stopped: the column, and what it has of the cell. */
+interface Place {
+  readonly column: number;
+  readonly field?: unknown;
+}
+
 /** What the parser found. The row that it stopped in is the one behind the last that it read. */
-function csvProblem(error: CsvError, lines: LineCounter): string {
-  const { code, column, empty_lines } = error as CsvError & { column: number } & ParserInfo;
+function csvProblem(error: CsvError, lines: LineCounter): FileProblem {
+  const { code, column, empty_lines, field } = error as CsvError & ParserInfo & Place;
+  const line = lines.nextLine({ lines: 0, empty_lines });
+  // The quote of a header behind the byte order mark of another file.
+  if (column === 0 && String(field) === '\uFEFF') return headerAgain(line);
   const what = CSV_PROBLEMS[code] ?? 'it is not valid CSV';
-  return `the row on line ${lines.nextLine({ lines: 0, empty_lines })}, cell ${column + 1}: ${what}.`;
+  return new FileProblem(`the row on line ${line}, cell ${column + 1}: ${what}.`);
+}
+
+/** A header behind the first: of two exports in one file it would become a product. */
+export function headerAgain(line: number): FileProblem {
+  return new FileProblem(
+    `line ${line} is a header again: are these two files in one?`,
+    'Push each of them by itself, or remove the line, and run the same command again.',
+  );
 }
 
 /** Quotes cells of the form `="0012"`, which programs write for spreadsheets: a quote may only begin a cell. */

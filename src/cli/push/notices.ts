@@ -45,7 +45,7 @@ const SENTENCES: Readonly<Record<NoticeKind, (notice: Notice) => string>> = {
   brace: oneText(`${SEPARATORS}; JSON of a list begins with "["`),
   emptied: ({ places, count }) => {
     const more = count > places.length ? ` and ${count - places.length} more` : '';
-    return `Warning: "" clears a text in ${counted(count, 'cell')}: ${places.join('; ')}${more}. Pass --empty ignore to keep the texts.`;
+    return `Warning: "" or blanks clear a text in ${counted(count, 'cell')}: ${places.join('; ')}${more}. Pass --empty ignore to keep the texts.`;
   },
 };
 

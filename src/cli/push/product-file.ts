@@ -68,7 +68,7 @@ export class ProductFile {
   /** What is wrong with rows, by their position. */
   readonly #problems = new Map<number, readonly string[]>();
   readonly #notices = new Notices();
-  /** The fields of rows that are `""`, by the position of the row. */
+  /** The fields of rows that are texts without content, by the position of the row. */
   readonly #emptied = new Map<number, readonly string[]>();
 
   constructor(path: string, options: FileOptions) {
@@ -205,22 +205,29 @@ export class ProductFile {
 
   async *#ndjson(): AsyncGenerator<ProductDraft, void, undefined> {
     const unused = new Set(this.#options.map.keys());
+    let shape: string | undefined;
+    let checkHeader: ReturnType<typeof headerCheck> | undefined;
     for await (const row of ndjsonRows(this.#bytes())) {
       const members = memberNames(row.text);
       const names = members.map((name) => name.trim());
       for (const name of names) unused.delete(name);
       if (names.includes('') && !this.#options.map.has('')) this.#notices.add('unnamed', `line ${row.line}`);
       const fields = this.#fieldsOfMembers(names, row);
+      const keyAt = fields.indexOf(this.#options.key);
+      // A program that converts CSV makes an object of a second header too.
+      if (names.join() !== shape) checkHeader = headerCheck(names, fields, keyAt);
+      shape = names.join();
+      if (keyAt >= 0) checkHeader?.({ line: row.line, cells: members.map((name) => textIn(row.row[name])) });
       const values = fields.flatMap((field, at): [string, unknown][] =>
         field === undefined ? [] : [[field, row.row[members[at] ?? '']]],
       );
-      const isNone = (value: unknown) => value === null || (typeof value === 'string' && isEmpty(value));
+      const isNone = (value: unknown) => value === null || isBlankText(value);
       if (values.every(([field, value]) => isNone(value) || !this.#makesRow(field))) {
         this.#notices.add('skipped', `line ${row.line}`);
         continue;
       }
       const read = values.flatMap(([field, value]): [string, Cell][] => {
-        const isIgnored = this.#options.empty === 'ignore' && (value === null || value === '');
+        const isIgnored = this.#options.empty === 'ignore' && isNone(value);
         return isIgnored ? [] : [[field, this.#valueOf(field, value, row.line)]];
       });
       yield this.#draft(row.line, read, row.lossy);
@@ -246,7 +253,6 @@ export class ProductFile {
     const kind = this.#columns.kinds[field] ?? 'string';
     const cell = cells[at];
     if (cell === undefined || isBlank(cell, kind)) return empty === 'clear' ? { value: null } : undefined;
-    if (cell === '' && empty === 'ignore') return undefined;
     if (decimal === undefined && hasDecimalComma(cell, kind)) {
       throw new FileProblem(
         `line ${line} has the ${field} ${JSON.stringify(cell)}, with a decimal comma.`,
@@ -254,8 +260,10 @@ export class ProductFile {
       );
     }
     const read = readCell(cell, kind, { decimal: decimal ?? '.', listSeparator: listSeparator ?? '|' });
-    if (kind === 'string' && read.problem === undefined)
-      return this.#textOf(field, cell, { line, facts, isQuoted: quoted[at] === true });
+    if (kind === 'string' && read.problem === undefined) {
+      const text = this.#textOf(field, cell, { line, facts, isQuoted: quoted[at] === true });
+      return empty === 'ignore' && isBlankText(text.value) ? undefined : text;
+    }
     const mark = listSeparator === undefined ? listMark(cell, read.value) : undefined;
     if (mark !== undefined) this.#notices.add(mark, place(line, field, cell));
     return read;
@@ -301,7 +309,7 @@ export class ProductFile {
   #draft(line: number, values: readonly [string, Cell][], lossy?: string): ProductDraft {
     const { key } = this.#options;
     const index = this.#lines.push(line) - 1;
-    const emptied = values.flatMap(([field, { value }]) => (value === '' ? [field] : []));
+    const emptied = values.flatMap(([field, { value }]) => (isBlankText(value) ? [field] : []));
     if (emptied.length > 0 && this.#options.empty === undefined) this.#emptied.set(index, emptied);
     const problems = values.flatMap(([field, { problem }]) =>
       problem === undefined ? [] : [`${field}: ${problem}`],
@@ -313,6 +321,15 @@ export class ProductFile {
     // JSON has no such value.
     return { [key]: draft[key], [key === 'name' ? 'brand' : 'name']: Number.NaN };
   }
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Whether a value is a text without content, which would clear another one. */
+function isBlankText(value: unknown): boolean {
+  return typeof value === 'string' && isEmpty(value);
 }
 
 /** Of a value that is in no column. */

@@ -209,15 +209,22 @@ test.each<[text: string, flags: string, expected: object, cleared?: string]>([
     'productNumber,name,ean,brand\nA,"",0012,\n',
     '',
     { name: '', ean: '0012', brand: 'Oak' },
-    'Warning: "" clears a text in 1 cell: line 2, A: name. Pass --empty ignore to keep the texts.',
+    'Warning: "" or blanks clear a text in 1 cell: line 2, A: name. Pass --empty ignore to keep the texts.',
   ],
   [
     'productNumber,name,brand,model\nZ,"",,\nA,"","",""\n',
     '--dry-run',
     { name: 'Desk', brand: 'Oak' },
-    'Warning: "" clears a text in 2 cells: line 3, A: name; line 3, A: brand.',
+    'Warning: "" or blanks clear a text in 2 cells: line 3, A: name; line 3, A: brand.',
   ],
   ['productNumber,name,brand\nA,"",\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
+  ['productNumber,name,brand\nA, ,"="""""\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
+  [
+    'productNumber,name,brand\nA,\u00a0,"  "\n',
+    '--dry-run',
+    { name: 'Desk', brand: 'Oak' },
+    'Warning: "" or blanks clear a text in 2 cells: line 2, A: name; line 2, A: brand.',
+  ],
   ['productNumber,name,brand\nA,,""\n', '--empty ignore --dry-run', { name: 'Desk', brand: 'Oak' }],
   ['"productNumber","name","brand",\n"A","","",\n', '', { name: 'Desk', brand: 'Oak' }],
   ['productNumber,name,ean,brand\nA,"",,\n', '--empty clear', { name: '', ean: null, brand: null }],
@@ -226,15 +233,16 @@ test.each<[text: string, flags: string, expected: object, cleared?: string]>([
     '{"productNumber":"A","name":"","brand":null}\n',
     '--dry-run',
     { name: 'Desk', brand: 'Oak' },
-    'Warning: "" clears a text in 1 cell: line 1, A: name. Pass --empty ignore to keep the texts.',
+    'Warning: "" or blanks clear a text in 1 cell: line 1, A: name. Pass --empty ignore to keep the texts.',
   ],
+  ['{"productNumber":"A","name":"","brand":" "}\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
   ['{"productNumber":"A","name":"","brand":null}\n', '--empty ignore', { name: 'Desk', brand: 'Oak' }],
   ['{"productNumber":"A","name":"","brand":null}\n', '--empty clear', { name: '', brand: null }],
 ])('push tells an empty text from an empty cell: %j %s', async (text, flags, expected, cleared) => {
   const existing = [{ productNumber: 'A', name: 'Desk', brand: 'Oak', salePrice: '5.0000' }];
   const { sandbox, push } = withFile(text, { name: nameOf(text), existing });
   const { code, log } = await push('--yes', ...words(flags));
-  expect([code, log.match(/"" clears/g)?.length ?? 0]).toEqual([0, cleared === undefined ? 0 : 1]);
+  expect([code, log.match(/"" or blanks clear/g)?.length ?? 0]).toEqual([0, cleared === undefined ? 0 : 1]);
   expect(log).toContain(cleared ?? '');
   expect(products(sandbox)).toMatchObject([expected]);
 });
@@ -489,6 +497,11 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     /line 3 is a/,
     'productNumber,name,brand\nA,x\nsku,productNumber,name\nx,B\n',
   ],
+  [
+    'a header again behind a byte order mark, in quotes',
+    /line 3 is a header again/,
+    '\uFEFF"productNumber","name"\n"A","x"\n\uFEFF"productNumber","name"\n',
+  ],
   ['a header again of one column', /line 3 is a header again/, 'productNumber\nA\nproductNumber\nB\n'],
   ['no key column', /no column productNumber/, 'name\nA\n'],
   ['too many cells', /line 3 has "z" in cell 4, but .* 2 columns/, 'productNumber,name\nA,x\nB,y,,z\n'],
@@ -530,6 +543,17 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
 
 test.each<[what: string, reason: RegExp, text: string, maps?: string[]]>([
   ['an unknown field', /line 1 names "nam" \(did you mean name\?\)/, '{"productNumber":"A","nam":"x"}\n'],
+  [
+    'a header again',
+    /line 2 is a header again/,
+    '{"productNumber":"A","name":"x"}\n{"productNumber":"productNumber","name":"name"}\n',
+  ],
+  [
+    'a header again of mapped members',
+    /line 2 is a header/,
+    '{"SKU":"A","name":"x"}\n{"SKU":"SKU","name":"name"}',
+    ['SKU=productNumber'],
+  ],
   ['a torn line', /line 2 is not a JSON object/, '{"productNumber":"A"}\n{"productNum'],
   ['a member twice', /line 1 names the field name 2 times/, '{"na\\u006de":1,"name":"z"}\n'],
   ['a field twice', /line 1 names the field name 2 times/, '{"name":"x","Title":"y"}\n', ['Title=name']],
@@ -582,6 +606,22 @@ const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
   { packs: -7, isOak: false, sizes: [], shape: {}, grade: 'A', depthMm: 12345678901234.5, fee: '5.0000' },
   { big: '12345678901234567890', code: '007', exponent: '1e5' },
 ];
+
+/** Texts that `push` reads as others in a file that is not of `pull`. */
+const WRITTEN: readonly Readonly<Record<string, unknown>>[] = [
+  { productNumber: '="0012"', ean: 'NULL', upcCode: '1.000', hsnCode: '8,71E+12' },
+  { productNumber: "'=1+1", ean: "'12", name: '\t12', articleCode: '#N/A' },
+  { name: '=""', brand: "'-5", serialNumber: '="a', description: 'x,="a",y\n="b"' },
+];
+
+test('push of what pull wrote to CSV changes nothing of texts that look like those of other programs', async () => {
+  const { sandbox, env, file, push } = withFile('');
+  for (const [row, product] of WRITTEN.entries())
+    sandbox.store.products.insert({ productNumber: `P-${row}`, ...product } as never);
+  await ends(run(env, ['pull', 'products', '--out', file('products.csv')]), 0);
+  await ends(push('--yes'), 0, /^3 rows: 0 created, 0 updated, 3 unchanged\./);
+  expect(sandbox.journal).toEqual([]);
+});
 
 test.each([
   ['a.csv', []],
