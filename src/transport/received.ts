@@ -84,9 +84,11 @@ export class Received {
 
   /** Every header by its name in lower case, for the caller of the request. The key of a test must not spoil a link. */
   get headers(): Readonly<Record<string, string>> {
-    const { redactor } = this.config;
+    const { response, config } = this;
+    const clear = (text: string) => config.redactor.ownText(text);
+    // Set-Cookie comes once for each cookie.
     return Object.fromEntries(
-      [...this.response.headers].map(([name, value]) => [redactor.ownText(name), redactor.ownText(value)]),
+      [...response.headers.keys()].map((name) => [clear(name), clear(response.headers.get(name) ?? '')]),
     );
   }
 

@@ -50,6 +50,14 @@ test('errors and the response event show what support asks for of the headers, a
   expect(error).toHaveProperty('headers', { ...shown, 'content-type': 'application/problem+json' });
 });
 
+test('onResponse shows the values of a header that comes more than once', async () => {
+  const onResponse = vi.fn();
+  const response = jsonResponse({ id: '1' });
+  for (const cookie of ['a=1', 'b=2']) response.headers.append('Set-Cookie', cookie);
+  await scriptedClient(scriptedFetch(response)).accounts.get('1', { onResponse });
+  expect(onResponse.mock.calls[0]?.[0].headers).toMatchObject({ 'set-cookie': 'a=1, b=2' });
+});
+
 test('a page says when the service made it: Date, less the Age that a cache adds', async () => {
   const date = 'Sat, 31 Jan 2026 12:00:30 GMT';
   const times = [];
