@@ -54,6 +54,12 @@ test.each([
   },
 );
 
+test('a call whose retry succeeds gives back what the retry took', async () => {
+  const { fetch, calls } = clientOf(...many(130, lost, good));
+  await calls(130);
+  expect(fetch.requests).toHaveLength(260);
+});
+
 test('neither a 429 nor a call that may not wait for its retry takes anything from the budget', async () => {
   const [busy, limited] = [
     problemResponse(503, {}, { 'retry-after': '100' }),
