@@ -144,7 +144,7 @@ describe('a list in which an id is not an integer', () => {
     for (const { ids, records } of pages) expect(records.map(({ id }) => id)).toEqual(ids);
     expect(kindsOf(pages)).toEqual(new Set(['keyset', 'page']));
     const byPage = pages.filter(({ pagination }) => pagination === 'page');
-    expect(byPage.every(({ complete, restarted }) => complete === 'likely' && !restarted)).toBe(true);
+    for (const page of byPage) expect(page).toMatchObject({ complete: 'likely', restarted: false });
 
     // A token of these pages resumes nothing.
     const again = await all(accounts.list({}, { resumeFrom: pages.at(-1)?.resumeToken }).pages());

@@ -184,7 +184,7 @@ test('a push accepts an AsyncIterable and the name of a field as the key, and re
   const { results } = await run(each(), { key: 'productNumber' });
   const byIndex = results.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   expect(byIndex.map(({ action }) => action)).toEqual(['created', 'failed', 'duplicate']);
-  expect(byIndex.every(({ row }, index) => row === rows[index])).toBe(true);
+  for (const [index, { row }] of byIndex.entries()) expect(row).toBe(rows[index]);
 });
 
 test('a push sends every digit of an amount', async () => {

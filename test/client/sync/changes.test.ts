@@ -274,7 +274,7 @@ describe('the bound of an incremental run is written', () => {
       expect(await readAccounts({ ...books, client })).toMatchObject({ records: 1 });
       await readAccounts({ ...books, client });
       expect(bounds[0]).toMatch(/-05:00$/);
-      expect(bounds.slice(1).every((bound) => bound.endsWith('Z'))).toBe(true);
+      expect(bounds.slice(1).filter((bound) => !bound.endsWith('Z'))).toEqual([]);
       expect(warnings.filter((text) => text.includes('was rejected'))).toHaveLength(1);
     },
   );

@@ -81,6 +81,8 @@ describe('the settings of the command', () => {
     const { inFile, cwd } = project();
     const key = inFile.env.ACCOUNTING_API_KEY ?? '';
     const { code, log } = await run({}, ['pull', 'accounts', '--out', `/dev/null/${key}/such`], { cwd });
-    expect([code, log.includes(key), log.includes('[redacted]')]).toEqual([7, false, true]);
+    expect(code).toBe(7);
+    expect(log).not.toContain(key);
+    expect(log).toContain('[redacted]');
   });
 });

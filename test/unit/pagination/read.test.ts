@@ -271,7 +271,9 @@ test('remembers the rows that are not proven, and a page of those that were deli
   read.play(range(1, 30), range(1, 29), range(30, 59), range(30, 58));
   for (let last = 87; last < 700; last += 29) read.play(range(last - 28, last));
   const { known } = read.state();
-  expect([known.length >= 50, known.length <= 60, known.at(-1)]).toEqual([true, true, read.state().after]);
+  expect(known.length).toBeGreaterThanOrEqual(50);
+  expect(known.length).toBeLessThanOrEqual(60);
+  expect(known.at(-1)).toBe(read.state().after);
 });
 
 test('rule 4: a row that was shown and is missing is requested once more, and then lost', () => {
