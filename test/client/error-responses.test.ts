@@ -227,6 +227,15 @@ test.for(frameworks)(
   },
 );
 
+test.each([{ status: 409 }, { title: 'Gone', status: 410 }, { title: 'Conflict.', status: 409 }])(
+  'a problem that only repeats its status adds nothing to the message: %j',
+  async (body) => {
+    const error = await errorOf(jsonResponse(body, body.status));
+    expect(error.message).toMatch(new RegExp(`^POST /products returned ${body.status}\\. `));
+    expect(error.extensions).toEqual({});
+  },
+);
+
 test('members of a wrong type and all other members are extensions, as sent', async () => {
   const wrong = { type: 7, title: ['x'], detail: { a: 1 }, violations: 'many', status: 'no' };
   const body = JSON.stringify({ ...wrong, instance: null, balance: 30, limit: null }).replace(

@@ -2,6 +2,7 @@ import DecimalJs from 'decimal.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type MoneyOptions, toDecimal, toMoney } from '../../src/money.ts';
+import { moneyForm } from '../../src/schemas/money.ts';
 import { thrown } from '../support/caught.ts';
 
 const amount = fc.stringMatching(/^-?\d{1,18}(\.\d{1,8})?$/);
@@ -61,6 +62,11 @@ test.each([
     toMoney(toDecimal(text), { digits: 2, rounding }),
   );
   expect(rounded).toEqual(expected);
+});
+
+test('every zero of an amount is the same amount', () => {
+  const zeros = ['0', '-0', '-0.00', '000.0'];
+  expect(zeros.map(moneyForm)).toEqual(zeros.map(() => '0.0000'));
 });
 
 test.each<[number | bigint | string, MoneyOptions, string]>([

@@ -32,6 +32,17 @@ test('telemetryListeners makes a span of each call, whose attributes have the na
   });
 });
 
+test('the address of a service in IPv6 is without brackets in a span', async () => {
+  const { client, recorded } = recordedClient({ origin: 'http://[::1]:4010' });
+  await client.products.get('2');
+  const [call] = await recorded.spans();
+  expect(call?.attributes).toMatchObject({
+    'server.address': '::1',
+    'server.port': 4010,
+    'url.scheme': 'http',
+  });
+});
+
 test('telemetryListeners counts attempts and requests of a call, and makes an event of each wait', async () => {
   const { sandbox, client, recorded } = recordedClient();
   sandbox.faults.next({ kind: 'lost-response', committed: true });
@@ -49,6 +60,10 @@ test('telemetryListeners counts attempts and requests of a call, and makes an ev
   });
   const wait = { name: 'accounting.wait', attributes: { 'accounting.wait.reason': 'retry' } };
   expect(create?.events).toMatchObject([wait, wait]);
+  const [waits] = await recorded.points('accounting.client.wait.duration');
+  const waited = Number(create?.attributes['accounting.call.waited']);
+  // In seconds, as the metric.
+  expect(waits?.value).toMatchObject({ sum: expect.closeTo(waited, 1) });
   // A 429 costs no attempt.
   expect(read?.attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });

@@ -20,6 +20,8 @@ test.each([
   '/accounts/%2e%2e',
   '/accounts/%ff',
   'https://books.example.com/2',
+  // An embedded object without an address.
+  '/.well-known/genid/57d2',
   ['/accounts/2'],
 ])('what names no record is rejected: %j', (value) => {
   const error = expect.objectContaining({ code: 'invalid_input', argument: 'iri' });

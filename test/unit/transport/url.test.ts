@@ -68,6 +68,7 @@ test.each([
 });
 
 test.each([
+  [['accounts', '.']],
   [['accounts', '..']],
   [['..', '..', 'admin']],
   ['/../admin'],
