@@ -89,6 +89,23 @@ test('discover recognises a reference by its IRIs, if all are of one collection'
   expect(source).toContain('IRI of one of the accounts;');
 });
 
+test('discover knows a reference by a UUID in capitals', async () => {
+  const ids = times(3, (n) => `0AF8D1B2-77C4-4E5B-9C3D-00000000000${n}`);
+  const fixtures = { accounts: ids.map((id) => ({ id })), boms: [{ id: ids[2], owner: ids[0] }] };
+  const sandbox = createSandbox({ fixtures, ids: { form: 'uuid' } });
+  const { collections } = await discover(clientOf(sandbox), { collections: ['accounts', 'boms'] });
+  expect(collections[1]?.references).toEqual({ owner: { collection: 'accounts', form: 'id' } });
+});
+
+test('discover names the type of each collection in the singular', async () => {
+  const { source } = await discover(clientOf(createSandbox({ records: 28 })));
+  const types = [...source.matchAll(/^export type (\w+) =/gm)].map(([, name]) => name);
+  expect(types).toHaveLength(collectionNames.length);
+  expect(types).toEqual(
+    expect.arrayContaining(['AccountAddress', 'BankPayerMemory', 'Bom', 'AccountSetting']),
+  );
+});
+
 test.each(['uuid', 'numeric'] as const)(
   'discover knows a reference by an id, if it is no number: %s',
   async (form) => {

@@ -74,6 +74,11 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
     'updatedSince.verdict honoured, updatedSince.offset rejected',
     rejecting('updatedSince', /[+-]\d\d:\d\d$/),
   ],
+  [
+    'an invalid updatedSince that finds nothing',
+    'updatedSince.verdict honoured, updatedSince.invalidValue ?',
+    replaced('updatedSince', (since) => (since.startsWith('not') ? '2190-01-01' : since)),
+  ],
   ['_page that is dropped', 'page ignored, pageSize ?, afterLastPage ?', without('_page')],
   ['no page after the last', 'afterLastPage ?', responding('_page', Response.error, /^100000$/)],
 ])('a probe of a service with %s finds %s', async (_, findings, rewrite) => {
