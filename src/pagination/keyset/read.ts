@@ -200,6 +200,9 @@ export function startOf(
 ): ReadState {
   const all = callersInterval(learned.order, context);
   const rest = { ...all, after: after ?? all.after };
+  const { highest } = learned;
+  // An earlier read was shown the highest row, perhaps ahead of what it delivered.
+  const isAhead = highest !== undefined && contains(rest, highest);
   return {
     ...learned,
     pageSize: 0,
@@ -208,7 +211,7 @@ export function startOf(
     stalled: 0,
     missing: [],
     varies: false,
-    known: row === undefined ? [] : [row],
+    known: [...(row === undefined ? [] : [row]), ...(isAhead ? [highest] : [])],
     after: rest.after,
     // Even if no id is left: the service says so.
     work: [{ ...rest, ...IDLE }],
@@ -628,7 +631,7 @@ function split(state: ReadState, ask: Ask, { rows, sorted }: Pick<Received, 'row
 /** Rule 5: begins again behind what was delivered. A row that is missing now and comes again was not deleted. */
 function beginAgain(state: ReadState, missing: readonly Key[], context: ReadContext): ReadState {
   const { order, inOrder, idLimit, pageSize, stalled, after } = state;
-  const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit }, { after });
+  const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit, lostRows: true }, { after });
   return { ...start, pageSize, stalled, missing };
 }
 

@@ -48,9 +48,9 @@ test.each<[string, Partial<Learned>, ResumedAt]>([
   expect(again({ ...start, pageSize: 30, depth: 4, stalled: 7, missing: [3n] })).toEqual(start);
 });
 
-test('a position has the last row that was delivered, even if others behind it are known', () => {
+test('a position has the last row that was delivered and the highest one, and no other one that is known', () => {
   const known = [3n, 16n, 18n, 20n];
-  expect(again({ ...startOf(context, learned, { after: 17n }), known })?.known).toEqual([16n]);
+  expect(again({ ...startOf(context, learned, { after: 17n }), known })?.known).toEqual([16n, 41n]);
 });
 
 test('a read that has ended is resumed behind its last row, because others may have been written', () => {
