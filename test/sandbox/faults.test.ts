@@ -56,7 +56,7 @@ describe('matching', () => {
     const rules = [
       sandbox.faults.next({ kind: 'status', status: 500 }),
       sandbox.faults.next({ kind: 'status', status: 505 }),
-      add(503, { method: 'POST', times: 2 }),
+      add(503, { method: 'post', times: 2 }),
       add(502, { collection: 'boms', skip: 2 }),
       add(504, { path: '/api/public/v1/budgets/5', times: 1 }),
       add(501, { when: ({ query }) => query.includes('_page=3'), times: 1 }),

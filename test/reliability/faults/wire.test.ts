@@ -173,6 +173,8 @@ test('a create does not follow a redirect to another port or name of the same ma
       const error = await caught(callWith(quickClient(baseUrl), 'POST'));
       const outcome = { outcome: 'rejected', attempts: 1, retryable: false };
       expect(error).toMatchObject({ code: 'redirected', status: 307, locationOrigin, ...outcome });
+      expect(error).toHaveProperty('message', expect.stringContaining(locationOrigin));
+      expect(error).toHaveProperty('message', expect.stringContaining('Correct baseUrl.'));
     }
     expect([server.requests.length, secure.requests.length, other.connections]).toEqual([2, 1, 0]);
   } finally {
