@@ -287,7 +287,9 @@ class SqliteEngine implements Engine {
     const { checkpoints, turn, copy } = more;
     const { move, put, mark } = this.#write;
     return this.#inTransaction(() => {
-      if (this.#run(this.#write.turn, tenant, copy, turn.opened, turn.run) === 0) return undefined;
+      // Not by `run`: libsql ends no statement that returns rows before all are read, and could not commit.
+      const taken = this.#prepare(this.#write.turn).all(tenant, copy, turn.opened, turn.run);
+      if (taken.length === 0) return undefined;
       this.#run(move, tenant, JSON.stringify(checkpoints));
       const gone = this.#prepare(this.sql.goneIds).all(tenant, collection) as { id: string }[];
       const goneIds = new Set(gone.map(({ id }) => id));

@@ -140,6 +140,15 @@ test('a view shows the first 1,500 fields of a collection, 30 of them with an in
   expect(Object.keys((await storedRow(copy, '1')).body)).toHaveLength(1_601);
 });
 
+test('fields that differ in the case of letters have a column each, and no warning', async () => {
+  const [sandbox, copy] = [createSandbox(), openSqlite()];
+  sandbox.store.accounts.insert({ vendorId: 'a', VendorId: 'b' } as never);
+  const { logger, warnings } = loggerOfWarnings();
+  await run(sandbox, copy, {}, { logger });
+  const rows = await copy.query(`SELECT "vendorId", "VendorId_2" FROM ${copy.views}accounts`);
+  expect([rows.map((row) => ({ ...row })), warnings]).toEqual([[{ vendorId: 'a', VendorId_2: 'b' }], []]);
+});
+
 describe('the deletions of a copy', () => {
   test('are found in what runs read that were paused, were interrupted, or lost their state', async () => {
     const [sandbox, copy] = [

@@ -128,7 +128,7 @@ test.each([
   expect(`${error}`).toContain(name);
 });
 
-test('sqliteTarget takes a driver whose errors name the codes of SQLite, as libsql does', async () => {
+test('sqliteTarget takes a driver whose errors name the codes of SQLite and that commits only once all rows are read, as libsql does', async () => {
   const { file } = openSqlite();
   const database = new DatabaseSync(file);
   onTestFinished(() => database.close());
@@ -136,6 +136,7 @@ test('sqliteTarget takes a driver whose errors name the codes of SQLite, as libs
   const failureOf = (error: unknown, code: string) =>
     Object.assign(Object.create(Error.prototype) as Error, { message: (error as Error).message, code });
   let busy = 0;
+  let isReading = false;
   const renamed = <V>(work: () => V): V => {
     if (--busy === 0) throw failureOf(new Error('database is locked'), 'SQLITE_BUSY_SNAPSHOT');
     try {
@@ -145,13 +146,18 @@ test('sqliteTarget takes a driver whose errors name the codes of SQLite, as libs
     }
   };
   const target = sqliteTarget({
-    exec: (sql) => renamed(() => database.exec(sql)),
+    exec: (sql) => {
+      if (sql === 'COMMIT' && isReading) throw failureOf(new Error('statements in progress'), 'SQLITE_BUSY');
+      renamed(() => database.exec(sql));
+    },
     prepare(sql) {
       const statement = renamed(() => database.prepare(sql));
       const call =
         (name: 'run' | 'get' | 'all') =>
-        (...values: string[]) =>
-          renamed(() => statement[name](...values));
+        (...values: string[]) => {
+          isReading ||= name === 'run' && sql.includes('RETURNING');
+          return renamed(() => statement[name](...values));
+        };
       return { run: call('run'), get: call('get'), all: call('all') as () => unknown[] };
     },
     close: () => database.close(),

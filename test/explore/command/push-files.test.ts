@@ -77,6 +77,7 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
     {},
     words('--map SKU=productNumber --ignore-column SKU --ignore-column Note'),
   ],
+  ['a name with an equals sign', 'productNumber,a=b\nA,Desk\n', {}, ['--map', 'a=b=name']],
   [
     'names in padded columns',
     'productNumber  ,name     \nA              ,Desk     \nB              ,Table    \n',
@@ -337,6 +338,14 @@ test.each<[what: string, text: string, product: object, said: RegExp, flags?: st
   expect(products(sandbox)[0]).toMatchObject({ ...product, ...(known ? { salePrice: '1.0000' } : {}) });
 });
 
+test('push reads a formula that is not quoted wherever the file is read in pieces', async () => {
+  const row = (at: number) => `="P${at}";="${'x'.repeat(2_000)}"\n`;
+  const { push } = withFile(
+    `productNumber;name\n${Array.from({ length: 150 }, (_, at) => row(at)).join('')}`,
+  );
+  await ends(push('--dry-run'), 0, /^150 rows: 150 to create.*\n300 cells of the form =/);
+});
+
 test.each([
   [
     'texts',
@@ -443,6 +452,7 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     /"nam" \(did you mean name\?\), "Kleur", which .*\n.*same command again:\n {2}--map nam=name --map Kleur=FIELD\n {2}--ignore-column nam --ignore-column Kleur\n {2}--custom-field nam:integer --custom-field Kleur:string$/m,
     'productNumber,nam,Kleur\nA,5,x\n',
   ],
+  ['an exclamation mark in a name', /--ignore-column 'Sale!'$/m, 'productNumber,Sale!\nA,1\n'],
   ['a mapped column that is unknown', /Correct --map, or /, 'productNumber,colour\nA,7\n', ['colour=code']],
   [
     'a column twice',

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type FailureKind, failureKind } from '../../../src/targets/failures.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type FailureKind, failureKind, outlasting } from '../../../src/targets/failures.ts';
 
 const codes = (...all: readonly string[]) => all.map((code) => ({ code }));
 /** Of PgBouncer, which has one code for everything that it says itself. */
@@ -73,4 +73,25 @@ test.each<[FailureKind, readonly object[]]>([
   expect(failures.map((failure, at) => [failure, found[at]])).toEqual(
     failures.map((failure) => [failure, kind]),
   );
+});
+
+test('a database may be away several times in a run, each time for maxOutageMs', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const patience = { maxOutageMs: 1_000, signal: undefined, warn: () => {}, waits: () => {} };
+  const awayFor = async (ms: number) => {
+    const until = performance.now() + ms;
+    const work = () => {
+      if (performance.now() < until) throw { code: 'ECONNREFUSED' };
+      return 'back';
+    };
+    const result = outlasting(work, patience).catch(() => 'given up');
+    await vi.runAllTimersAsync();
+    return await result;
+  };
+  expect([await awayFor(600), await awayFor(600), await awayFor(1_600)]).toEqual([
+    'back',
+    'back',
+    'given up',
+  ]);
 });
