@@ -53,7 +53,11 @@ export async function* byPage<T>(
   const repeats = new RepeatGuard(options.facts, advice, true);
   const checkBounds = boundsGuard(options.bounds, options.facts);
   const isDelivered = begun?.isDelivered;
-  const pageOf = (response: PageResponse<T>, isFirst: boolean): Page<T> => ({
+  const shownBefore = new Set(begun?.shown);
+  /** Rows that were taken for delivered ones. */
+  let again = 0;
+  const lacksRows = () => shownBefore.size > 0 || again > (begun?.rows ?? 0);
+  const pageOf = (response: PageResponse<T>, isFirst: boolean, isEnd = false): Page<T> => ({
     ...(isDelivered === undefined ? response : withoutDelivered(response, isDelivered)),
     pagination: 'page',
     ...verdictOf(
@@ -62,6 +66,7 @@ export async function* byPage<T>(
           first_page: isFirst,
           several_pages: !isFirst || isDelivered !== undefined,
           repeated_rows: repeats.dropped > 0,
+          lost_rows: isEnd && lacksRows(),
         },
         longest,
       ),
@@ -87,14 +92,23 @@ export async function* byPage<T>(
     if (response.rows.length === 0) {
       if (options.checksEnd) await ahead.checkEnd();
       if (held !== undefined) yield warned(held);
-      if (isFirst) yield pageOf(response, isFirst);
+      if (isFirst || lacksRows()) yield pageOf(response, isFirst, true);
       return;
     }
 
     checkBounds(response);
     longest = Math.max(longest, response.rows.length);
-    const page = pageOf(repeats.withoutRepeats(response), isFirst);
-    if (repeats.isAtEnd) return;
+    const fresh = repeats.withoutRepeats(response);
+    for (const id of fresh.ids) {
+      shownBefore.delete(id);
+      if (isDelivered?.(id) === true) again += 1;
+    }
+    for (const { id = '' } of fresh.invalid) shownBefore.delete(id);
+    const page = pageOf(fresh, isFirst, repeats.isAtEnd);
+    if (repeats.isAtEnd) {
+      if (lacksRows()) yield page;
+      return;
+    }
     held = repeats.isStale ? page : undefined;
     wanted -= page.records.length;
     ahead.fill(page.rows.length, wanted);
@@ -110,6 +124,10 @@ interface BegunRead<T> {
   readonly firstPage: PageResponse<T> | undefined;
   /** Whether a row with this id was delivered before; undefined if none was. */
   readonly isDelivered: ((id: string) => boolean) | undefined;
+  /** How many were. If more rows are taken for delivered ones, some of them were not. */
+  readonly rows: number;
+  /** The ids of rows that a response showed, and that were not delivered. */
+  readonly shown: readonly string[];
   /** Whether records are delivered again that an earlier read delivered. */
   readonly restarted: boolean;
   readonly resumeToken: string | undefined;

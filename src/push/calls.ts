@@ -87,7 +87,10 @@ export class Calls {
     let isDoubtful = false;
     for await (const page of this.#list({})) {
       // By page each read is only likely to be complete, and a second one shows no more.
-      isDoubtful = page.repeated > 0 || (page.pagination === 'keyset' && page.complete === 'likely');
+      isDoubtful =
+        page.repeated > 0 ||
+        page.evidence.facts.includes('lost_rows') ||
+        (page.pagination === 'keyset' && page.complete === 'likely');
       yield { ...page, isIncomplete: false };
     }
     if (!isDoubtful) return;

@@ -99,7 +99,7 @@ export const evidenceFacts: Readonly<Record<EvidenceFact, FactMeaning>> = {
   },
   lost_rows: {
     complete: 'likely',
-    pagination: 'keyset',
+    pagination: undefined,
     when: 'a response lacked a record that another one showed: it was hidden, was deleted, or is new',
   },
   cut_response: {

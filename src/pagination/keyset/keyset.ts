@@ -114,6 +114,8 @@ class Reader<T> {
   /** The response to nothing but the caller's filters is the first page, and need not be requested again. */
   firstPage: PageResponse<T> | undefined;
   hasDelivered = false;
+  /** How many rows this read has delivered. */
+  delivered = 0;
   readonly #fetchPage: FetchPage<T>;
   readonly #options: KeysetOptions;
   readonly #context: ReadContext;
@@ -155,6 +157,15 @@ class Reader<T> {
     }
   }
 
+  /** The ids of rows that were shown, and not delivered: about a page, and those of the latest response. */
+  get shown(): readonly string[] {
+    const { known, order, after } = this.state;
+    const keys = known.filter((key) => !this.hasDelivered || key > after);
+    const isDelivered = this.hasDelivered ? isDeliveredBy(this.state) : () => false;
+    const latest = this.#latest?.ids.filter((id) => !isDelivered(id)) ?? [];
+    return [...keys.map((key) => String(keyOf(key, order))), ...latest];
+  }
+
   #deliverable(): PageResponse<T> | 'by_page' | undefined {
     if (this.#isByPage) return 'by_page';
     for (let step = delivered(this.state); step !== undefined; step = delivered(this.state)) {
@@ -166,6 +177,7 @@ class Reader<T> {
       const page = rowsOf(response, part, this.state);
       this.hasDelivered = true;
       this.firstPage = undefined;
+      this.delivered += part.keys.length;
       this.wanted -= page.records.length;
       this.#isWaiting = false;
       this.#send();
@@ -255,7 +267,7 @@ function withoutRows<T>(response: PageResponse<T>): PageResponse<T> {
 async function* continueByPage<T>(
   fetchPage: FetchPage<T>,
   options: KeysetOptions,
-  begun?: Pick<Reader<T>, 'state' | 'hasDelivered' | 'firstPage'>,
+  begun?: Pick<Reader<T>, 'state' | 'hasDelivered' | 'delivered' | 'shown' | 'firstPage'>,
 ): Pages<T> {
   yield* byPage(
     fetchPage,
@@ -267,6 +279,9 @@ async function* continueByPage<T>(
         begun?.hasDelivered === true || (begun && options.resumeFrom)
           ? isDeliveredBy(begun.state)
           : undefined,
+      // What an earlier read delivered was not counted.
+      rows: options.resumeFrom === undefined ? (begun?.delivered ?? 0) : Number.POSITIVE_INFINITY,
+      shown: begun?.shown ?? [],
       restarted: begun === undefined && options.resumeFrom !== undefined,
       resumeToken: options.tokenOf(BY_PAGE),
     },

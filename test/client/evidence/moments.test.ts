@@ -127,6 +127,55 @@ describe.each(Object.keys(ORDERS))('a service that lists %s and shows records an
   });
 });
 
+describe.each(Object.keys(ORDERS))('a service that lists %s, with some ids that are no integers', (order) => {
+  const COUNT = 100;
+  // In no order these are not among the first ones.
+  const data = () =>
+    rows(1, COUNT)
+      .toSorted(ORDERS[order])
+      .map((each, index) =>
+        Number(each.id) > 80 && (order !== 'in no order' || index >= 20)
+          ? { ...each, id: `A-${each.id}` }
+          : each,
+      );
+  const moments: Readonly<Record<string, (at: number) => (call: Call) => readonly Row[]>> = {
+    'shortens its pages': (at) => (call) => pageOf(call, call.count < at ? 5 : 3),
+    'lacks the latest ones on one node': (at) => (call) =>
+      pageOf(
+        { ...call, rows: call.count === at ? call.rows.filter(({ id }) => Number(id) < 30) : call.rows },
+        COUNT,
+      ),
+  };
+
+  test.each(Object.keys(moments))(
+    'and %s, is read by page, and no push creates a product that it showed',
+    async (moment) => {
+      for (let at = 1; at <= 10; at += 1) {
+        const shown = new Set<unknown>();
+        const hook: Hook = (call) => {
+          const listed = call.id === undefined ? moments[moment]?.(at)(call) : undefined;
+          for (const { productNumber } of listed ?? []) shown.add(productNumber);
+          return listed;
+        };
+        const service = serviceOf({ data: { products: data() }, hook });
+        const pushed = push(service.client().products, {
+          tenant: 'acme',
+          key: 'productNumber',
+          store: memoryStore(),
+          visibleAfterMs: 1,
+          rows: data().map(({ productNumber }) => ({ productNumber: String(productNumber), name: 'X' })),
+        });
+        await pushed.catch(() => undefined);
+        const made = service.data.products?.slice(COUNT).map(({ productNumber }) => productNumber);
+        expect(
+          made?.filter((number) => shown.has(number)),
+          `at request ${at}`,
+        ).toEqual([]);
+      }
+    },
+  );
+});
+
 describe('a sync that resumes at a service that shows no record any more', () => {
   async function paused(data: Row[]) {
     const now = { hides: false };
