@@ -99,8 +99,8 @@ interface Limit {
 }
 
 function limitsOf({ gt, gte, lt, lte, between }: IdBounds): readonly Limit[] {
-  // A string is sent as it is, in a form that only the service knows.
-  const [from, to] = typeof between === 'string' ? (PAIR.exec(between)?.slice(1) ?? []) : (between ?? []);
+  // Another string has a form that only the service knows.
+  const [from, to] = betweenPair(between) ?? [];
   const limits = [
     { bound: gt, side: 'lower', included: false },
     { bound: gte, side: 'lower', included: true },
