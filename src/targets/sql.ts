@@ -57,8 +57,11 @@ export const TABLES = {
   status: { columns: `tenant text, collection text, ${STATUS_COLUMNS}`, key: 'collection, tenant' },
 } as const;
 
-/** The names of columns. */
-export const namesIn = (columns: string) => [...columns.matchAll(/(\w+) \w+/g)].map(([, name = '']) => name);
+/** The name and the type of each column. */
+const columnsIn = (columns: string) =>
+  [...columns.matchAll(/(\w+) (\w+)/g)].map(([, name = '', type = '']) => ({ name, type }));
+
+const namesIn = (columns: string) => columnsIn(columns).map(({ name }) => name);
 
 /** Rows to be written: id, body and `invalid` of each as expressions of type text, and the end of their SELECT. */
 export interface RowSource {
@@ -221,10 +224,10 @@ export function statementsIn(dialect: Dialect) {
      * tenant, [collection, the values of a status] of each collection, the copy, turn. Null keeps what is there.
      */
     setStatus: `INSERT INTO ${status} AS s (tenant, collection, ${statusColumns.join(', ')})
-      SELECT ${p(1)}, item.value ->> 0, ${statusColumns
-        .map((name, index) => {
+      SELECT ${p(1)}, item.value ->> 0, ${columnsIn(STATUS_COLUMNS)
+        .map(({ type }, index) => {
           const value = `item.value ->> ${index + 1}`;
-          return name.endsWith('_at') || name.endsWith('_through') ? cast(value, 'time') : value;
+          return type === 'text' ? value : cast(value, type as ColumnType);
         })
         .join(', ')}
       FROM ${dialect.items(p(2))} WHERE ${isCopy(p(1), p(3))} AND ${isOwnTurn(lastRun, { opened: p(4), run: p(5) })}

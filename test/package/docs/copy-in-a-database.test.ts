@@ -66,6 +66,17 @@ test('each query of the guide to copies returns as many rows as it must, the sam
   expect(views.filter(({ sql }) => String(sql).includes('->'))).toEqual([]);
 });
 
+test('the guide to copies names every column of sync_status, in their order', async () => {
+  const [, table = ''] = /^`sync_status` has .*?\n\n\|(.*?)\n\n/ms.exec(guide) ?? [];
+  const cells = table.split('\n').map((row) => row.split('|').at(row.startsWith('|') ? 1 : 0) ?? '');
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const sqlite = new DatabaseSync(':memory:');
+  const options = { tenant: 'acme', collections: ['boms'], target: sqliteTarget(sqlite) } as const;
+  await sync(createClient(acme?.clientOptions), options);
+  const columns = sqlite.prepare("SELECT name FROM pragma_table_info('sync_status')").all();
+  expect(named).toEqual(columns.map(({ name }) => name));
+});
+
 test('a role with the policies of the guide to copies reads its company, also after a view has got a column', async () => {
   await postgres.exec(`CREATE ROLE acme; ${policies}`);
   const asAcme = async () => {
