@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type LimiterName, playScenario, type Result, type Scenario } from '../../support/rate-simulation.ts';
-import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../../support/virtual-clock.ts';
+import {
+  loadTransport,
+  runUntilSettled,
+  startVirtualClock,
+  stopVirtualClock,
+} from '../../support/virtual-clock.ts';
 
 beforeAll(loadTransport);
 
@@ -13,7 +18,7 @@ async function simulated(scenario: Partial<Scenario> & Pick<Scenario, 'limiter'>
   const run = { ...RUN, ...scenario };
   startVirtualClock(run.seed);
   try {
-    const result = await runToEnd(playScenario(run));
+    const result = await runUntilSettled(playScenario(run));
     expect(result.failed).toBe(0);
     return result;
   } finally {
