@@ -26,6 +26,9 @@ test('ping rejects a wrong path with NotFoundError', async () => {
   const baseUrl = `${sandbox.baseUrl}/other`;
   const client = createClient({ ...sandbox.clientOptions, baseUrl });
   await expect(client.ping()).rejects.toMatchObject({ code: 'not_found' });
+  // Where a list may end with a 404, a wrong path looks like an empty list.
+  const mayEnd = client.withOptions({ afterLastPage: 'not_found' });
+  await expect(mayEnd.ping()).rejects.toMatchObject({ code: 'not_found' });
   await expect(client.accounts.get('1')).rejects.toMatchObject({
     hint: 'The company of this key has no such record: check the id. If every id fails, check baseUrl: client.ping() then fails too.',
   });

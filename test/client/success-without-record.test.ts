@@ -69,6 +69,18 @@ test.each(Object.entries(OTHERS))(
   },
 );
 
+test('a delete that gets such a 200 is not done because a proxy has no such path', async () => {
+  const bodies: Readonly<Record<string, Response>> = {
+    DELETE: jsonResponse(OTHERS['success: false']),
+    GET: new Response('<h1>Not Found</h1>', { status: 404, headers: { 'content-type': 'text/html' } }),
+  };
+  const deleted = scriptedFetch(
+    ({ init: { method = '' } }: FetchedRequest) => bodies[method] ?? jsonResponse(product),
+  );
+  const error = await caught(scriptedClient(deleted).products.delete('1'));
+  expect(error).toMatchObject({ code: 'unexpected_response', outcome: 'unknown' });
+});
+
 test('a push looks again at the product of an update that got such a 200', async () => {
   const { sandbox } = setUpPush([{ productNumber: 'P-0', name: 'Desk' }, ...numbered(20).slice(1)]);
   let isApplied = true;

@@ -97,6 +97,19 @@ describe.each(Object.keys(ORDERS))('a service that lists %s and shows records an
     expect(new Set(read.ids).size).toBe(read.ids.length);
   });
 
+  test.each([2, 3, 4, 5, 6, 7])(
+    'at request %i alone, with gaps between its ids, is read completely, or is likely in no order',
+    async (at) => {
+      const spread = rows(1, 90)
+        .map((each) => ({ ...each, id: `${Number(each.id) ** 2}` }))
+        .toSorted(ORDERS[order]);
+      const read = await readOf(spread, ({ count }) => (count === at ? [] : undefined));
+      expect(read.error).toBeUndefined();
+      if (order === 'in no order' && read.last?.complete === 'likely') return;
+      expect(missingFrom(spread, read)).toEqual([]);
+    },
+  );
+
   test.each([1, 2])('because %i of three were deleted, is read to its end, and is likely', async (gone) => {
     const few = rows(1, 3).toSorted(ORDERS[order]);
     const read = await readOf(few, ({ count }) => {

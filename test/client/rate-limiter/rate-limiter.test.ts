@@ -194,9 +194,9 @@ describe('a quota that is used up', () => {
     expect(sent).toEqual(['0', '1', '2', '1']);
   });
 
-  test('a queued call that cannot outlast a new pause ends at once', async () => {
+  test('a queued call that cannot outlast a new pause ends at once, even behind one that can', async () => {
     const { client, respond, call } = heldService();
-    await call(['1']);
+    await call(['1', '3']);
     const hasty = caught(client.accounts.get('2', { maxWaitMs: 2_000 }));
     await advance(500);
     await respond('1', tooMany(10));
@@ -207,6 +207,49 @@ describe('a quota that is used up', () => {
       status: undefined,
     });
   });
+});
+
+test('a queued call outlasts a pause as long as its maxWaitMs that begins a moment later', async () => {
+  const { client, sent, respond, call } = heldService({ deadlineMs: Number.POSITIVE_INFINITY });
+  await call(['1']);
+  const second = client.accounts.get('2', { maxWaitMs: 60_000 });
+  await advance(500);
+  await respond('1', tooMany(60));
+  await advance(60_000);
+  await respond('1', ok(90));
+  expect(sent).toEqual(['1', '1', '2']);
+  await respond('2', ok(89));
+  expect(await second).toMatchObject({ id: '2' });
+});
+
+test('after a 429 its call goes first and alone, whatever earlier calls report', async () => {
+  const { sent, respond, call } = heldService();
+  await call(['0']);
+  await respond('0', ok(90));
+  await call(ids(9));
+  const inFlight = sent.slice(1);
+  expect(inFlight.length).toBeLessThan(9);
+  await respond('1', tooMany(1));
+  for (const id of inFlight.slice(1)) await respond(id, ok(80));
+  sent.length = 0;
+  await advance(1_000);
+  expect(sent).toEqual(['1']);
+});
+
+test('with a quota of one, calls go one at a time, however many have succeeded', async () => {
+  const { sent, respond, call } = heldService();
+  await call(ids(40));
+  for (const id of ids(39)) {
+    expect(sent.at(-1)).toBe(id);
+    await respond(id, ok(0, 1));
+  }
+});
+
+test('a queued call that its own listener aborts ends at once', async () => {
+  const controller = new AbortController();
+  const { client, call } = heldService({ on: { wait: () => controller.abort('enough') } });
+  await call(['1']);
+  expect(await caught(client.accounts.get('2', { signal: controller.signal }))).toBe('enough');
 });
 
 test('calls leave the queue in the order of arrival', async () => {

@@ -75,6 +75,20 @@ test('a call that fails emits end once, after its error, even if the listener of
   expect(events[3]?.[1]).toMatchObject({ result: 'error', attempt: 1, waitedMs: 0 });
 });
 
+test('a call that waits for the quota until it is given up emits how long that was', async () => {
+  const { on, events } = recorder();
+  const client = scriptedClient(() => new Promise(() => {}), { on, rateLimiter: 'client' });
+  const controller = new AbortController();
+  const first = caught(client.products.get('1', { signal: controller.signal }));
+  await caught(client.products.get('2', { deadlineMs: 30 }));
+  controller.abort();
+  await first;
+  const ends = events.flatMap(([name, event]) => (name === 'end' ? [event] : []));
+  // Clocks count whole milliseconds.
+  expect(ends[0]).toMatchObject({ result: 'error', path: '/products/2', attempt: 0 });
+  expect((ends[0] as { waitedMs: number }).waitedMs).toBeGreaterThanOrEqual(28);
+});
+
 test('no event shows a key that was used as a path segment or a bound', async () => {
   const { on, events } = recorder();
   const apiKey = 'secret-7f3a9c1e';
