@@ -39,3 +39,10 @@ test('ping rejects a page that is not the service', async () => {
   sandbox.faults.next({ kind: 'status', status: 200, body: '<h1>Oops</h1>' });
   await expect(createClient(sandbox.clientOptions).ping()).rejects.toMatchObject({ reason: 'wrong_content' });
 });
+
+test("ping rejects a list of what are no records, with validation: 'report' too", async () => {
+  await using sandbox = createSandbox();
+  sandbox.faults.next({ kind: 'rewrite', body: '[{"name":"no id"}]' });
+  const client = createClient({ ...sandbox.clientOptions, validation: 'report' });
+  await expect(client.ping()).rejects.toMatchObject({ reason: 'wrong_shape' });
+});
