@@ -277,6 +277,21 @@ test('the proof of a key is sent with that key, and asks for no other', async ()
   expect(company.lookedUpWith).toEqual(new Set([rotated]));
 });
 
+test('a key that the service rejects is proven by no other key', async () => {
+  const company = twoCompanies();
+  const target = sqliteTarget(new DatabaseSync(':memory:'));
+  const options = { tenant: 'acme', target, collections: ['products'] as const };
+  await sync(company.client(company.a), options);
+  let asked = 0;
+  const revoked = company.sandbox.issueKey();
+  company.sandbox.revokeKey(revoked);
+  await sync(
+    company.client(() => (asked++ === 0 ? revoked : company.a)),
+    options,
+  );
+  expect(company.lookedUpWith).toEqual(new Set([revoked]));
+});
+
 test('a copy without records keeps the last key alone', async () => {
   const sandbox = createSandbox({ records: 0 });
   const target = sqliteTarget(new DatabaseSync(':memory:'));

@@ -413,6 +413,12 @@ test('rule 6: two rows behind what looked like the end show that pages are cut, 
   expect(isEnded(read.state())).toBe(true);
 });
 
+test('rule 6: a page longer than those before shows that pages differ in length', () => {
+  const read = reading(middle({ isNearEnd: true, pageSize: 3 }));
+  read.play([58, 59, 60, 61]);
+  expect(read.state()).toMatchObject({ pageSize: 4, varies: true });
+});
+
 test('rule 6: one row behind what looked like the end was written meanwhile', () => {
   const read = reading(middle({ isNearEnd: true }));
   read.play([58, ...range(59, 75)], [75, 76]);
