@@ -49,13 +49,13 @@ export class Proof<T extends { id: string }> {
   /** Rejects with a DeletionsAbortedError if the 404s may not be believed. */
   async #judge(): Promise<void> {
     const { maxCandidates } = this.#options;
-    let found = verdict(this.#known, maxCandidates);
+    let judged = verdict(this.#known, maxCandidates);
     let error: Error | undefined;
-    if (found === 'ask_witness') {
+    if (judged === 'ask_witness') {
       error = await this.#askWitness();
-      found = verdict(this.#known, maxCandidates);
+      judged = verdict(this.#known, maxCandidates);
     }
-    if (found !== 'remove') throw this.#aborted(found as DeletionsAbortReason, error);
+    if (judged !== 'remove') throw this.#aborted(judged as DeletionsAbortReason, error);
   }
 
   /**
