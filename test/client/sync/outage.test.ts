@@ -235,6 +235,20 @@ describe('a sync of a service that is down', () => {
     },
   );
 
+  test('sends one request for each further collection once a call has used its attempts', async () => {
+    let requests = 0;
+    const client = clientWith(async () => {
+      requests++;
+      return new Response('', { status: 503 });
+    });
+    const retry = { maxAttempts: 4 };
+    await failure(client.withOptions({ retry }), { maxOutageMs: 60 * SECOND, concurrency: 1 });
+    const each = retry.maxAttempts + collectionNames.length - 1;
+    expect(requests).toBeGreaterThanOrEqual(each);
+    // And those that see whether the service is back: every 5 to 10 s, after the first ones.
+    expect(requests).toBeLessThanOrEqual(each + 16);
+  });
+
   test('waits between two requests, however small maxWaitMs is', async () => {
     const { client, failures } = failing({ ms: 600 * SECOND });
     const options = { maxWaitMs: 0, maxOutageMs: 60 * SECOND, retry: { maxAttempts: 1 } };
