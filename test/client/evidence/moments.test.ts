@@ -319,21 +319,24 @@ describe('a service that ends a response at 8 kB', () => {
     ['any', 'by ascending id'],
     ['any', 'by descending id'],
     ['id', 'by ascending id'],
-  ] as const)('with listOrder %s loses no record %s, whatever their sizes', async (listOrder, order) => {
-    for (let seed = 0; seed < 60; seed++) {
-      const random = new SeededRandom(seed);
-      const sizes = new Map<number, number>();
-      const bytes = (id: number) => {
-        const known = sizes.get(id) ?? random.int(266, 440) * (random.chance(0.02) ? 15 : 1);
-        sizes.set(id, known);
-        return known;
-      };
-      const data = rows(1, random.int(1, 300)).toSorted(ORDERS[order]);
-      const read = await readOf(data, upTo8kB(bytes), { listOrder });
-      expect([read.error, missingFrom(data, read)], `seed ${seed}`).toEqual([undefined, []]);
-      expect(new Set(read.ids).size).toBe(read.ids.length);
-    }
-  });
+  ] as const)(
+    'with listOrder %s loses no record %s if one in fifty is 15 times as long',
+    async (listOrder, order) => {
+      for (let seed = 0; seed < 60; seed++) {
+        const random = new SeededRandom(seed);
+        const sizes = new Map<number, number>();
+        const bytes = (id: number) => {
+          const known = sizes.get(id) ?? random.int(266, 440) * (random.chance(0.02) ? 15 : 1);
+          sizes.set(id, known);
+          return known;
+        };
+        const data = rows(1, random.int(1, 300)).toSorted(ORDERS[order]);
+        const read = await readOf(data, upTo8kB(bytes), { listOrder });
+        expect([read.error, missingFrom(data, read)], `seed ${seed}`).toEqual([undefined, []]);
+        expect(new Set(read.ids).size).toBe(read.ids.length);
+      }
+    },
+  );
 
   test.each(['any', 'id'] as const)(
     'from the last request but %s on, loses no record either',
