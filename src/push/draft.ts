@@ -18,7 +18,7 @@ export interface Comparison {
 /** A draft in the form in which it is compared, sent and stored: sorted fields, canonical money. `null` clears a field. */
 export function normalised(draft: JsonFields, kinds: FieldTable): JsonFields {
   const fields = Object.entries(draft).map(
-    ([name, value]) => [name, canonicalValue(kindOf(kinds, name), value)] as const,
+    ([name, value]) => [name, canonicalValue(ownValue(kinds, name), value)] as const,
   );
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -35,8 +35,8 @@ export function withoutNull(draft: JsonFields): JsonFields {
 export function changedFields(product: JsonFields, draft: JsonFields, how: Comparison): string[] {
   return Object.keys(draft).filter(
     (name) =>
-      !sameValue(kindOf(how.kinds, name), draft[name], product[name]) &&
-      !(hasKey(product[name], how) && isKeyField(name, draft, how)),
+      !sameValue(ownValue(how.kinds, name), draft[name], ownValue(product, name)) &&
+      !(hasKey(ownValue(product, name), how) && isKeyField(name, draft, how)),
   );
 }
 
@@ -56,7 +56,7 @@ export function notStored(product: JsonFields, sent: JsonFields, how: Comparison
   return changedFields(product, sent, how).map((field) => ({
     field,
     sent: sent[field],
-    returned: product[field] ?? null,
+    returned: ownValue(product, field) ?? null,
   }));
 }
 
@@ -65,6 +65,7 @@ export function picked(draft: JsonFields, names: readonly string[]): JsonFields 
   return Object.fromEntries(names.map((name) => [name, draft[name]]));
 }
 
-function kindOf(kinds: FieldTable, name: string) {
-  return Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+/** The own member of a name: a product may lack a field that is called `constructor`. */
+export function ownValue<V>(fields: Readonly<Record<string, V>>, name: string): V | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

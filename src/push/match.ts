@@ -5,7 +5,7 @@ import { momentOf } from '../reading/company.ts';
 import type { RecordRow } from '../reading/source.ts';
 import type { PushChange } from '../reports/push-report.ts';
 import type { CreateState, MadeSight, ProductFacts, SeenProduct, Sight } from './create.ts';
-import { changedFields, type JsonFields } from './draft.ts';
+import { changedFields, type JsonFields, ownValue } from './draft.ts';
 import { folded, lookOf } from './natural-key.ts';
 import type { AnyProduct, ResolvedPushOptions } from './options.ts';
 import type { PushRow, RowGroup, Rows } from './rows.ts';
@@ -221,7 +221,7 @@ export class Match {
 const NO_CHANGES: readonly PushChange[] = [];
 
 function changeOf(field: string, product: JsonFields, draft: JsonFields): PushChange {
-  return { field, from: product[field] ?? null, to: draft[field] };
+  return { field, from: ownValue(product, field) ?? null, to: draft[field] };
 }
 
 /** A read that begins again shows a product twice. */

@@ -37,6 +37,7 @@ import {
   type RequestOptions,
   type RunCallOptions,
 } from '../transport/call-options.ts';
+import { ownValue } from './draft.ts';
 import type { PushProgress, PushResult } from './results.ts';
 
 /** The collection of a push: `client.products`. */
@@ -249,7 +250,7 @@ function keyFunctions(
   key: ResolvedOptions<typeof pushOptions>['key'],
   fields: RunSource<AnyProduct>['fields'],
 ): Pick<ResolvedPushOptions, 'key' | 'keyOf'> {
-  if (typeof key === 'string' && (fields[key] ?? 'string') !== 'string') {
+  if (typeof key === 'string' && (ownValue(fields, key) ?? 'string') !== 'string') {
     throw new InvalidInputError('key', 'must be a function, or the name of a text field of a product');
   }
   const ofRow =

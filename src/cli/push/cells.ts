@@ -105,7 +105,7 @@ function factsOf(kind: CellKind): Facts {
 /** A cell as a value of each JSON type; without one if it is invalid. */
 const READ: Readonly<Record<Facts['json'], (cell: string, form: CellForm) => Cell>> = {
   string: (value) => ({ value }),
-  boolean: (cell) => ({ value: BOOLEANS[cell.toLowerCase()] }),
+  boolean: (cell) => ({ value: BOOLEANS.get(cell.toLowerCase()) }),
   // `2.0` is of a column with numbers and gaps.
   integer: (cell) => (/^-?\d+(?:\.0)?$/.test(cell) ? numberOf(cell) : {}),
   number: (cell) => (/^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(cell) ? numberOf(cell) : {}),
@@ -141,20 +141,10 @@ function withPoint(text: string, decimal: DecimalMark): string {
 }
 
 /** `t` is of PostgreSQL, `1.0` as above. */
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  t: true,
-  yes: true,
-  y: true,
-  1: true,
-  '1.0': true,
-  false: false,
-  f: false,
-  no: false,
-  n: false,
-  0: false,
-  '0.0': false,
-};
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 't', 'yes', 'y', '1', '1.0'].map((text) => [text, true] as const),
+  ...['false', 'f', 'no', 'n', '0', '0.0'].map((text) => [text, false] as const),
+]);
 
 const LOSSY = 'has more digits than a JSON number keeps';
 

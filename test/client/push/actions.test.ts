@@ -141,7 +141,7 @@ test('a push with dryRun reports what it would do with each row, and writes noth
     { productNumber: 'D' },
   ]);
   const rows = [
-    { productNumber: 'A', name: 'Table' },
+    { productNumber: 'A', name: 'Table', constructor: 'x' },
     { productNumber: 'B', salePrice: '5', brand: null },
     ...['B', 'C', 'D'].map((productNumber) => ({ productNumber })),
   ];
@@ -149,8 +149,11 @@ test('a push with dryRun reports what it would do with each row, and writes noth
   expect(report).toMatchObject({ dryRun: true, counts: { created: 1, updated: 1, duplicate: 1 } });
   const planned = ['A updated', 'B created', 'B duplicate', 'C unchanged', 'D conflict'];
   expect(done).toEqual(planned);
-  const update = { action: 'updated', id: ids[0], fields: ['name'] };
-  const changes = [{ field: 'name', from: 'Desk', to: 'Table' }];
+  const update = { action: 'updated', id: ids[0], fields: ['constructor', 'name'] };
+  const changes = [
+    { field: 'constructor', from: null, to: 'x' },
+    { field: 'name', from: 'Desk', to: 'Table' },
+  ];
   expect(results).toContainEqual(expect.objectContaining({ ...update, changes }));
   const values = [
     { field: 'productNumber', from: null, to: 'B' },
@@ -233,22 +236,23 @@ test('a push names the fields that the service stored differently, with the firs
   });
   const body = (sent: string) => sent.replace(/("name":") *([^"]*?) *"/g, '$1$2"');
   sandbox.faults.add({ kind: 'rewrite', body });
-  const rows = [
+  const rows: object[] = [
     { productNumber: 'A', name: ' Desk ', salePrice: '1.0' },
     { productNumber: 'B', name: 'Chair', salePrice: '2.50' },
-    { productNumber: 'C', name: ' Lamp', colour: 'red' },
+    // Every object inherits a member of this name.
+    { productNumber: 'C', name: ' Lamp', constructor: 'red' },
   ];
   const { report, results, commits } = await run(rows, { concurrency: 1 });
   expect(commits).toEqual(['create', 'create', 'update']);
-  const colour = { field: 'colour', sent: 'red', returned: null };
+  const inherited = { field: 'constructor', sent: 'red', returned: null };
   const name = { field: 'name', sent: ' Lamp', returned: 'Lamp' };
   expect(results).toMatchObject([
     { key: 'B', action: 'created', notStored: [] },
-    { key: 'C', action: 'created', notStored: [colour, name] },
+    { key: 'C', action: 'created', notStored: [inherited, name] },
     { key: 'A', action: 'updated', notStored: [{ field: 'name', sent: ' Desk ', returned: 'Desk' }] },
   ]);
   expect(report.notStored).toEqual([
-    { ...colour, rows: 1, key: 'C', index: 2 },
+    { ...inherited, rows: 1, key: 'C', index: 2 },
     { ...name, rows: 2, key: 'C', index: 2 },
   ]);
 });

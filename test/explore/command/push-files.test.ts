@@ -193,13 +193,19 @@ test.each<[what: string, text: string, reason: RegExp, flags?: readonly string[]
   ['a code that a float rounded', 'productNumber,ean\nA,9007199254740993.0\nB,\n', /may be a number/],
   ['a code with zeros', 'productNumber,ean\nA,0012.0\nB,\n', /may be a number/],
   [
+    'booleans that are members of every object',
+    'productNumber,isOak,isWebShop\nA,__proto__,constructor\nB,,\n',
+    /isOak: "__proto__" is not true or false.*isWebShop: "constructor" is not true or false/,
+  ],
+  [
     'a list of Python',
     `productNumber,tags\nA,"['alu', 'slim']"\nB,\n`,
     /tags: .* is not a list such as a\|b, or in JSON \["a","b"\]/,
   ],
 ])('push sends the other rows of a file with %s', async (_, text, reason, flags = []) => {
   const { sandbox, push } = withFile(text, { name: nameOf(text), ...STORE });
-  const kinds = ['packs:integer', 'kilos:number', 'extra:json'].flatMap((kind) => ['--custom-field', kind]);
+  const fields = ['packs:integer', 'kilos:number', 'isOak:boolean', 'extra:json'];
+  const kinds = fields.flatMap((field) => ['--custom-field', field]);
   const { log } = await ends(push('--yes', ...kinds, ...flags), 9, reason);
   expect(log).toMatch(/^line [12], A: /m);
   expect(products(sandbox)[0]).toMatchObject({ productNumber: 'B' });
@@ -615,6 +621,8 @@ const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
   { packs: 5, isOak: true, sizes: ['S', 'M'], shape: { a: [{ b: null }] }, grade: '', depthMm: 2.5 },
   { packs: -7, isOak: false, sizes: [], shape: {}, grade: 'A', depthMm: 12345678901234.5, fee: '5.0000' },
   { big: '12345678901234567890', code: '007', exponent: '1e5' },
+  // Every object has members of these names.
+  { constructor: 'x', ['__proto__']: '007', toString: '' },
 ];
 
 /** Texts that `push` reads as others in a file that is not of `pull`. */
@@ -650,7 +658,7 @@ test.each([
     line = /^ {2}(--custom-field .*)$/m.exec(ended.log)?.[1];
     if (line === undefined) break;
   }
-  expect([ended.code, ended.log]).toEqual([0, `9 rows: 0 created, 0 updated, 9 unchanged.\n`]);
+  expect([ended.code, ended.log]).toEqual([0, `10 rows: 0 created, 0 updated, 10 unchanged.\n`]);
   expect(sandbox.journal).toEqual([]);
 });
 
