@@ -110,6 +110,19 @@ test('calls that get a 401 together share one call of the key function', async (
   expect(asked).toBe(4);
 });
 
+test('a key that is rejected a moment after it replaced another one is replaced too', async () => {
+  let accepted = 'second';
+  const fetch = scriptedFetch(({ headers }) =>
+    headers.get('x-auth-token') === accepted
+      ? jsonResponse({ id: '42' })
+      : problemResponse(401, { type: 'unauthenticated' }),
+  );
+  const client = scriptedClient(fetch, { apiKey: keysOf('first', 'second', 'second', 'third') });
+  await client.accounts.get('42');
+  accepted = 'third';
+  expect(await client.accounts.get('42')).toEqual({ id: '42' });
+});
+
 test('an apiKey function that throws is the cause, without what may be a key, and nothing is sent', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '42' }));
   const apiKey = () => Promise.reject(new Error('vault says s3cret'));

@@ -221,7 +221,7 @@ const waitRows: readonly Waits[] = [
     'lost 600, status 503 800',
     'ok',
   ],
-  ['as long as a 503 says', '503-busy good', {}, 'status 503 3000', 'ok'],
+  ['as long as a 503 says', '503-busy good', { retry }, 'status 503 3000', 'ok'],
   ...[{ maxWaitMs: 2_000 }, { deadlineMs: 2_000 }].map((options): Waits => {
     const end = 'unknown_problem, unknown, attempts 1, retryable after 3000';
     return [`no time if a 503 names more than ${JSON.stringify(options)}`, '503-busy', options, '', end];

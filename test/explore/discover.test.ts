@@ -78,7 +78,7 @@ describe('discover reports a field', () => {
 test('discover recognises a reference by its IRIs, if all are of one collection', async () => {
   const options = { relations: 'iri', formats: 'jsonld', nullFields: 'omitted' } as const;
   const sandbox = createSandbox({ records: { accounts: 5, accountAddresses: 40 }, ...options });
-  const product = '/api/public/v1/products/1';
+  const product = 'https://books.example.com/api/public/v1/products/A%2F1';
   sandbox.store.accountAddresses.insert({ accountId: '1', origin: { ownerId: product }, sourceId: product });
   sandbox.store.accountAddresses.insert({ sourceId: '/api/public/v1/boms/1' });
   const { collections, source } = await discover(clientOf(sandbox), { collections: ['accountAddresses'] });

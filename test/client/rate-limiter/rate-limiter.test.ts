@@ -160,6 +160,18 @@ test.each([
   expect(sent.slice(1).map((at, index) => Math.round(at - (sent[index] ?? 0)))).toEqual(pauses);
 });
 
+test('a 429 after a success pauses the key for as long as the first one', async () => {
+  const sent: number[] = [];
+  const fetch: FetchFunction = async () => {
+    sent.push(performance.now());
+    return sent.length % 2 === 1 ? problemResponse(429) : plain();
+  };
+  const client = scriptedClient(fetch);
+  for (const id of ids(3)) await runToEnd(client.accounts.get(id));
+  const pauses = [0, 2, 4].map((at) => Math.round((sent[at + 1] ?? 0) - (sent[at] ?? 0)));
+  expect(pauses).toEqual([250, 250, 250]);
+});
+
 test('a service that always reports 0 remaining does not get slower, and no call fails', async () => {
   const { fetch, sent } = slowService(50, () => 0);
   const client = scriptedClient(fetch, { maxWaitMs: 5_000, deadlineMs: 10_000 });

@@ -176,6 +176,13 @@ describe('the watermark', () => {
     expect(stateIn(books.states).watermark).toBe(START);
   });
 
+  test('is earlier by the Age of a response that a cache returned', async () => {
+    const books = withAccounts(1);
+    books.sandbox.faults.add({ kind: 'rewrite', headers: { Age: '60' } });
+    await readAccounts(books);
+    expect(stateIn(books.states).watermark).toBe('2026-01-05T07:59:00Z');
+  });
+
   test('lies before the request of a slow first response, whose data is older than its Date', async () => {
     const books = setUpSync();
     const monotonic = vi.spyOn(performance, 'now').mockReturnValue(0);

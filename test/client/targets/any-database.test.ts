@@ -349,6 +349,9 @@ describe('sync_status of a copy', () => {
       verify(clientOf(sandbox, options), { tenant: 'acme', target: copy.target, collections });
     expect(await check(productsOnly)).toMatchObject({ equal: true, forbidden: ['accounts'] });
     expect(await check({})).toMatchObject({ equal: false, forbidden: [] });
+    const ofNothing = { tenant: 'acme', target: copy.target, collections: ['accounts'] } as const;
+    const nothing = verify(clientOf(sandbox, productsOnly), ofNothing);
+    expect(await caught(nothing)).toMatchObject({ code: 'scope_required' });
 
     const sameCompany = { sameCompany: true };
     await run(sandbox, copy, sameCompany);

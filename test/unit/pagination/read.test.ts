@@ -480,10 +480,14 @@ test('rule 7: a row outside of its interval is an error', () => {
   expect(thrown(() => read.respond(query, [12]))).toBeInstanceOf(FilterIgnoredError);
 });
 
-test('rule 7: so many responses in a row that prove nothing are an error', () => {
+test('rule 7: so many responses in a row that prove nothing are an error, and one that proves something begins the count again', () => {
   const read = reading(middle({ stalled: MAX_STALLED - 1 }));
   const [query = ''] = read.next();
   expect(thrown(() => read.respond(query, range(59, 87)))).toBeInstanceOf(FilterIgnoredError);
+
+  const other = reading(middle({ stalled: MAX_STALLED - 2 }));
+  other.play(range(59, 87));
+  expect(other.state().stalled).toBe(0);
 });
 
 test('requests intervals that touch, and takes their responses in any order', () => {

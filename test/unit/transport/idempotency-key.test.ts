@@ -54,6 +54,10 @@ test('a key is never truncated: more than 200 characters are rejected', () => {
   });
 });
 
+test('a key of a caller can have 200 characters', () => {
+  expect(checkIdempotencyKey('x'.repeat(200))).toHaveLength(200);
+});
+
 test.each(['', ' ', 'a b', 'a\n', 'ü', 'x'.repeat(201), 5, null])(
   'the key %j of a caller is rejected',
   async (key) => {
