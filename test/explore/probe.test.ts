@@ -1,10 +1,11 @@
 import { createClient } from 'accounting-data-sdk';
 import { discover, type ProbePlan, probe, whoami } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
 import { MONEY_AS_NUMBERS } from '../support/money-as-numbers.ts';
+import { runToEnd, useVirtualClock } from '../support/virtual-clock.ts';
 import { clientBehind, productSandbox } from './support/products.ts';
 
 test.each([
@@ -34,14 +35,18 @@ test('a probe rejects if every collection would fail in the same way', async () 
   await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
 });
 
-test('a probe reports a collection whose response is something else', async () => {
-  const sandbox = createSandbox({ records: 100 });
-  sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { collection: 'accounts' });
-  sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms' });
-  const client = createClient(sandbox.clientOptions);
-  const { collections } = await probe(client, { collections: ['accounts', 'boms', 'products'] });
-  const unusable = 'unexpected_response';
-  expect(collections.map(({ access }) => access)).toEqual([unusable, unusable, 'readable']);
+describe('a response that is something else', () => {
+  useVirtualClock();
+
+  test('makes its collection unusable in the report of a probe', async () => {
+    const sandbox = createSandbox({ records: 100 });
+    sandbox.faults.add({ kind: 'status', status: 200, body: '<h1>Oops</h1>' }, { collection: 'accounts' });
+    sandbox.faults.add({ kind: 'rewrite', body: '{"rows":[]}' }, { collection: 'boms' });
+    const client = createClient(sandbox.clientOptions);
+    const { collections } = await runToEnd(probe(client, { collections: ['accounts', 'boms', 'products'] }));
+    const unusable = 'unexpected_response';
+    expect(collections.map(({ access }) => access)).toEqual([unusable, unusable, 'readable']);
+  });
 });
 
 test.each([
