@@ -95,6 +95,10 @@ export async function stateOf(promise: Promise<unknown>): Promise<'pending' | 'r
 /** Real time without a timer after which `runToEnd` assumes that the work never ends. */
 const MAX_IDLE_NS = 30_000_000_000n;
 
+/** Timers after which `runUntilSettled` assumes that one of them sets itself again for ever. */
+const MAX_TIMERS = 1_000_000;
+const MAX_TIMERS_AFTER_END = 10_000;
+
 /** Advances the clock from timer to timer until the work has ended and no timer is left. Ends as the work does. */
 export function runToEnd<V>(work: Promise<V>): Promise<V> {
   return runUntilSettled(work, () => vi.getTimerCount() > 0);
@@ -103,8 +107,10 @@ export function runToEnd<V>(work: Promise<V>): Promise<V> {
 /** Advances the clock from timer to timer until the work has ended, and then while there is more. Ends as the work does. */
 export async function runUntilSettled<V>(work: Promise<V>, hasMore = () => false): Promise<V> {
   let ended = false;
+  let left = MAX_TIMERS;
   const end = () => {
     ended = true;
+    left = MAX_TIMERS_AFTER_END;
   };
   work.then(end, end);
   let busyAt = process.hrtime.bigint();
@@ -113,6 +119,10 @@ export async function runUntilSettled<V>(work: Promise<V>, hasMore = () => false
     if (ended && !hasMore()) return await work;
     // The thread pool takes no virtual time, however long a busy machine makes it wait.
     if (threadPoolIsBusy() || vi.getTimerCount() === 0) continue;
+    if (left-- === 0) {
+      const what = ended ? 'The work has ended, but' : 'The work has not ended, and';
+      throw new Error(`${what} a timer sets itself again for ever: of this test, or of one before it.`);
+    }
     vi.advanceTimersToNextTimer();
     busyAt = process.hrtime.bigint();
   }
