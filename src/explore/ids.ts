@@ -51,16 +51,9 @@ const nameOfSegment = new Map<string, CollectionName>(
   collectionNames.map((name) => [collections[name].segment, name]),
 );
 
-/** The record that an IRI such as `/api/public/v1/accounts/2` names; undefined for any other value. */
-export function recordOfIri(
-  value: unknown,
-): { readonly collection: CollectionName; readonly id: string } | undefined {
+/** The collection of the record that an IRI such as `/api/public/v1/accounts/2` names; undefined for any other value. */
+export function collectionOfIri(value: unknown): CollectionName | undefined {
   if (typeof value !== 'string') return undefined;
-  const [, segment = '', id = ''] = /\/api\/public\/v1\/([a-z-]+)\/([^/?#]+)$/.exec(value) ?? [];
-  const collection = nameOfSegment.get(segment);
-  try {
-    return collection === undefined ? undefined : { collection, id: decodeURIComponent(id) };
-  } catch {
-    return undefined;
-  }
+  const [, segment = ''] = /\/api\/public\/v1\/([a-z-]+)\/[^/?#]+$/.exec(value) ?? [];
+  return nameOfSegment.get(segment);
 }

@@ -180,6 +180,20 @@ test.each([
   expect(message.includes('Subscription expired')).toBe(isShown);
 });
 
+test.each([
+  ['create', 'look for the record before you repeat it'],
+  ['update', 'Check that baseUrl'],
+] as const)('a %s that gets a page after JSON is no sign of maintenance: %s', async (method, advice) => {
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }), typed('<h1>No</h1>', 'text/html'));
+  const { products } = clientOf(jsonResponse({}), { fetch });
+  await products.get('1');
+  const written =
+    method === 'create' ? products.create({ name: 'Desk' }) : products.update('1', { name: 'x' });
+  const { message } = (await caught(written)) as Error;
+  expect(message).toContain(advice);
+  expect(message).not.toContain('maintenance');
+});
+
 test('a list may be an object with numeric keys, as PHP sends it, but with no other members or values', async () => {
   for (const [body, ids] of [
     [{ 0: { id: '1' }, 2: { id: '3' } }, ['1', '3']],

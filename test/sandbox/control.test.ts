@@ -17,6 +17,12 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
+interface Rule {
+  readonly id: number;
+  readonly rule: object;
+  readonly active: boolean;
+}
+
 const statusOf = async (path: string, key?: string) =>
   (await call(sandbox, path, key === undefined ? {} : { key })).status;
 
@@ -91,7 +97,7 @@ describe('faults', () => {
     (await control('DELETE /faults/1')).expectStatus(204);
     expect(await statusOf('/boms')).toBe(200);
 
-    const [shown] = (await control('GET /faults')).record.faults as { rule: object; active: boolean }[];
+    const [shown] = (await control('GET /faults')).record.faults as Rule[];
     expect(shown).toMatchObject({ active: false, hits: 1 });
     expect((await control('POST /faults', shown?.rule)).record).toMatchObject({ id: 2, active: true });
     sandbox.faults.add({ kind: 'stall' }, { path: /boms$/, when: () => false });
@@ -100,8 +106,12 @@ describe('faults', () => {
       {},
       { id: 3, rule: { kind: 'stall', path: '/boms$/', when: 'a function' } },
     ]);
+    const ids = async () => ((await control('GET /faults')).record.faults as Rule[]).map(({ id }) => id);
+    (await control('DELETE /faults/3')).expectStatus(204);
+    expect(await ids()).toEqual([1, 2, 3]);
     (await control('DELETE /faults')).expectStatus(204);
     expect(sandbox.faults.rules).toEqual([]);
+    expect(await ids()).toEqual([1, 2, 3]);
   });
 
   test('every kind is listed with its fields, and can be added but for one that closes the port for good', async () => {
@@ -210,6 +220,17 @@ describe('the log', () => {
     sandbox.store.products.insert({ id: '9', description: 'x'.repeat(20_000_000) });
     const { socket } = rawCall(listening, rawRequest('/products/9', sandbox.keys.full));
     socket.once('data', () => socket.destroy());
+    const last = async () => (await control('GET /requests/1?bodies=false')).record;
+    await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
+  });
+
+  test('says of a response to a client that has closed the connection before it that it was aborted', async () => {
+    const when = () => {
+      socket.destroy();
+      return true;
+    };
+    sandbox.faults.add({ kind: 'delay', ms: 100 }, { when });
+    const { socket } = rawCall(listening, rawRequest('/products', sandbox.keys.full));
     const last = async () => (await control('GET /requests/1?bodies=false')).record;
     await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
   });

@@ -1,5 +1,5 @@
 import type { CollectionName } from '../../collections/index.ts';
-import { idFormOf, recordOfIri } from '../ids.ts';
+import { collectionOfIri, idFormOf } from '../ids.ts';
 import type { Observations } from './observation.ts';
 
 /** A field that holds ids of another collection. */
@@ -33,7 +33,7 @@ function* referencesIn(
 }
 
 function referenceOf(values: readonly string[], seen: SeenIds): Reference | undefined {
-  const [collection, ...others] = new Set(values.map((value) => recordOfIri(value)?.collection));
+  const [collection, ...others] = new Set(values.map(collectionOfIri));
   if (collection !== undefined && others.length === 0) return { collection, form: 'iri' };
   if (!['uuid', 'ulid'].includes(idFormOf(values) ?? '')) return undefined;
 

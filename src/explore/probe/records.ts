@@ -3,7 +3,7 @@ import type { FieldTable } from '../../schemas/record.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
 import { isTimestamp } from '../../schemas/timestamp.ts';
 import { unreadableId } from '../../schemas/unreadable-id.ts';
-import { type IdForm, idComparison, recordOfIri } from '../ids.ts';
+import { collectionOfIri, type IdForm, idComparison } from '../ids.ts';
 import { isNamedLikeMoney } from '../names.ts';
 import { idsOf, type Row } from '../rows.ts';
 import { known, unknown } from './finding.ts';
@@ -139,7 +139,7 @@ export function jsonLdOf(rows: readonly Row[]): Finding<boolean> {
 
 /** Fields whose values are IRIs of other records. */
 export function iriFieldsOf(rows: readonly Row[]): Finding<readonly string[]> {
-  const holdsIri = (value: unknown) => [value].flat().some((one) => recordOfIri(one) !== undefined);
+  const holdsIri = (value: unknown) => [value].flat().some((one) => collectionOfIri(one) !== undefined);
   // A name that begins with @ belongs to JSON-LD.
   return fieldsWith(
     rows,

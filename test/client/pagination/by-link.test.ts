@@ -110,6 +110,17 @@ test('links that lead back are a FilterIgnoredError, and links with numbers neve
   expect(sandbox.count()).toBe(3);
 });
 
+test('links whose only number is a bound on the id make a list certain', async () => {
+  const { pages } = serviceOf(({ id }) => {
+    const rows = rowsOf(ids.filter((each) => each > (id.gt ?? '')).slice(0, 4));
+    const last = rows.at(-1)?.id;
+    return jsonResponse(rows, 200, last === '9' ? {} : { link: `<?id[gt]=${last}>; rel=next` });
+  });
+  const read = await all(pages({}, LINK));
+  expect(read.flatMap((page) => page.ids)).toEqual(ids);
+  expect(read.at(-1)).toMatchObject({ complete: 'certain', evidence: { facts: ['link_ended'] } });
+});
+
 const byHeader: CustomCursor<unknown> = {
   first: { parameters: { size: '4' } },
   next({ headers }) {

@@ -2,6 +2,7 @@
 
 import type { ListOptions, ListQuery } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { problemResponse } from '../../support/scripted-fetch.ts';
 import {
@@ -150,6 +151,21 @@ describe('a list in which an id is not an integer', () => {
     const again = await all(accounts.list({}, { resumeFrom: pages.at(-1)?.resumeToken }).pages());
     expect(again.map(({ restarted }) => restarted)).toEqual(again.map((_, index) => index === 0));
     expect(again.flatMap(({ ids }) => ids)).toEqual([...strings(1, 90), 'x-91', 'x-92']);
+  });
+
+  test('has lost no invalid row that an interval showed and a page shows again', async () => {
+    const accounts = z.object({ id: z.string(), name: z.string().optional() });
+    const rows = rowsOf(range(1, 30)).map((row) => (row.id === '15' ? { ...row, name: 5 } : row));
+    const { pages } = serviceOf(
+      ({ page, id }) => {
+        if (page === undefined) return id.lte === undefined ? [] : rowsOf([1, 'x-31']);
+        return page === 1 ? rows : rowsOf(page === 2 ? ['x-31'] : []);
+      },
+      { validation: 'report', schemas: { accounts } },
+    );
+    const read = await all(pages());
+    expect(read.flatMap(({ ids }) => ids)).toHaveLength(30);
+    expect(read.at(-1)?.evidence.facts).toEqual(['several_pages']);
   });
 
   test('is resumed without the records that were delivered before', async () => {

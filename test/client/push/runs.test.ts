@@ -3,7 +3,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, type PushSetUp, setUpPush, storeOver } from '../../support/push.ts';
-import { runUntilSettled, useVirtualClock } from '../../support/virtual-clock.ts';
+import { advance, runUntilSettled, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -78,6 +78,18 @@ test('a push says in its mark that it has ended, also if it rejects or is stoppe
   const before = [...entries];
   await run([{ ...DESK, name: 'Table' }], { dryRun: true });
   expect([...entries]).toEqual(before);
+});
+
+test('a push says that it has ended after the last sign of life that its store still writes', async () => {
+  const entries = new Map<string, string>();
+  const set = async (key: string, value: string) => {
+    if (/"alive":\d/.test(value)) await sleep(5_000);
+    entries.set(key, value);
+  };
+  const { run } = setUpPush();
+  await run([DESK], { store: { get: (key) => entries.get(key), set } });
+  await advance(10_000);
+  expect([...entries].find(([key]) => key.includes(':alive:'))?.[1]).toBe('{"v":2,"alive":"ended"}');
 });
 
 test('a push holds the lock of a store that can lock while it runs', async () => {

@@ -62,6 +62,28 @@ test('a push does not create a product again if its process was killed after a c
   expect([numbers.length, new Set(numbers).size]).toEqual([104, 104]);
 });
 
+test('a push knows the products of a killed push by their ids, although another one has written since', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  const killed = new AbortController();
+  const set = (key: string, value: string) => {
+    killed.signal.throwIfAborted();
+    entries.set(key, value);
+  };
+  const store = { get: (key: string) => entries.get(key), set };
+  const stop = sandbox.onRequest(({ method }) => {
+    if (method === 'POST' && sandbox.store.products.all().length === 101) killed.abort(new Error('killed'));
+  });
+  await caught(run(numbered(104), { signal: killed.signal, concurrency: 1, store }));
+  stop();
+  // Those of the first chunk.
+  const { products } = sandbox.store;
+  const rows = products.all().slice(0, 100);
+  const sent = rows.map(({ productNumber }) => ({ productNumber: `${productNumber}` }));
+  await run([{ productNumber: 'other' }]);
+  for (const { id } of rows) products.update(id, { productNumber: `R-${id}` });
+  expect((await run(sent)).report.counts).toMatchObject({ created: 0, updated: 100 });
+});
+
 test.each([
   ['version', HEAD, '"v":9'],
   ['an open create', HEAD, '"open":{"key":{"sent":{"A":{"draft":"{}"}},"made":{}}}'],

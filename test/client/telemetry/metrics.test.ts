@@ -1,8 +1,8 @@
 import { type ClientOptions, memoryStore, sync } from 'accounting-data-sdk';
-import { checkpointCounter } from 'accounting-data-sdk/opentelemetry';
+import { checkpointCounter, telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import type { SandboxOptions } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { recordedClient } from './support/recorder.ts';
+import { record, recordedClient } from './support/recorder.ts';
 
 const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
   recordedClient(sandboxOptions, options, { tenant: '42' });
@@ -52,6 +52,25 @@ test('telemetryListeners measures a call once, whatever number of requests it to
   expect(retries).toMatchObject([{ attributes: { 'error.type': '503', tenant: '42' }, value: 2 }]);
   const waits = await recorded.points('accounting.client.wait.duration');
   expect(waits).toMatchObject([{ attributes: { 'accounting.wait.reason': 'retry' }, value: { count: 2 } }]);
+});
+
+test('telemetryListeners measures a wait for the quota apart from the one before a retry that it follows', async () => {
+  const recorded = record();
+  const { request, retry, wait, end } = telemetryListeners(recorded.options);
+  const event = {
+    ...{ call: 1, method: 'GET', origin: 'https://books.example.com', basePath: '/api/public/v1' },
+    ...{ path: '/products/1', template: '/products/{id}', query: undefined, attempt: 1 },
+  } as const;
+  request?.({ ...event, idempotencyKey: undefined });
+  retry?.({ ...event, reason: 'status 503', waitMs: 1 });
+  wait?.({ ...event, waitMs: 1 });
+  request?.({ ...event, attempt: 2, idempotencyKey: undefined });
+  end?.({ ...event, attempt: 2, result: 'ok', durationMs: 2, waitedMs: 2 });
+  const waits = await recorded.points('accounting.client.wait.duration');
+  expect(waits.map(({ attributes, value }) => [attributes['accounting.wait.reason'], value])).toEqual([
+    ['retry', expect.objectContaining({ count: 1 })],
+    ['rate_limit', expect.objectContaining({ count: 1 })],
+  ]);
 });
 
 test('checkpointCounter counts the checkpoints that a sync has written', async () => {

@@ -25,6 +25,14 @@ test('push creates and updates the products of a CSV file, and sends nothing the
   expect(sandbox.journal).toEqual([]);
 });
 
+test('push prints the first row of each reason by its line, in whatever order the writes end', async () => {
+  const { sandbox, push } = withFile('productNumber\nA\nB\nC\n');
+  const isFirst = ({ body }: { body: Uint8Array }) => new TextDecoder().decode(body).includes('"A"');
+  sandbox.faults.add({ kind: 'delay', ms: 100 }, { method: 'POST', when: isFirst });
+  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'POST' });
+  await ends(push('--yes'), 9, /^line 2, A: .* Also lines 3, 4\.$/m);
+});
+
 test.each<[what: string, args: string, code: number, said: string]>([
   ['its own file with --results', 'FILE --yes --results LINK', 2, '--results names the file to push'],
   ['a file that does not exist', 'LINK.csv --yes', 7, 'ENOENT'],

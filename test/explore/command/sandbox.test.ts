@@ -153,6 +153,12 @@ test('sandbox serves the records of a folder, with the options of --service belo
   expect(await (await read('/boms')).json()).toMatchObject({ member: [{ id: '70' }, { id: '71' }] });
 });
 
+test('sandbox takes numbers with underscores, and no rate limit from --options', async () => {
+  const { out, read } = await serve('--port', '0', '--records', '1_400', '--options', '{"rateLimit":false}');
+  expect(out[0]).toMatch(/: 1,400 records from seed \d+, no rate limit\.$/);
+  expect((await read('/boms')).headers.get('x-ratelimit-limit')).toBe('1000000');
+});
+
 test('sandbox --write writes its settings into a file, which a port that is in use leaves as it was', async () => {
   const file = folder();
   const { out, log } = await serve(...ARGS, '--write', file('.env'));

@@ -490,6 +490,14 @@ test('rule 7: so many responses in a row that prove nothing are an error, and on
   expect(other.state().stalled).toBe(0);
 });
 
+test('bounds ids up to the largest of the smallest type that holds all that were shown', () => {
+  const read = reading(startOf(everything));
+  read.play(range(100, 129));
+  expect(read.state().idLimit).toBe(2_147_483_647n);
+  read.play(range(100, 128), [129, 2_147_483_648]);
+  expect(read.state().idLimit).toBe(BigInt(Number.MAX_SAFE_INTEGER));
+});
+
 test('requests intervals that touch, and takes their responses in any order', () => {
   const read = reading(middle({ highest: 500n }));
   const queries = read.next(3);

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Pause } from '../../../src/sync/limit/pause.ts';
 import { type EndedByLimit, endOfPause } from '../../../src/sync/limit/pause-end.ts';
-import { type LimitedRun, type LimitState, mustPause } from '../../../src/sync/limit/run-limit.ts';
+import { type LimitedRun, type LimitState, mustPause, RunLimit } from '../../../src/sync/limit/run-limit.ts';
 
 const left: LimitState = { leftMs: 5_000, left: 10, hasBatch: true, graceMs: 2_000 };
 const reading: LimitedRun = { canPause: true, isFailing: false, isDown: false, waitMs: 0 };
@@ -25,6 +26,20 @@ test.each<[string, boolean, Partial<LimitState>, Partial<LimitedRun>]>([
   ['before the first batch, without requests', false, { left: 0, hasBatch: false }, { isFailing: true }],
 ])('a collection is paused %s: %s', (_, isPaused, limit, run) => {
   expect(mustPause({ ...left, ...limit }, { ...reading, ...run })).toBe(isPaused);
+});
+
+test('a collection whose wait has ended is not paused before the first batch, while its request is in flight', () => {
+  const limit = new RunLimit({ ms: 60_000 }, 60_000);
+  const outage = { isFailing: false, isDown: false };
+  const pause = new Pause(limit, undefined, { canPause: () => true, outage: () => outage });
+  pause.waits(undefined, 'rate_limit');
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+  pause.beforeAttempt?.();
+  pause.inTime();
+  expect(pause.signal?.aborted).toBe(false);
+  pause.waits(undefined, 'rate_limit');
+  expect(pause.signal?.aborted).toBe(true);
+  limit.end();
 });
 
 const well: EndedByLimit = { lastFailure: undefined, isOutage: false, hasCommitted: true };

@@ -24,4 +24,6 @@ test('keeps a copy of a body, and drops the oldest over 32 MB in all', () => {
   budget.clear();
   clips.splice(0, Infinity, ...Array.from({ length: 512 }, () => budget.clip(digits(MOST_BYTES))));
   expect(kept()).not.toContain(false);
+  clips.splice(0, Infinity, ...Array.from({ length: 1_100 }, () => budget.clip(digits(MOST_BYTES))));
+  expect([kept().indexOf(true), kept().lastIndexOf(false)]).toEqual([588, 587]);
 });
