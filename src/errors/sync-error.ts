@@ -81,7 +81,7 @@ interface Folded {
 function folded(errors: readonly CollectionFailure[]): Folded[] {
   const reasons = new Map<string, Folded>();
   for (const { collection, error } of errors) {
-    const key = reasonKey(error);
+    const key = reasonKey(error, collection);
     const same = reasons.get(key);
     if (same === undefined) reasons.set(key, { collections: [collection], error });
     else same.collections.push(collection);
@@ -92,11 +92,21 @@ function folded(errors: readonly CollectionFailure[]): Folded[] {
 /** Of one failure in two places: a query, a time, and what the service or a log numbers, such as an incident. */
 const VARYING = /\?[^\s"]+|\b\d+(?= m?s\b)|\b(?=[\w-]*\d)[\w:.+-]{8,}/g;
 
-/** The same for errors that differ in nothing but the path of their collection, and in what varies with each request. */
-function reasonKey(error: unknown): string {
+/** The same for errors that differ in nothing but the name of their collection, and in what varies with each request. */
+function reasonKey(error: unknown, collection: string): string {
   const text = JSON.stringify(printedCause(error)).replaceAll(VARYING, '');
-  const segment = error instanceof AccountingError ? error.path?.split('/')[1] : undefined;
-  return segment ? text.replaceAll(segment, '') : text;
+  // What the caller's own functions throw is shown in whole.
+  if (!(error instanceof AccountingError)) return text;
+  // The path of a collection can have another name than the collection.
+  const segment = error.path?.split('/')[1] ?? '';
+  return text.replaceAll(nameIn(collection), '').replaceAll(segment, '');
+}
+
+/** A collection as paths, messages and state keys name it: `account-addresses`, `accountAddresses`, `Account address`. */
+function nameIn(collection: string): RegExp {
+  const words = collection.replaceAll(/[^a-z0-9]*(?=[A-Z])/g, ' ').split(/[^a-z0-9]+/i);
+  const name = words.join('[-_ ]?').replace(/(?:(ie)|e)?s$/, (_, ie) => (ie ? '(?:y|ies)' : '(?:e?s)?'));
+  return new RegExp(`(?<![a-z0-9])${name}(?![a-z0-9])`, 'gi');
 }
 
 function byStatus(reports: readonly CollectionReport[]): Record<string, string> {

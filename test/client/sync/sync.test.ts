@@ -201,6 +201,29 @@ describe('a SyncError', () => {
     for (const name of names) expect(inspect(error)).toContain(name);
   });
 
+  test.each<[string, (books: SyncSetUp) => Promise<unknown>, string]>([
+    ['may not be read', async () => undefined, 'scope_required'],
+    [
+      'have a state of another tenant',
+      async ({ states }) => {
+        for (const name of collectionNames)
+          states.set(
+            `accounting-data-sdk:acme:${name}`,
+            states.get(`accounting-data-sdk:other:${name}`) ?? '',
+          );
+      },
+      'checkpoint',
+    ],
+  ])('shows one reason for collections that %s, although each has its own name', async (_, prepare, code) => {
+    const books = setUpSync({ records: 300 });
+    await syncAll(books, { tenant: 'other' });
+    await prepare(books);
+    const key = code === 'checkpoint' ? books : withKey(books, 'productsOnly');
+    const { causeCode, errors, message } = await failureOf(syncAll(key, { onForbidden: 'fail' }));
+    expect([causeCode, errors.length > ALL - 2]).toEqual([code, true]);
+    expect(message).not.toContain('other reason');
+  });
+
   test.each([
     [500, 400],
     [400, 500],
