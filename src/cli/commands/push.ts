@@ -207,7 +207,7 @@ function checkFlags({ key, customField }: Flags, mustConfirm: boolean): void {
     const names = Object.keys(kinds).filter((name) => kinds[name] === 'string');
     // Not quoted, because the caller may have passed the API key by mistake.
     throw new CommandFailure('The value of --key is not a text field of a product.', {
-      advice: suggestion(key, names),
+      advice: `${suggestion(key, names)} If its column has another name, pass --map COLUMN=FIELD too.`,
       exitCode: EXIT.usage,
     });
   }

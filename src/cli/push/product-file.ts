@@ -186,7 +186,9 @@ export class ProductFile {
     const { key, map } = this.#options;
     const unused = [...map.keys()].find((name) => !names.includes(name));
     if (unused !== undefined)
-      throw new FileProblem(`it has no column ${JSON.stringify(unused)}, which --map names.`);
+      throw new FileProblem(
+        `it has no column ${JSON.stringify(unused)}, which --map names.${unused.includes('=') ? ' Repeat --map for each column.' : ''}`,
+      );
     let fields: (string | undefined)[];
     try {
       fields = fieldsOf(names, 'the header', this.#columns);

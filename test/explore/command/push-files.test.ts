@@ -549,7 +549,13 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ['.xlsx', SPREADSHEET, Buffer.from('PK\x03\x04[Content_Types].xml')],
   ['.ods', SPREADSHEET, Buffer.from('PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet')],
   ['.xls', SPREADSHEET, Buffer.from('d0cf11e0a1b11ae1', 'hex')],
-  ['no column of --map', /no column "X", which --map names/, 'productNumber\nA\n', ['X=name']],
+  ['no column of --map', /no column "X", which --map names\.$/m, 'productNumber\nA\n', ['X=name']],
+  [
+    'two columns in one --map',
+    /names\. Repeat --map for each column\./,
+    'A,B\n1,2\n',
+    ['A=productNumber,B=name'],
+  ],
 ])('push writes nothing for a file with %s', async (_, reason, text, maps = []) => {
   const { sandbox, push } = withFile(text, { name: 'a.csv' });
   const { log } = await ends(push('--yes', ...maps.flatMap((map) => ['--map', map])), 7, reason);

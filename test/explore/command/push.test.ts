@@ -37,6 +37,12 @@ test.each<[what: string, args: string, code: number, said: string]>([
   ['its own file with --results', 'FILE --yes --results LINK', 2, '--results names the file to push'],
   ['a file that does not exist', 'LINK.csv --yes', 7, 'ENOENT'],
   ['a wrong key field', 'FILE --yes --key productNumbr', 2, 'Did you mean productNumber?'],
+  [
+    'a column as key field',
+    'FILE --yes --key SKU',
+    2,
+    'If its column has another name, pass --map COLUMN=FIELD too.',
+  ],
   ['a state that cannot be written', 'FILE --yes --state LINK/state', 2, '--state'],
   ['no --yes without a terminal', 'FILE', 2, 'Pass --yes to write'],
 ])('push sends nothing and fails with %s', async (_, args, code, said) => {
