@@ -1,4 +1,5 @@
-import { EventEmitter } from 'node:events';
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +79,66 @@ test('the program that pushes one product creates it, updates it, and then takes
     ({ method, path }) => `${method} ${path.split('/').length > 5 ? 'one' : 'list'}`,
   );
   expect(methods.slice(methods.lastIndexOf('POST list') + 1)).toEqual(['GET one', 'PATCH one']);
+});
+
+test('the program for both directions takes over what changed on one side, and neither sends back what it got', async () => {
+  const sandbox = await listening({
+    fixtures: { products: [{ id: '1', productNumber: 'A', salePrice: '1' }] },
+  });
+  const { file } = programOf('pushing.md', 'agreed?:');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('export {};', 'export { run, shop };'));
+  await printedBy(file, sandbox);
+  const { run, shop } = (await import(/* @vite-ignore */ file)) as {
+    run(): Promise<void>;
+    shop: Map<string, { price: string | null }>;
+  };
+  const sides = () => {
+    const theirs = sandbox.store.products.all().map((one) => `${one.productNumber} ${one.salePrice}`);
+    const ours = [...shop].map(([number, { price }]) => `${number} ${price === null ? null : Number(price)}`);
+    return [theirs, ours, sandbox.journal.length];
+  };
+  expect(sides()).toEqual([['A 1.0000'], ['A 1'], 0]);
+
+  shop.set('A', { ...shop.get('A'), price: '2.5' });
+  shop.set('B', { price: null });
+  for (let i = 0; i < 3; i++) await run();
+  expect(sides()).toEqual([['A 2.5000', 'B null'], ['A 2.5', 'B null'], 2]);
+
+  sandbox.store.products.update('1', { salePrice: '3' });
+  shop.set('B', { ...shop.get('B'), price: '4' });
+  for (let i = 0; i < 3; i++) await run();
+  expect(sides()).toEqual([['A 3.0000', 'B 4.0000'], ['A 3', 'B 4'], 3]);
+
+  // Both changed it.
+  sandbox.store.products.update('1', { salePrice: '5' });
+  shop.set('A', { ...shop.get('A'), price: '6' });
+  for (let i = 0; i < 2; i++) await run();
+  expect(sides()).toEqual([['A 5.0000', 'B 4.0000'], ['A 5', 'B 4'], 3]);
+});
+
+test.each([
+  ['0 with its report', 0, /"status":"done"/, 'full', undefined],
+  ['1 for a key that is rejected', 1, /"causeCode":"unauthenticated"/, 'revoked', undefined],
+  ['75 if waiting may help', 75, /"sync_failed"/, 'full', { kind: 'status', status: 503, retryAfter: 9e6 }],
+  ['143 after SIGTERM', 143, /stopped by SIGTERM/, 'full', { kind: 'stall' }],
+] as const)('the nightly job of the guide exits with %s', async (_, code, said, key, fault) => {
+  const sandbox = await listening({ records: { accounts: 5 } });
+  const { file } = programOf('running-at-scale.md', 'EX_TEMPFAIL');
+  const child = spawn(process.execPath, ['--import', './test/support/from-source.mjs', file], {
+    cwd: root,
+    env: { ...process.env, ACCOUNTING_BASE_URL: sandbox.baseUrl, ACCOUNTING_API_KEY: sandbox.keys[key] },
+  });
+  onTestFinished(() => void child.kill());
+  let printed = '';
+  for (const output of [child.stdout, child.stderr]) output.on('data', (part) => (printed += String(part)));
+  if (fault !== undefined) sandbox.faults.add(fault, { times: Number.POSITIVE_INFINITY });
+  if (code === 143) {
+    await expect.poll(() => sandbox.requests.length, { timeout: 30_000 }).toBeGreaterThan(0);
+    child.kill('SIGTERM');
+  }
+  const [exitCode] = await once(child, 'close');
+  expect(printed).toMatch(said);
+  expect(exitCode).toBe(code);
 });
 
 test('the program of the guide to testing sees a 429, and the quota again after a reset', async () => {
