@@ -41,8 +41,8 @@ const NAME = 'accounting-data-sdk';
  * ```
  * Each call becomes a span, which ends with it, even if the call fails or is aborted. A `sync` or a `push` is a span
  * around its calls, with the tenant and the collections. Spans of single requests are those of an instrumentation of
- * `fetch`, such as `@opentelemetry/instrumentation-undici`. Of a query, only the page and the bounds of ids are in a span; the key, a body or a message of the
- * service never is.
+ * `fetch`, such as `@opentelemetry/instrumentation-undici`. Of a query, only the page and the bounds of ids are in a
+ * span; the key, a body or a message of the service never is.
  */
 export function telemetryListeners(options: TelemetryOptions = {}): Listeners {
   const calls = new Map<number, OpenCall>();

@@ -49,10 +49,9 @@ export type DraftIn<Collection> = Collection extends {
  * Nothing is deleted, and no product is changed that no row has.
  *
  * @throws PushError if the push stopped: the key was rejected (401) or lacks a scope, the service was down for
- * `maxOutageMs`, or rows, store or list could not be read.
- * ConcurrentRunError if another push of the tenant is running, or if the store is too slow to show that there is no other. InvalidInputError for invalid options, and for the API key
- * of another company than the one that the store was written for. The signal's own
- * reason if it stopped the push.
+ * `maxOutageMs`, or rows, store or list could not be read. ConcurrentRunError if another push of the tenant is running,
+ * or if the store is too slow to show that there is no other. InvalidInputError for invalid options, and for the API key
+ * of another company than the one that the store was written for. The signal's own reason if it stopped the push.
  */
 export async function push<
   Collection extends PushTarget<{ id: string }, never, never>,

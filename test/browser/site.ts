@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 
 const site = fileURLToPath(new URL('../../.generated/docs/', import.meta.url));
+if (!existsSync(join(site, 'index.html'))) throw new Error('The site is not built. Run: npm run docs');
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const WIDTHS = [1440, 390];
 /** One page of each kind: home, prose, tables, options, an example, an index, a function, an interface, a class. */
@@ -46,6 +47,14 @@ const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
   ['rotate api key', '/security'],
   ['browser api key', '/runtimes'],
   ['duplicate products', '/no-duplicates'],
+  ['soft delete', '/syncing'],
+  ['hard delete', '/syncing'],
+  ['change the API key', '/security'],
+  ['two-way sync', '/pushing'],
+  ['SIGTERM', '/running-at-scale'],
+  ['polling', '/syncing'],
+  ['kubernetes', '/running-at-scale'],
+  ['compare with the service', '/copy-in-a-database'],
 ];
 const FIRST_RESULTS = 5;
 

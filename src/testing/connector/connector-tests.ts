@@ -95,7 +95,8 @@ export interface ConnectorTest {
  * for (const { name, run } of cases) test(name, run);
  * ```
  * Each case starts a sandbox on a port of this machine. Cases share the connector, so they run one after another even if
- * the test runner starts them at once.
+ * the test runner starts them at once. A connector that calls `sync` of this package needs `afterLastPage: 'not_found'`,
+ * and takes its `records` from the column `body` of a target, because the views hold amounts as numbers.
  *
  * Throws a TypeError for an option or a case that does not exist.
  */
