@@ -54,7 +54,6 @@ const QUESTIONS: readonly (readonly [question: string, page: string])[] = [
   ['SIGTERM', '/running-at-scale'],
   ['polling', '/syncing'],
   ['kubernetes', '/running-at-scale'],
-  ['compare with the service', '/copy-in-a-database'],
 ];
 const FIRST_RESULTS = 5;
 
