@@ -160,6 +160,11 @@ test.each([
 test('a list by page takes a 404 after the first page for the end with afterLastPage: not_found', async () => {
   const { accounts } = serviceOf(({ page = 1 }) => (page > 2 ? notFound() : rowsOf([page])));
   expect(await idsOf(accounts.list({}, { afterLastPage: 'not_found' }))).toEqual(['1', '2']);
+  // Some frameworks send a page of their own.
+  const html = () =>
+    new Response('<h1>Not Found</h1>', { status: 404, headers: { 'content-type': 'text/html' } });
+  const { accounts: ofPages } = serviceOf(({ page = 1 }) => (page > 2 ? html() : rowsOf([page])));
+  expect(await idsOf(ofPages.list({}, { afterLastPage: 'not_found' }))).toEqual(['1', '2']);
   expect(await caught(all(accounts.list()))).toMatchObject({ code: 'not_found' });
   const fromPage3 = accounts.list({ page: 3 }, { afterLastPage: 'not_found' });
   expect(await all(fromPage3)).toEqual([]);

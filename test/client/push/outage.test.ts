@@ -62,6 +62,19 @@ test('a push fails only the row that always gets a 503', async () => {
   expect(sandbox.store.products.count).toBe(9);
 });
 
+test('a push sends a create that failed in an outage again as any other, although the service has applied others', async () => {
+  let isUpAt: number | undefined;
+  let failures = 1;
+  const { run } = withResponses(({ body }) => {
+    const isSecond = String(body).includes('P-1');
+    if (isSecond) isUpAt ??= Date.now() + 60 * SECOND;
+    const isDown = isUpAt !== undefined && Date.now() < isUpAt;
+    return isDown || (isSecond && failures-- > 0) ? new Response('down', { status: 503 }) : undefined;
+  });
+  const { done } = await run(rows(2), { concurrency: 1 });
+  expect([done, failures]).toEqual([['P-0 created', 'P-1 created'], -1]);
+});
+
 interface Outage {
   readonly forMs: number;
   readonly isDown: readonly string[];
