@@ -201,7 +201,7 @@ test(
   'the profile of any service loses no record in silence, even later, and its sandbox is that service',
   NO_HURRY,
   () =>
-    expectNoFindings(seedsToRun(15), async (seed) => {
+    expectNoFindings(seedsToRun(8), async (seed) => {
       const { options, sandbox } = randomService(seed);
       const report = await probed(sandbox);
       const { pageSize = 30 } = options;

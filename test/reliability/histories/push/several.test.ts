@@ -3,7 +3,7 @@ import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.t
 import { onVirtualClock } from '../../../support/virtual-clock.ts';
 import { playSeveral, type SeveralFigures, type SeveralOptions } from './several.ts';
 
-const USUAL = 8;
+const USUAL = 5;
 
 const play = onVirtualClock(playSeveral);
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.ts';
 import { playSync } from './play.ts';
 
-const USUAL = 75;
+const USUAL = 50;
 
 test(
   'a copy kept by sync and changes ends equal to the service, through crashes, 429s, lost responses and hidden rows',
