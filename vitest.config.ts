@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
@@ -40,8 +41,8 @@ export default defineConfig({
     })),
   },
   test: {
-    // The tests of the whole tree take less than three minutes only where every core works.
-    maxWorkers: '100%',
+    // More than there are cores, because some files wait for processes and servers.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Titles are whole: two that differ only at their end are two.
     taskTitleValueFormatTruncate: 0,
     // Time is not what these tests measure: a busy machine must not fail them.

@@ -48,7 +48,7 @@ const NAMED = { '&amp;': '&', '&quot;': '"', '&sol;': '/', '&equals;': '=' };
 /** A text as a reader can decode it, without backslashes. */
 export function decoded(text: string): string {
   let left = text;
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 4 && /[\\&%]/.test(left); round += 1) {
     for (const [form, base] of DECODERS)
       left = left.replaceAll(form, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, base)));
     for (const [name, char] of Object.entries(NAMED)) left = left.replaceAll(name, char);
@@ -80,9 +80,10 @@ export const echoMembers = (canary: string) => ({
 export function leaks(value: unknown, canary: string): string[] {
   const forms = formsOf(canary);
   const bare = canary.replaceAll('\\', '');
-  return shown(value)
-    .split('\n')
-    .filter((line) => forms.some((form) => line.includes(form)) || decoded(line).includes(bare));
+  // A value is shown in several ways, which have most lines in common.
+  return [...new Set(shown(value).split('\n'))].filter(
+    (line) => forms.some((form) => line.includes(form)) || decoded(line).includes(bare),
+  );
 }
 
 /** What a log or a console can show of a value: string, JSON, inspection, clone, and its chain of causes. */

@@ -9,7 +9,7 @@ import {
 
 beforeAll(loadTransport);
 
-const RUN = { limit: 50, windowMs: 1_000, windows: 14, callers: 8, seed: 0 };
+const RUN = { limit: 50, windowMs: 1_000, windows: 9, callers: 8, seed: 0 };
 
 const mostInAWindow = ({ rejections }: Result) => Math.max(...rejections.flat());
 
