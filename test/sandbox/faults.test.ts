@@ -1,5 +1,5 @@
 import { createSandbox, type FaultMatch } from 'accounting-data-sdk/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { call, createProduct } from './support/call.ts';
 
 const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
@@ -90,11 +90,19 @@ describe('matching', () => {
 });
 
 test('a fault ends after forMs where timers are numbers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { setTimeout } = globalThis;
-  vi.stubGlobal('setTimeout', (...of: Parameters<typeof setTimeout>) => Number(setTimeout(...of)));
+  const asNumber = vi.spyOn(globalThis, 'setTimeout');
+  asNumber.mockImplementation((...of) => Number(setTimeout(...of)) as never);
+  onTestFinished(() => {
+    asNumber.mockRestore();
+    vi.useRealTimers();
+  });
   const sandbox = createSandbox();
-  const fault = sandbox.faults.add({ kind: 'status', status: 503 }, { forMs: 1 });
+  const fault = sandbox.faults.add({ kind: 'status', status: 503 }, { forMs: 5_000 });
+  vi.advanceTimersByTime(4_999);
   expect((await call(sandbox, '/accounts')).status).toBe(503);
-  await vi.waitFor(async () => expect((await call(sandbox, '/accounts')).status).toBe(200));
+  vi.advanceTimersByTime(1);
+  expect((await call(sandbox, '/accounts')).status).toBe(200);
   fault.remove();
 });

@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { get, reader } from './connectors.ts';
 import { messageOf } from './failures.ts';
 
@@ -93,9 +92,16 @@ test.each<[records: unknown, message: string]>([
 });
 
 test('a connector that sends requests after a kill fails the case', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  /** Its connections are rejected until the run has settled. The case watches it until timers go on. */
+  const sendOne = async ({ baseUrl }: ConnectorRun) => {
+    while (!(await fetch(baseUrl).catch(() => undefined)));
+    vi.runAllTimers();
+  };
   const run = async (service: ConnectorRun) => {
     while (!service.signal.aborted) await listOf(service).catch(() => undefined);
-    void wait(20).then(() => fetch(service.baseUrl).catch(() => undefined));
+    void sendOne(service);
     throw service.signal.reason;
   };
   expect(await messageOf('killed and started again', connector({ run }))).toContain(
