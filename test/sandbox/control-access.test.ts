@@ -111,8 +111,8 @@ test('a WebSocket is rejected, and so is a path that only resembles the control'
   expect((await call(sandbox, '/accounts')).status).toBe(200);
 });
 
-test('a thousand readers of events, and one that reads nothing, take nothing from the service', async () => {
-  const readers = await Promise.all(Array.from({ length: 1000 }, () => Events.open(listening)));
+test('many readers of events, and one that reads nothing, take nothing from the service', async () => {
+  const readers = await Promise.all(Array.from({ length: 200 }, () => Events.open(listening)));
   const idle = connect(listening.port, '127.0.0.1');
   idle.write(`GET /_sandbox/events HTTP/1.1\r\n${OWN}\r\n\r\n`);
   idle.pause();
