@@ -3,7 +3,7 @@ import { expectNoFindings, NO_HURRY, seedsToRun } from '../../../support/seeds.t
 import { onVirtualClock } from '../../../support/virtual-clock.ts';
 import { type AloneFigures, type AloneOptions, playAlone } from './alone.ts';
 
-const USUAL = 8;
+const USUAL = 12;
 
 const play = onVirtualClock(playAlone);
 
