@@ -300,6 +300,16 @@ test('a message names five violations and counts the others', async () => {
   expect(message).toContain('[f0: m0; f1: m1; f2: m2; f3: m3; f4: m4; 2 more]');
 });
 
+test('a message has the violations once that the detail repeats', async () => {
+  const violations = [
+    { propertyPath: 'name', message: 'Blank.' },
+    { propertyPath: 'ean', message: 'Too long.' },
+  ];
+  const detail = 'name: Blank.\nean: Too long.';
+  const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', detail, violations }));
+  expect(message).toContain('(validation_failed): name: Blank. ean: Too long. Correct');
+});
+
 test('half an error document does not prove that a record is missing', async () => {
   const body = new ReadableStream({
     start(stream) {

@@ -28,6 +28,7 @@ import {
   type SyncSetUp,
   setUpSync,
   stateIn,
+  statuses,
   syncAll,
   withAccounts,
 } from './set-up.ts';
@@ -119,6 +120,16 @@ test('a full run with other parameters of the lists begins again: it resumes not
     // Those that changed since then.
     expect(await readAccounts(changed)).toMatchObject({ mode: 'incremental', records: 0 });
   }
+});
+
+test('a full run with other parameters leaves out no collection that one with a limit has read by the old ones', async () => {
+  const books = setUpSync({ records: { accounts: 5, products: 200 } });
+  const options = { mode: 'full', collections: ['accounts', 'products'], concurrency: 1 } as const;
+  const first = await syncAll(books, { ...options, stopAfter: { requests: 6 } });
+  expect(statuses(first)).toEqual(['done', 'paused']);
+  const changed = listing(books, { parameters: { status: 'all' } });
+  const second = await syncAll(changed, { ...options, stopAfter: { requests: 1_000 } });
+  expect(second.collections.map(({ records }) => records)).toEqual([5, 200]);
 });
 
 describe('a store fails the run with a CheckpointError', () => {

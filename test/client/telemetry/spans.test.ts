@@ -68,6 +68,13 @@ test('telemetryListeners counts attempts and requests of a call, and makes an ev
   expect(read?.attributes).toMatchObject({ 'accounting.call.attempts': 1, 'accounting.call.requests': 2 });
 });
 
+test('telemetryListeners marks the span of a call as failed that ends with an error of another program', async () => {
+  const error = Object.assign(new Error('no-store fetch'), { digest: 'DYNAMIC_SERVER_USAGE' });
+  const { client, recorded } = recordedClient({}, { fetch: () => Promise.reject(error) });
+  await expect(client.products.get('1')).rejects.toBe(error);
+  expect(await recorded.spans()).toMatchObject([{ failed: true, attributes: { 'error.type': '_OTHER' } }]);
+});
+
 test('telemetryListeners marks the span of a rejected call as failed, with its code, its outcome and the id of its request', async () => {
   const { sandbox, client, recorded } = recordedClient();
   const headers = { 'X-Request-Id': 'req-7' };

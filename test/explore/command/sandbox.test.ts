@@ -153,10 +153,14 @@ test('sandbox serves the records of a folder, with the options of --service belo
   expect(await (await read('/boms')).json()).toMatchObject({ member: [{ id: '70' }, { id: '71' }] });
 });
 
-test('sandbox takes numbers with underscores, and no rate limit from --options', async () => {
-  const { out, read } = await serve('--port', '0', '--records', '1_400', '--options', '{"rateLimit":false}');
-  expect(out[0]).toMatch(/: 1,400 records from seed \d+, no rate limit\.$/);
-  expect((await read('/boms')).headers.get('x-ratelimit-limit')).toBe('1000000');
+test('sandbox takes numbers with underscores, generates fewer records for the other company, and takes no rate limit from --options', async () => {
+  const records = ['--records', '1_400', '--seed', '7'];
+  const { out, read, variable } = await serve('--port', '0', ...records, '--options', '{"rateLimit":false}');
+  expect(out[0]).toContain(': 1,400 records from seed 7, no rate limit.');
+  const ofOther = await read('/products', variable('ACCOUNTING_API_KEY_OTHER_COMPANY'));
+  expect(ofOther.headers.get('x-ratelimit-limit')).toBe('1000000');
+  const { otherStore } = createSandbox({ seed: 7, records: 1_400, otherRecords: 500 });
+  expect(await ofOther.json()).toEqual(otherStore.products.all().slice(0, 30));
 });
 
 test('sandbox --write writes its settings into a file, which a port that is in use leaves as it was', async () => {

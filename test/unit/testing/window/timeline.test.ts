@@ -60,6 +60,11 @@ describe('the model', () => {
     ]);
   });
 
+  test('has six rows at most in a lane', () => {
+    const model = modelOf(...Array.from({ length: 8 }, (_, at) => entry(at + 1, 100 + at, 50)));
+    expect(rowsOf(model)).toEqual([['full', '0 1 2 3 4 5 5 5']]);
+  });
+
   test('frees the row of a request when it ends, and keeps what it knows of one that has ended', () => {
     const model = modelOf(entry(1, 100, null), entry(2, 110, 5));
     expect(model.isRunning).toBe(true);
