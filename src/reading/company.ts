@@ -2,7 +2,8 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { randomUuid } from '../internal/random-uuid.ts';
 import { isObject } from '../schemas/validate.ts';
-import type { KeyAdmission } from '../transport/call-options.ts';
+import type { KeyAdmission, RunCallOptions } from '../transport/call-options.ts';
+import { isOutageError } from '../transport/outage.ts';
 import type { LookUp } from './source.ts';
 import { collectionName, type StoredCompany } from './state.ts';
 
@@ -36,8 +37,12 @@ interface AdmissionOptions {
   readonly memories: () => AsyncIterable<CompanyMemory> | Iterable<CompanyMemory>;
   /** Identifies the service and the key; undefined if the runtime has no digests. */
   readonly digestOf: (key: string, salt: string) => Promise<string | undefined>;
-  /** Requests a record with this key. An error of this record alone is returned. */
-  readonly lookUp: (record: KnownRecord, key: string) => Promise<LookUp<{ id: string }> | Error>;
+  /** Requests a record with this key, as a part of the call. An error of this record alone is returned. */
+  readonly lookUp: (
+    record: KnownRecord,
+    key: string,
+    call: RunCallOptions,
+  ) => Promise<LookUp<{ id: string }> | Error>;
   /** Called instead of a rejection if no known record has `createdAt`: nothing can show the company then. */
   readonly onUnprovable?: (() => void) | undefined;
 }
@@ -49,7 +54,7 @@ interface AdmissionOptions {
  */
 export class Admission implements KeyAdmission {
   readonly #options: AdmissionOptions;
-  readonly #keys = new Map<string, Promise<void>>();
+  readonly #keys = new Map<string, { readonly proof: Promise<void>; readonly call: RunCallOptions }>();
   /** One proof at a time: the next key may be the one that the last was compared with. */
   #proof: Promise<unknown> = Promise.resolve();
   #hasAdmitted = false;
@@ -64,12 +69,24 @@ export class Admission implements KeyAdmission {
     this.#options = options;
   }
 
-  admit(key: string): Promise<void> {
-    const admission = this.#keys.get(key);
-    if (admission !== undefined) return admission;
-    const proof = this.#proof.catch(() => undefined).then(() => this.#prove(key));
+  async admit(key: string, call: RunCallOptions = {}): Promise<void> {
+    for (;;) {
+      const begun = this.#keys.get(key);
+      if (begun === undefined) return await this.#begin(key, call);
+      try {
+        return await begun.proof;
+      } catch (error) {
+        // The call that it was a part of was stopped, and this one was not.
+        const isOfOther = begun.call.signal?.aborted === true && call.signal?.aborted !== true;
+        if (error === this.rejection || !isOfOther) throw error;
+      }
+    }
+  }
+
+  #begin(key: string, call: RunCallOptions): Promise<void> {
+    const proof = this.#proof.catch(() => undefined).then(() => this.#prove(key, call));
     this.#proof = proof;
-    this.#keys.set(key, proof);
+    this.#keys.set(key, { proof, call });
     proof.catch((error: unknown) => {
       // It could not be tried.
       if (error !== this.rejection) this.#keys.delete(key);
@@ -100,7 +117,7 @@ export class Admission implements KeyAdmission {
     return this.#memory.keys.length === 0 ? undefined : this.#memory;
   }
 
-  async #prove(key: string): Promise<void> {
+  async #prove(key: string, call: RunCallOptions): Promise<void> {
     const { tenant, sameCompany, onUnprovable } = this.#options;
     const isFirst = !this.#hasAdmitted;
     const memories: CompanyMemory[] = [];
@@ -115,7 +132,7 @@ export class Admission implements KeyAdmission {
       return;
     }
     const needsProof = !sameCompany && (!isFirst || memories.length > 0);
-    const doubt = needsProof ? await this.#doubtOf(key, memories) : undefined;
+    const doubt = needsProof ? await this.#doubtOf(key, memories, call) : undefined;
     if (doubt === 'nothing_known' && isFirst) {
       // The company of the keys that were used before is unknown. A state keeps only records with `createdAt`.
       this.#memory = { ...this.#memory, keys: [] };
@@ -146,11 +163,15 @@ export class Admission implements KeyAdmission {
    * requested: at least one must exist, and all that exist must have the same `createdAt`, which nothing changes. Ids, names
    * and numbers prove nothing, because companies that were made from one template share them.
    */
-  async #doubtOf(key: string, memories: readonly CompanyMemory[]): Promise<string | undefined> {
+  async #doubtOf(
+    key: string,
+    memories: readonly CompanyMemory[],
+    call: RunCallOptions,
+  ): Promise<string | undefined> {
     let isAnyKnown = this.#read > 0;
     let isProven = false;
     let compared = 0;
-    let rejection: Error | undefined;
+    let failure: Error | undefined;
     const failures = new Map<string, number>();
     for await (const record of this.#known(memories)) {
       const { segment, id, createdAt } = record;
@@ -159,9 +180,9 @@ export class Admission implements KeyAdmission {
       const failed = failures.get(segment) ?? 0;
       if (before === undefined || failed === MOST_COMPARED) continue;
       if (compared === MOST_COMPARED) break;
-      const found = await this.#options.lookUp(record, key);
+      const found = await this.#options.lookUp(record, key, call);
       if (found instanceof Error) {
-        if (isAccountingError(found, 'unauthenticated')) rejection = found;
+        if (isAccountingError(found, 'unauthenticated') || isOutageError(found)) failure = found;
         failures.set(segment, failed + 1);
         continue;
       }
@@ -174,8 +195,8 @@ export class Admission implements KeyAdmission {
     }
     if (isProven) return undefined;
     if (!isAnyKnown) return 'nothing_known';
-    // A 401 with a page may be about one request. If there was nothing else, it is about the key.
-    if (compared === 0 && rejection !== undefined) throw rejection;
+    // A 401 with a page may be about one request. If there was nothing else, it is about the key. A 500 says nothing of it.
+    if (compared === 0 && failure !== undefined) throw failure;
     return compared === 0 ? 'no_created_at' : 'not_found';
   }
 }

@@ -93,8 +93,8 @@ export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 
 
 /** What the calls of a run ask before they use a key, and tell of what came back. */
 export interface KeyAdmission {
-  /** Resolves if calls may be sent with this key. */
-  admit(key: string): Promise<void>;
+  /** Resolves if calls may be sent with this key. `call`: the options of the one that waits for it, and pays for the proof. */
+  admit(key: string, call?: RunCallOptions): Promise<void>;
   /** These rows were read. */
   saw(segment: string, rows: readonly unknown[]): void;
 }

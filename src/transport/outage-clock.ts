@@ -94,7 +94,8 @@ export interface GivesWay {
   enter(): Promise<void>;
 }
 
-type Part = GivesWay & { hasWorked(): boolean };
+/** `isFirst`: its calls are sent again before all others. */
+type Part = GivesWay & { hasWorked(): boolean; readonly isFirst: boolean };
 
 /** A run of one part has no other part to give way to. */
 const ALONE: GivesWay = { others: () => 'none', leave: () => {}, enter: async () => {} };
@@ -132,6 +133,8 @@ export interface OutageView {
   outlast<V>(call: OutlastingCall, send: () => Promise<V>): Promise<V>;
   /** The same clock for calls that do not wait: their caller does. */
   readonly noting: OutageView;
+  /** The same clock for calls that the other parts of the run wait for: they give way to none. */
+  readonly first: OutageView;
 }
 
 /** What becomes of a call that stepped aside: it is sent again, once to see whether the service is back, or it fails. */
@@ -146,8 +149,8 @@ export class OutageClock {
   #repeats = 0;
   /** When the next call is sent again. */
   #repeatAt: number | undefined;
-  /** Calls that wait, in the order in which they came, and those that are sent to see whether the service is back. */
-  readonly #aside = new Set<OutlastingCall>();
+  /** Calls that wait, in the order in which they are sent again, and those that are sent to see whether the service is back. */
+  #aside = new Set<OutlastingCall>();
   readonly #probing = new Set<OutlastingCall>();
   #change = Promise.withResolvers<void>();
   #isOver = false;
@@ -182,6 +185,11 @@ export class OutageClock {
     const clock = this;
     let failure: Error | undefined;
     let hasWorked = false;
+    const outlastWith =
+      (giving: GivesWay, isFirst: boolean): OutageView['outlast'] =>
+      (call, send) =>
+        // While the others wait for it, what they have seen before shows nothing.
+        clock.#outlast(call, send, { ...giving, hasWorked: () => hasWorked || isFirst, isFirst });
     const view: OutageView = {
       get leftMs() {
         return clock.#leftMs(monotonicMs());
@@ -208,11 +216,14 @@ export class OutageClock {
         hasWorked = true;
         clock.#responded(sentAt);
       },
-      outlast: (call, send) => clock.#outlast(call, send, { ...way, hasWorked: () => hasWorked }),
+      outlast: outlastWith(way, false),
       get noting() {
         return Object.create(view, {
           outlast: { value: (_: OutlastingCall, send: () => unknown) => send() },
         });
+      },
+      get first() {
+        return Object.create(view, { outlast: { value: outlastWith(ALONE, true) } });
       },
     };
     return view;
@@ -263,7 +274,8 @@ export class OutageClock {
   }
 
   async #stepAside(call: OutlastingCall, failed: FailedCall, part: Part): Promise<Next> {
-    this.#aside.add(call);
+    if (part.isFirst) this.#aside = new Set([call, ...this.#aside]);
+    else this.#aside.add(call);
     this.changed();
     try {
       return await this.#nextFor(call, failed, part);

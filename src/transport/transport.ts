@@ -202,7 +202,7 @@ export class HttpTransport implements Transport {
     const { admission } = call.request.options;
     if (admission === undefined) return;
     const wait = { signal: call.signal, ms: Number.POSITIVE_INFINITY, onTimeout: () => new Error() };
-    await withTimeout(() => admission.admit(call.apiKey), wait);
+    await withTimeout(() => admission.admit(call.apiKey, call.request.options), wait);
   }
 
   /** After the first 401 of a call, its key function is called for another key. */

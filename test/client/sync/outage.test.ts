@@ -282,16 +282,22 @@ describe('an outage is no pause', () => {
   };
 
   /** A service that is down from a request on, and the times of all requests since a run began. */
-  function downAfter(requests: number, fetch: FetchFunction = async () => new Response('', { status: 503 })) {
-    const sandbox = createSandbox({ records: 40, pageSize: 10, rateLimit: false });
+  function downAfter(
+    requests: number,
+    fetch: FetchFunction = async () => new Response('', { status: 503 }),
+    sandbox = createSandbox({ records: 40, pageSize: 10, rateLimit: false }),
+  ) {
     const times: number[] = [];
     let startedAt = 0;
     const counted: FetchFunction = async (url, init) => {
       times.push(Date.now() - startedAt);
       return await (times.length > requests ? fetch(url, init) : sandbox.fetch(url, init));
     };
-    const client = createClient({ ...sandbox.clientOptions, fetch: counted, timeoutMs: 2 * SECOND });
-    const runs = async (options: Partial<SyncOptions<Client>>) => {
+    let apiKey = sandbox.keys.full;
+    const own = { fetch: counted, timeoutMs: 2 * SECOND, apiKey: () => apiKey };
+    const client = createClient({ ...sandbox.clientOptions, ...own });
+    const runs = async (options: Partial<SyncOptions<Client>>, key = apiKey) => {
+      apiKey = key;
       times.length = 0;
       startedAt = Date.now();
       const end = await run(client, options).catch((error: unknown) => error);
@@ -330,6 +336,62 @@ describe('an outage is no pause', () => {
     expect((end as SyncError).message).toMatch(/when the limit of stopAfter was reached|of \d+ collections/);
     expect(seconds).toBeLessThanOrEqual(8.1);
     expect(Math.max(...times)).toBeLessThanOrEqual(8 * SECOND);
+  });
+
+  test.each(Object.entries(down))(
+    'even while it is asked whether a new key is of the company: %s',
+    async (_, fetch) => {
+      let responds: FetchFunction | undefined;
+      const { sandbox, runs } = downAfter(
+        0,
+        async (...request) => await (responds ?? sandbox.fetch)(...request),
+      );
+      const options = { store: memoryStore(), collections } as const;
+      await runs(options);
+      const apiKey = sandbox.issueKey();
+      responds = fetch;
+      for (const stopAfter of [{ ms: 4 * SECOND }, { ms: 4 * SECOND, requests: 20 }]) {
+        const { end, seconds } = await runs({ ...options, stopAfter, maxOutageMs: 60 * SECOND }, apiKey);
+        expect(end).toMatchObject({
+          stopped: 'outage',
+          retryable: true,
+          report: { paused: true, records: 0 },
+        });
+        expect(seconds).toBeLessThan(6.1);
+      }
+      responds = undefined;
+      const { end } = await runs({ ...options, mode: 'full' }, apiKey);
+      expect(end).toMatchObject({ paused: false, complete: 'certain' });
+    },
+  );
+
+  test('and a key that changes in it stops no run for ever', async () => {
+    for (const concurrency of [1, 2, 4]) {
+      for (let after = 0; after < 12; after++) {
+        const { sandbox, runs } = downAfter(Number.POSITIVE_INFINITY);
+        const options = { store: memoryStore(), collections, concurrency } as const;
+        await runs(options);
+        const other = sandbox.issueKey();
+        let requests = 0;
+        const startedAt = Date.now();
+        const client = createClient({
+          ...sandbox.clientOptions,
+          // The old key for a while, then the new one, and both at the same time.
+          apiKey: () => (requests > after && requests % 2 === 1 ? other : sandbox.keys.full),
+          fetch: async (...request) => {
+            const isDown = ++requests > after && Date.now() - startedAt < 90 * SECOND;
+            return await (isDown ? new Response('', { status: 503 }) : sandbox.fetch(...request));
+          },
+        });
+        const full = { ...options, mode: 'full' } as const;
+        // A collection that has never worked can fail alone.
+        const end = await run(client, full).catch((error: unknown) => error);
+        const isWell = { paused: false, complete: 'certain' };
+        if (end instanceof Error) expect(end, `after ${after}`).toMatchObject({ retryable: true });
+        else expect(end, `after ${after}`).toMatchObject(isWell);
+        expect(await run(client, full)).toMatchObject(isWell);
+      }
+    }
   });
 
   test('and resumeAfterMs says how much longer the service wants the next run to wait', async () => {
