@@ -49,7 +49,10 @@ export interface CollectionReport extends CopyFigures {
    * the limit is smaller than the first batch of a run needs. Undefined if none were.
    */
   readonly exceededLimit: 'ms' | 'requests' | undefined;
-  /** Why the last request of a collection failed that is `paused`; undefined if it did not. */
+  /**
+   * Why the last request of a collection failed that is `paused`; undefined if it did not. A wait for the quota of the key,
+   * as after a 429, is no failure: see `resumeAfterMs`.
+   */
   readonly lastFailure: Error | undefined;
   /** Records delivered and committed. */
   readonly records: number;
