@@ -154,11 +154,14 @@ test('refresh keeps and reports records of a form that the service does not find
   await sync(client, run);
   for (const id of ['a-003', 'mail.host.003']) state.exist.delete(id);
   const ids = ['a-003', 'a-004', 'mail.host.003', 'mail.host.004'];
+  state.requested.length = 0;
   const report = await refresh(client.accounts, { tenant: 'acme', target: run.target, ids });
   expect(report).toMatchObject({ deleted: 1, unchanged: 1 });
   expect(report.unconfirmed.map(({ id }) => id)).toEqual(['mail.host.003', 'mail.host.004']);
   expect(copied()).toEqual(expect.arrayContaining(['mail.host.003', 'mail.host.004']));
   expect(copied()).not.toContain('a-003');
+  // Three others of the form are enough to tell.
+  expect(state.requested.filter((id) => id.includes('mail') && !ids.includes(id))).toHaveLength(3);
 });
 
 test('refresh deletes what is gone if another record of its form is found, but none of those that it was given', async () => {

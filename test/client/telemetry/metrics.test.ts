@@ -71,6 +71,9 @@ test('telemetryListeners measures a wait for the quota apart from the one before
     ['retry', expect.objectContaining({ count: 1 })],
     ['rate_limit', expect.objectContaining({ count: 1 })],
   ]);
+  // Nothing is kept of a call that has ended.
+  request?.({ ...event, idempotencyKey: undefined });
+  expect(recorded.open()).toBe(1);
 });
 
 test('checkpointCounter counts the checkpoints that a sync has written', async () => {

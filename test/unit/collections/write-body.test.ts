@@ -28,6 +28,9 @@ test.each<[unknown, string]>([
   [null, 'draft'],
   ['text', 'draft'],
   [[], 'draft'],
+  // As JSON they would be an empty product.
+  [Promise.resolve({ name: 'Desk' }), 'draft'],
+  [new Map([['name', 'Desk']]), 'draft'],
   [{ id: '1' }, 'draft.id'],
   [{ createdAt: '2026-01-31' }, 'draft.createdAt'],
   [{ name: 7 }, 'draft.name'],
