@@ -633,9 +633,9 @@ const DELICATE: readonly Readonly<Record<string, unknown>>[] = [
 
 /** Texts that `push` reads as others in a file that is not of `pull`. */
 const WRITTEN: readonly Readonly<Record<string, unknown>>[] = [
-  { productNumber: '="0012"', ean: 'NULL', upcCode: '1.000', hsnCode: '8,71E+12' },
-  { productNumber: "'=1+1", ean: "'12", name: '\t12', articleCode: '#N/A' },
-  { name: '=""', brand: "'-5", serialNumber: '="a', description: 'x,="a",y\n="b"' },
+  { productNumber: '="0012"', model: 'A1  ', ean: 'NULL', upcCode: '1.000', hsnCode: '8,71E+12' },
+  { productNumber: "'=1+1", model: 'B2  ', ean: "'12", name: '\t12', articleCode: '#N/A' },
+  { name: '=""', model: 'C3  ', brand: "'-5", serialNumber: '="a', description: 'x,="a",y\n="b"' },
 ];
 
 test('push of what pull wrote to CSV changes nothing of texts that look like those of other programs', async () => {
