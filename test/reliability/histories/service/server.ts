@@ -123,6 +123,7 @@ export class SimServer {
       });
     }
     this.#hideRun(options.hiddenRun ?? 0);
+    this.beginRead();
   }
 
   /** The visible records, in no particular order. */
@@ -152,6 +153,8 @@ export class SimServer {
 
   /** Moves the clock; commits whose time has come become visible. */
   advance(ms: number): void {
+    // No node is later than that.
+    if (ms > LATEST_MS) this.beginRead();
     this.nowMs += ms;
     const due = this.#pending.filter((commit) => commit.atMs <= this.nowMs);
     this.#pending = this.#pending.filter((commit) => commit.atMs > this.nowMs);
@@ -307,6 +310,9 @@ function boundsCheck({ gt, gte, lt, lte }: Bounds): (key: bigint) => boolean {
   const [below, most] = [BigInt(lt ?? MAX_INT8 + 1n), BigInt(lte ?? MAX_INT8)];
   return (key) => key > above && key >= least && key < below && key <= most;
 }
+
+/** How late a node is at most, in ms. */
+const LATEST_MS = 30_000;
 
 /** How many of the writes are visible only later, by up to a minute. */
 const LATE = 0.3;

@@ -41,7 +41,7 @@ function hidingService(random: SeededRandom): Partial<WorldOptions> {
   };
 }
 
-/** A service that lists by id, and for a moment shows no rows, or ends responses by bytes. */
+/** A service that lists by id, and for a moment shows no rows, ends responses by bytes, or has a node that is late. */
 function oddService(random: SeededRandom): Partial<WorldOptions> {
   const pageSize = random.pick([10, 30]);
   return {
@@ -50,7 +50,11 @@ function oddService(random: SeededRandom): Partial<WorldOptions> {
     ids: random.pick(['dense', 'sparse']),
     records: random.pick([5, 40, 150]),
     pageSizes: [pageSize],
-    ...random.pick<Partial<WorldOptions>>([{ maxBytes: pageSize * 270 }, { emptyMoments: 0.05 }]),
+    ...random.pick<Partial<WorldOptions>>([
+      { maxBytes: pageSize * 270 },
+      { emptyMoments: 0.05 },
+      { late: 0.5 },
+    ]),
   };
 }
 

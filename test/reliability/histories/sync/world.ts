@@ -11,7 +11,10 @@ export class Crash extends Error {}
 /** What is left out, the seed decides. */
 export interface WorldOptions
   extends Partial<
-    Pick<SimOptions, 'order' | 'ids' | 'records' | 'hidden' | 'hiddenRun' | 'maxBytes' | 'emptyMoments'>
+    Pick<
+      SimOptions,
+      'order' | 'ids' | 'records' | 'hidden' | 'hiddenRun' | 'maxBytes' | 'emptyMoments' | 'late'
+    >
   > {
   readonly seed: number;
   /** How likely the records change at each request. Default: 1, after every one. */
@@ -137,7 +140,7 @@ export class SyncWorld {
   #server(seed: number): SimServer {
     const { random } = this;
     const { order, pageSizes, ids, records, hidden = 0, hiddenRun = 0 } = this.#options;
-    const { maxBytes, emptyMoments = 0 } = this.#options;
+    const { maxBytes, emptyMoments = 0, late = 0 } = this.#options;
     return new SimServer({
       seed,
       order: order ?? ORDERS[seed % ORDERS.length] ?? 'none',
@@ -149,6 +152,7 @@ export class SyncWorld {
       hiddenRun,
       ...(maxBytes === undefined ? {} : { maxBytes }),
       emptyMoments,
+      late,
       showsFirst: true,
     });
   }
