@@ -1,7 +1,6 @@
-import { isOutageError } from '../transport/outage.ts';
 import { Admission, type CompanyMemory } from './company.ts';
 import type { ReadSettings } from './list-options.ts';
-import { lookUp } from './look-up.ts';
+import { onceOnly, requestOf, waitForList } from './look-up.ts';
 import type { RunSource } from './source.ts';
 
 interface AdmissionOfRun {
@@ -27,19 +26,17 @@ export function admissionOf({ sources, settings, needsNoDigests, ...options }: A
       const digest = first?.digestOf(key, salt);
       return needsNoDigests ? digest?.catch(() => undefined) : digest;
     },
-    async lookUp({ segment, id }, apiKey, { outage = settings.outage, signal, beforeAttempt, onWait }) {
+    reader(segment, apiKey, { outage = settings.outage, signal = settings.signal, beforeAttempt, onWait }) {
       const source = bySegment.get(segment);
-      if (source === undefined) return { record: undefined };
       // Every other call of the run may wait for this key.
-      const ofCall = { outage: outage.first, signal: signal ?? settings.signal, beforeAttempt, onWait };
-      const ofProof = { keepInvalid: true, admission: undefined, apiKey };
-      try {
-        return await lookUp(source, id, { ...settings, ...ofCall, ...ofProof });
-      } catch (error) {
-        // The service works, and its records of this collection cannot be read. Others may prove the key.
-        if (isOutageError(error) && !outage.isOver) return error as Error;
-        throw error;
-      }
+      const ofCall = { outage: outage.first, signal, beforeAttempt, onWait };
+      const ofProof = { ...settings, ...ofCall, keepInvalid: true, admission: undefined, apiKey };
+      return (
+        source && {
+          lookUp: (id, isQuick) => requestOf(source, id, isQuick ? onceOnly(ofProof) : ofProof),
+          wait: () => waitForList(source, ofProof),
+        }
+      );
     },
   });
 }

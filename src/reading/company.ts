@@ -29,6 +29,14 @@ export interface CompanyMemory {
   readonly known: () => AsyncIterable<KnownRecord> | Iterable<KnownRecord>;
 }
 
+/** Requests records that may be known. */
+interface KnownReader {
+  /** An error that is not about the key is returned. `isQuick`: with one attempt. */
+  lookUp(id: string, isQuick: boolean): Promise<LookUp<{ id: string }> | Error>;
+  /** Waits until the service works. Rejects if it is down for too long. */
+  wait(): Promise<void>;
+}
+
 interface AdmissionOptions {
   readonly tenant: string;
   /** Accepts keys whose company cannot be proven. */
@@ -37,12 +45,8 @@ interface AdmissionOptions {
   readonly memories: () => AsyncIterable<CompanyMemory> | Iterable<CompanyMemory>;
   /** Identifies the service and the key; undefined if the runtime has no digests. */
   readonly digestOf: (key: string, salt: string) => Promise<string | undefined>;
-  /** Requests a record with this key, as a part of the call. An error of this record alone is returned. */
-  readonly lookUp: (
-    record: KnownRecord,
-    key: string,
-    call: RunCallOptions,
-  ) => Promise<LookUp<{ id: string }> | Error>;
+  /** How the records of a collection are requested with this key, as a part of the call; undefined if it cannot be read. */
+  readonly reader: (segment: string, key: string, call: RunCallOptions) => KnownReader | undefined;
   /** Called instead of a rejection if no known record has `createdAt`: nothing can show the company then. */
   readonly onUnprovable?: (() => void) | undefined;
 }
@@ -167,23 +171,29 @@ export class Admission implements KeyAdmission {
     key: string,
     memories: readonly CompanyMemory[],
     call: RunCallOptions,
+    hasWaited = false,
   ): Promise<string | undefined> {
     let isAnyKnown = this.#read > 0;
     let isProven = false;
     let compared = 0;
     let failure: Error | undefined;
+    let down: KnownReader | undefined;
     const failures = new Map<string, number>();
     for await (const record of this.#known(memories)) {
       const { segment, id, createdAt } = record;
       isAnyKnown = true;
       const before = momentOf(createdAt);
       const failed = failures.get(segment) ?? 0;
-      if (before === undefined || failed === MOST_COMPARED) continue;
+      const reader = this.#options.reader(segment, key, call);
+      if (before === undefined || reader === undefined || failed === MOST_COMPARED) continue;
       if (compared === MOST_COMPARED) break;
-      const found = await this.#options.lookUp(record, key, call);
+      const found = await reader.lookUp(id, down !== undefined || hasWaited);
       if (found instanceof Error) {
-        if (isAccountingError(found, 'unauthenticated') || isOutageError(found)) failure = found;
-        failures.set(segment, failed + 1);
+        const isDown = isOutageError(found);
+        if (isDown) down ??= reader;
+        if (isDown || isAccountingError(found, 'unauthenticated')) failure = found;
+        // Other collections may work.
+        failures.set(segment, isDown ? MOST_COMPARED : failed + 1);
         continue;
       }
       compared += 1;
@@ -194,9 +204,13 @@ export class Admission implements KeyAdmission {
       isProven = true;
     }
     if (isProven) return undefined;
+    if (down !== undefined && !hasWaited) {
+      await down.wait();
+      return await this.#doubtOf(key, memories, call, true);
+    }
     if (!isAnyKnown) return 'nothing_known';
     // A 401 with a page may be about one request. If there was nothing else, it is about the key. A 500 says nothing of it.
-    if (compared === 0 && failure !== undefined) throw failure;
+    if (failure !== undefined && (compared === 0 || down !== undefined)) throw failure;
     return compared === 0 ? 'no_created_at' : 'not_found';
   }
 }

@@ -13,22 +13,27 @@ export async function lookUp<T extends { id: string }>(
   id: string,
   settings: ReadSettings,
 ): Promise<Finding<T>> {
-  const once = { ...settings, outage: settings.outage.noting };
-  const found = await requestOf(source, id, once);
+  const found = await requestOf(source, id, settings);
   if (!isOutageError(found)) return found;
   await waitForList(source, settings);
   // The service works: what fails again fails because of this record.
-  return await requestOf(source, id, { ...once, retry: { ...settings.retry, maxAttempts: 1 } });
+  return await requestOf(source, id, onceOnly(settings));
 }
 
-async function requestOf<T extends { id: string }>(
+/** The same with one attempt for each request. */
+export function onceOnly(settings: ReadSettings): ReadSettings {
+  return { ...settings, retry: { ...settings.retry, maxAttempts: 1 } };
+}
+
+/** Requests one record, and waits for no outage: its error is returned too. */
+export async function requestOf<T extends { id: string }>(
   source: RunSource<T>,
   id: string,
   settings: ReadSettings,
 ): Promise<Finding<T>> {
   settings.signal?.throwIfAborted();
   try {
-    return await source.lookUp(id, settings);
+    return await source.lookUp(id, { ...settings, outage: settings.outage.noting });
   } catch (error) {
     const isAboutKey =
       isKeyRejected(error) || isAccountingError(error, 'rate_limited') || isOtherCompany(error);
@@ -38,7 +43,7 @@ async function requestOf<T extends { id: string }>(
 }
 
 /** Waits until the list of a collection responds. Rejects if the service is down for too long. */
-async function waitForList(source: RunSource<{ id: string }>, settings: ReadSettings): Promise<void> {
+export async function waitForList(source: RunSource<{ id: string }>, settings: ReadSettings): Promise<void> {
   try {
     for await (const _ of source.list({}, { ...settings, pagination: 'page', prefetch: 0 })) break;
   } catch (error) {

@@ -251,7 +251,7 @@ function RecordTable({ page }: { readonly page: RecordPage }) {
                       {name === 'id' ? (
                         <a href={addressOf(page.collection, String(record.id))}>{String(record.id)}</a>
                       ) : (
-                        cellText(record[name])
+                        cellText(Object.hasOwn(record, name) ? record[name] : undefined)
                       )}
                     </td>
                   ))}

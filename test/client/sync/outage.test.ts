@@ -365,35 +365,6 @@ describe('an outage is no pause', () => {
     },
   );
 
-  test('and a key that changes in it stops no run for ever', async () => {
-    for (const concurrency of [1, 2, 4]) {
-      for (let after = 0; after < 12; after++) {
-        const { sandbox, runs } = downAfter(Number.POSITIVE_INFINITY);
-        const options = { store: memoryStore(), collections, concurrency } as const;
-        await runs(options);
-        const other = sandbox.issueKey();
-        let requests = 0;
-        const startedAt = Date.now();
-        const client = createClient({
-          ...sandbox.clientOptions,
-          // The old key for a while, then the new one, and both at the same time.
-          apiKey: () => (requests > after && requests % 2 === 1 ? other : sandbox.keys.full),
-          fetch: async (...request) => {
-            const isDown = ++requests > after && Date.now() - startedAt < 90 * SECOND;
-            return await (isDown ? new Response('', { status: 503 }) : sandbox.fetch(...request));
-          },
-        });
-        const full = { ...options, mode: 'full' } as const;
-        // A collection that has never worked can fail alone.
-        const end = await run(client, full).catch((error: unknown) => error);
-        const isWell = { paused: false, complete: 'certain' };
-        if (end instanceof Error) expect(end, `after ${after}`).toMatchObject({ retryable: true });
-        else expect(end, `after ${after}`).toMatchObject(isWell);
-        expect(await run(client, full)).toMatchObject(isWell);
-      }
-    }
-  });
-
   test('and resumeAfterMs says how much longer the service wants the next run to wait', async () => {
     // Whichever collections have been read by then.
     for (let requests = 1; requests <= 24; requests++) {
@@ -469,6 +440,99 @@ describe('an outage is no pause', () => {
     const rows = database.prepare("SELECT last_error FROM sync_status WHERE last_error <> ''").all();
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) expect(row).toEqual({ last_error: expect.stringContaining('503') });
+  });
+});
+
+describe('a new key of the company', () => {
+  useVirtualClock();
+
+  /** A copy that was read with another key, and a run with keys by the number of the call. */
+  async function withNewKey(fails: (path: string, seconds: number) => boolean, keyOf = (_: number) => 'new') {
+    const sandbox = createSandbox({
+      records: { accounts: 45, products: 45, accountAddresses: 20 },
+      timestampsEverywhere: true,
+      pageSize: 10,
+      rateLimit: false,
+    });
+    const store = memoryStore();
+    await run(createClient(sandbox.clientOptions), { store, collections });
+    const keys: Readonly<Record<string, string>> = { old: sandbox.keys.full, new: sandbox.issueKey() };
+    const startedAt = Date.now();
+    const paths: string[] = [];
+    let calls = 0;
+    const client = createClient({
+      ...sandbox.clientOptions,
+      apiKey: () => keys[keyOf(++calls)] as string,
+      fetch: async (url, init) => {
+        const path = new URL(url).pathname.replace(/.*\/v1/, '');
+        paths.push(path);
+        if (fails(path, (Date.now() - startedAt) / SECOND)) return new Response('', { status: 503 });
+        return await sandbox.fetch(url, init);
+      },
+    });
+    const end = async (options: Partial<SyncOptions<Client>> = {}) => {
+      const ended = await run(client, { store, collections, mode: 'full', ...options }).catch(
+        (error) => error,
+      );
+      return { ended, seconds: (Date.now() - startedAt) / SECOND };
+    };
+    return { end, paths };
+  }
+
+  const isRecord = (path: string) => path.split('/').length > 2;
+
+  test.each<[string, ((call: number) => string) | undefined, number]>([
+    ['every call has it', undefined, 1],
+    ['every call has it', undefined, 3],
+    ['the first call has the old one', (call) => (call === 1 ? 'old' : 'new'), 2],
+    ['the second call has the old one', (call) => (call === 2 ? 'old' : 'new'), 3],
+    ['every other call has the old one', (call) => (call % 2 === 0 ? 'old' : 'new'), 2],
+  ])('is proven after an outage of 30 s: %s', async (_, keyOf, concurrency) => {
+    const { end } = await withNewKey((__, seconds) => seconds < 30, keyOf);
+    const { ended, seconds } = await end({ concurrency });
+    expect(ended).toMatchObject({ paused: false, complete: 'certain', records: 110 });
+    expect(seconds).toBeLessThan(60);
+  });
+
+  test.each([
+    ['the records of products', (path: string) => /^\/products\/./.test(path), []],
+    ['products', (path: string) => path.startsWith('/products'), ['products']],
+    ['accounts', (path: string) => path.startsWith('/accounts'), ['accounts']],
+  ])('is proven by another collection if %s cannot be read', async (_, fails, failed) => {
+    const { end, paths } = await withNewKey(fails);
+    const { ended } = await end();
+    // Five attempts for one record that cannot be read, and five records of another collection.
+    expect(paths.filter(isRecord).length).toBeLessThanOrEqual(10);
+    expect(ended.errors?.map((error: { collection: string }) => error.collection) ?? []).toEqual(failed);
+    expect(statuses(ended.report ?? ended).filter((status) => status === 'done')).toHaveLength(
+      3 - failed.length,
+    );
+  });
+
+  test('is not called that of another company if no record can be read', async () => {
+    const { end, paths } = await withNewKey(isRecord);
+    const { ended } = await end({ concurrency: 1 });
+    // Of each collection, five attempts for the first record, and one for each other: before and after the list has shown
+    // that the service works.
+    expect(paths.filter(isRecord)).toHaveLength(collections.length * (5 + 2 + 3));
+    expect(ended).toMatchObject({ code: 'sync_failed', retryable: true, cause: { status: 503 } });
+  });
+
+  test('is proven within the limit of requests', async () => {
+    const { end, paths } = await withNewKey(() => false);
+    const { ended } = await end({ stopAfter: { requests: 12 } });
+    expect(ended).toMatchObject({ paused: true, exceededLimit: 'requests' });
+    expect(paths.filter(isRecord)).toHaveLength(5);
+    expect(paths).toHaveLength(12);
+  });
+
+  test('is waited for as onProgress says', async () => {
+    const { end, paths } = await withNewKey((_, seconds) => seconds < 20);
+    const waits: unknown[] = [];
+    await end({
+      onProgress: ({ waiting, waitingUntil }) => waiting && paths.every(isRecord) && waits.push(waitingUntil),
+    });
+    expect(waits.filter((until) => until instanceof Date).length).toBeGreaterThan(1);
   });
 });
 

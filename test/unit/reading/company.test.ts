@@ -36,14 +36,17 @@ function admissionOf(before: unknown, given: Given = {}, keys: readonly string[]
     sameCompany,
     memories: () => (memory === undefined ? [] : [memory]),
     digestOf: async (key, salt) => (isWithoutDigests ? undefined : `${salt} ${key}`),
-    async lookUp({ segment, id }, key) {
-      requested.push(`${segment}/${id} ${key}`);
-      const one = found[Number(id)] ?? { createdAt: key.startsWith('other') ? 0 : before };
-      if (one === 'denied') return new Error('denied');
-      if (one === 'gone') return { record: undefined };
-      const row = { id, ...one };
-      return { record: row, row };
-    },
+    reader: (segment, key) => ({
+      async lookUp(id) {
+        requested.push(`${segment}/${id} ${key}`);
+        const one = found[Number(id)] ?? { createdAt: key.startsWith('other') ? 0 : before };
+        if (one === 'denied') return new Error('denied');
+        if (one === 'gone') return { record: undefined };
+        const row = { id, ...one };
+        return { record: row, row };
+      },
+      async wait() {},
+    }),
     onUnprovable: continues ? () => warnings.push('unprovable') : undefined,
   });
   return { admission, requested, warnings };
@@ -178,4 +181,33 @@ test('a state keeps the records of an earlier run until others are read, and non
   const long = { segment: 'products', id: 'x'.repeat(200), createdAt: NOON };
   const short = { segment: 'products', id: '8', createdAt: NOON };
   expect(companyToStore(keys, [long, short], before).known).toEqual([['8', 1_769_860_800]]);
+});
+
+test('a proof that was stopped with its call is begun again by the next call', async () => {
+  const stopped = new AbortController();
+  const reason = new Error('enough');
+  let lookUps = 0;
+  const known = () => [{ segment: 'products', id: '1', createdAt: NOON }];
+  const admission = new Admission({
+    tenant: 'acme',
+    sameCompany: false,
+    memories: () => [{ salt: 's', keys: [], known }],
+    digestOf: async (key) => key,
+    reader: (_, __, { signal }) => ({
+      async lookUp() {
+        lookUps += 1;
+        await Promise.resolve();
+        signal?.throwIfAborted();
+        const row = { id: '1', createdAt: NOON };
+        return { record: row, row };
+      },
+      async wait() {},
+    }),
+  });
+  const first = caught(admission.admit('new', { signal: stopped.signal }));
+  const second = admission.admit('new', { signal: new AbortController().signal });
+  stopped.abort(reason);
+  expect(await first).toBe(reason);
+  await second;
+  expect(lookUps).toBe(2);
 });
