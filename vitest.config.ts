@@ -49,6 +49,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: ['test/support/real-timers.ts'],
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -91,13 +91,9 @@ describe('matching', () => {
 
 test('a fault ends after forMs where timers are numbers', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { setTimeout } = globalThis;
-  const asNumber = vi.spyOn(globalThis, 'setTimeout');
-  asNumber.mockImplementation((...of) => Number(setTimeout(...of)) as never);
-  onTestFinished(() => {
-    asNumber.mockRestore();
-    vi.useRealTimers();
-  });
+  globalThis.setTimeout = ((...of: Parameters<typeof setTimeout>) => Number(setTimeout(...of))) as never;
   const sandbox = createSandbox();
   const fault = sandbox.faults.add({ kind: 'status', status: 503 }, { forMs: 5_000 });
   vi.advanceTimersByTime(4_999);
