@@ -20,7 +20,8 @@ const IMPORTS = [
 ];
 
 /** Needs a database, a process or a service on the network. */
-const NOT_HERE = /\b(?:postgresTarget|sandbox\.listen|connectorTests|faultyFetch|DATABASE_URL|process\.on)\b/;
+const NOT_HERE =
+  /\b(?:postgresTarget|sandbox\.listen|connectorTests|faultyFetch|DATABASE_URL|process\.on(?:ce)?)\b/;
 
 /** Whether a program runs in a page as it stands. */
 export function canRun(code: string): boolean {
