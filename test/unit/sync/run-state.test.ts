@@ -68,7 +68,14 @@ test('a page of a resumed run keeps its watermark, even if the clock of the serv
     since: BOUND,
     token: 'after',
   });
+  // If the run is not resumed, what it has not read is read from there.
+  expect(checkpointOf(state).watermark).toBe(LAST);
   expect([kind, state.clockWentBack]).toEqual(['pass', false]);
+});
+
+test('a run that is resumed by page begins again, because a page has no place', () => {
+  const { run } = startOf(interrupted(BOUND), {}, 'page');
+  expect(run).toEqual({ ...interrupted(BOUND).run, token: undefined, resumed: true });
 });
 
 test.each([
