@@ -4,6 +4,7 @@ import { isAccountingError } from '../errors/guards.ts';
 import { PushError } from '../errors/push-error.ts';
 import { UnexpectedResponseError } from '../errors/unexpected-response-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
+import { withTimeout } from '../internal/with-timeout.ts';
 import { admissionOf } from '../reading/admission.ts';
 import { CallerCode } from '../reading/caller-code.ts';
 import { isOtherCompany } from '../reading/company.ts';
@@ -119,12 +120,21 @@ function guarded(
   return { ...options, list: { ...list, admission }, call, confirm };
 }
 
-/** Before anything is read. The key may be rejected: then the first call says so. */
-async function admitFirstKey({ source, list, signal }: ResolvedPushOptions): Promise<void> {
+/** Before anything is read. The key may be rejected, or not come in time: then the first call says so. */
+async function admitFirstKey({ source, settings, list, signal }: ResolvedPushOptions): Promise<void> {
   const { admission, callerCode } = list;
-  const ask = () => source.askForKey();
-  const key = await (callerCode ? callerCode.run('apiKey', ask) : ask());
+  const late = new Error('the key is late');
+  const ask = () =>
+    withTimeout(() => source.askForKey(), {
+      signal: undefined,
+      ms: settings.timeoutMs,
+      onTimeout: () => late,
+    });
+  const key = await (callerCode ? callerCode.run('apiKey', ask) : ask()).catch((error: unknown) => {
+    if (error !== late) throw error;
+  });
   signal?.throwIfAborted();
+  if (key === undefined) return;
   await admission?.admit(key).catch((error: unknown) => {
     if (!isAccountingError(error, 'unauthenticated')) throw error;
   });

@@ -96,6 +96,26 @@ describe('an abort ends the wait for what never settles', () => {
   });
 });
 
+test('a push ends if the apiKey function never returns', async () => {
+  const { sandbox, run } = setUpPush([], { client: { apiKey: () => new Promise<never>(() => undefined) } });
+  const startedAt = Date.now();
+  const error = await caught(run(ROWS, { store: memoryStore(), timeoutMs: 1_000 }));
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'timeout' } });
+  expect(`${error}`).toContain('the function given as apiKey returned no key');
+  // Once before anything is read, and once for the first call.
+  expect(Date.now() - startedAt).toBe(2_000);
+  expect(sandbox.count()).toBe(0);
+});
+
+test('a push goes on with the next key if the apiKey function does not return once', async () => {
+  let calls = 0;
+  const apiKey = (): Promise<string> =>
+    ++calls === 1 ? new Promise<never>(() => undefined) : Promise.resolve(key());
+  const setUp = setUpPush([], { client: { apiKey } });
+  const key = () => setUp.sandbox.keys.full;
+  expect((await setUp.run(ROWS, { store: memoryStore() })).done).toHaveLength(3);
+});
+
 test('a question that takes minutes is neither reported as a wait nor warned of, a store that takes 12 s is', async () => {
   const { logger, warnings } = loggerOfWarnings();
   const { run } = setUpPush([], { client: { logger } });
