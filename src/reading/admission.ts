@@ -34,7 +34,8 @@ export function admissionOf({ sources, settings, needsNoDigests, ...options }: A
       return (
         source && {
           lookUp: (id, isQuick) => requestOf(source, id, isQuick ? onceOnly(ofProof) : ofProof),
-          wait: () => waitForList(source, ofProof),
+          wait: (over) =>
+            waitForList(source, { ...ofProof, signal: signal ? AbortSignal.any([signal, over]) : over }),
         }
       );
     },

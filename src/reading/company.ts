@@ -2,7 +2,7 @@ import { isAccountingError } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { randomUuid } from '../internal/random-uuid.ts';
 import { isObject } from '../schemas/validate.ts';
-import type { KeyAdmission, RunCallOptions } from '../transport/call-options.ts';
+import { CallStopped, type KeyAdmission, type RunCallOptions } from '../transport/call-options.ts';
 import { isOutageError } from '../transport/outage.ts';
 import type { LookUp } from './source.ts';
 import { collectionName, type StoredCompany } from './state.ts';
@@ -33,8 +33,8 @@ export interface CompanyMemory {
 interface KnownReader {
   /** An error that is not about the key is returned. `isQuick`: with one attempt. */
   lookUp(id: string, isQuick: boolean): Promise<LookUp<{ id: string }> | Error>;
-  /** Waits until the service works. Rejects if it is down for too long. */
-  wait(): Promise<void>;
+  /** Waits until the list of their collection responds, or the signal fires. Rejects if it is down for too long. */
+  wait(over: AbortSignal): Promise<void>;
 }
 
 interface AdmissionOptions {
@@ -81,8 +81,8 @@ export class Admission implements KeyAdmission {
         return await begun.proof;
       } catch (error) {
         // The call that it was a part of was stopped, and this one was not.
-        const isOfOther = begun.call.signal?.aborted === true && call.signal?.aborted !== true;
-        if (error === this.rejection || !isOfOther) throw error;
+        const isOfOther = error instanceof CallStopped || begun.call.signal?.aborted === true;
+        if (error === this.rejection || !isOfOther || call.signal?.aborted) throw error;
       }
     }
   }
@@ -177,7 +177,7 @@ export class Admission implements KeyAdmission {
     let isProven = false;
     let compared = 0;
     let failure: Error | undefined;
-    let down: KnownReader | undefined;
+    const down: KnownReader[] = [];
     const failures = new Map<string, number>();
     for await (const record of this.#known(memories)) {
       const { segment, id, createdAt } = record;
@@ -187,10 +187,10 @@ export class Admission implements KeyAdmission {
       const reader = this.#options.reader(segment, key, call);
       if (before === undefined || reader === undefined || failed === MOST_COMPARED) continue;
       if (compared === MOST_COMPARED) break;
-      const found = await reader.lookUp(id, down !== undefined || hasWaited);
+      const found = await reader.lookUp(id, down.length > 0 || hasWaited);
       if (found instanceof Error) {
         const isDown = isOutageError(found);
-        if (isDown) down ??= reader;
+        if (isDown) down.push(reader);
         if (isDown || isAccountingError(found, 'unauthenticated')) failure = found;
         // Other collections may work.
         failures.set(segment, isDown ? MOST_COMPARED : failed + 1);
@@ -204,14 +204,27 @@ export class Admission implements KeyAdmission {
       isProven = true;
     }
     if (isProven) return undefined;
-    if (down !== undefined && !hasWaited) {
-      await down.wait();
+    if (down.length > 0 && !hasWaited) {
+      await anyWorks(down);
       return await this.#doubtOf(key, memories, call, true);
     }
     if (!isAnyKnown) return 'nothing_known';
     // A 401 with a page may be about one request. If there was nothing else, it is about the key. A 500 says nothing of it.
-    if (failure !== undefined && (compared === 0 || down !== undefined)) throw failure;
+    if (failure !== undefined && (compared === 0 || down.length > 0)) throw failure;
     return compared === 0 ? 'no_created_at' : 'not_found';
+  }
+}
+
+/** Waits until one of them responds: another may never. Rejects with the error of the first if none does. */
+async function anyWorks(readers: readonly KnownReader[]): Promise<void> {
+  const over = new AbortController();
+  const waits = readers.map((reader) => reader.wait(over.signal));
+  try {
+    await Promise.any(waits);
+  } catch {
+    await waits[0];
+  } finally {
+    over.abort();
   }
 }
 

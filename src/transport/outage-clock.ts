@@ -149,8 +149,10 @@ export class OutageClock {
   #repeats = 0;
   /** When the next call is sent again. */
   #repeatAt: number | undefined;
-  /** Calls that wait, in the order in which they are sent again, and those that are sent to see whether the service is back. */
-  #aside = new Set<OutlastingCall>();
+  /** Calls that wait, in the order in which they are sent again: those that the others wait for, and then the others. */
+  readonly #ahead = new Set<OutlastingCall>();
+  readonly #aside = new Set<OutlastingCall>();
+  /** Those that are sent to see whether the service is back. */
   readonly #probing = new Set<OutlastingCall>();
   #change = Promise.withResolvers<void>();
   #isOver = false;
@@ -195,7 +197,7 @@ export class OutageClock {
         return clock.#leftMs(monotonicMs());
       },
       get isDeclared() {
-        return clock.#aside.size + clock.#probing.size > 0;
+        return clock.#ahead.size + clock.#aside.size + clock.#probing.size > 0;
       },
       get isOver() {
         return clock.#isOver;
@@ -274,13 +276,13 @@ export class OutageClock {
   }
 
   async #stepAside(call: OutlastingCall, failed: FailedCall, part: Part): Promise<Next> {
-    if (part.isFirst) this.#aside = new Set([call, ...this.#aside]);
-    else this.#aside.add(call);
+    const waiting = part.isFirst ? this.#ahead : this.#aside;
+    waiting.add(call);
     this.changed();
     try {
       return await this.#nextFor(call, failed, part);
     } finally {
-      this.#aside.delete(call);
+      waiting.delete(call);
       this.changed();
     }
   }
@@ -289,7 +291,8 @@ export class OutageClock {
   async #nextFor(call: OutlastingCall, failed: FailedCall, part: Part): Promise<Next> {
     for (let reported: number | undefined | 'nothing' = 'nothing'; ; ) {
       const now = monotonicMs();
-      const isFirst = this.#aside.values().next().value === call;
+      const [first] = this.#ahead.size > 0 ? this.#ahead : this.#aside;
+      const isFirst = first === call;
       const others = this.#probing.size > 0 ? 'can_go' : part.others();
       const rules = { others, maxOutageMs: this.#maxOutageMs } as const;
       const verdict = verdictOn(this.#state, failed, rules, now);

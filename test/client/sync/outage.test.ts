@@ -509,6 +509,21 @@ describe('a new key of the company', () => {
     );
   });
 
+  test.each([
+    ['accounts', 1],
+    ['accounts', 3],
+    ['products', 2],
+  ])(
+    'is proven after an outage of 30 s although %s stay down: concurrency %i',
+    async (broken, concurrency) => {
+      const { end } = await withNewKey((path, seconds) => seconds < 30 || path.startsWith(`/${broken}`));
+      const { ended, seconds } = await end({ concurrency });
+      expect(ended.errors?.map((error: { collection: string }) => error.collection)).toEqual([broken]);
+      expect(statuses(ended.report).filter((status) => status === 'done')).toHaveLength(2);
+      expect(seconds).toBeLessThan(120);
+    },
+  );
+
   test('is not called that of another company if no record can be read', async () => {
     const { end, paths } = await withNewKey(isRecord);
     const { ended } = await end({ concurrency: 1 });

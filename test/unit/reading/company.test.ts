@@ -7,6 +7,7 @@ import {
   momentOf,
   storedMemory,
 } from '../../../src/reading/company.ts';
+import { CallStopped } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
 
 const NOON = '2026-01-31T12:00:00Z';
@@ -183,9 +184,14 @@ test('a state keeps the records of an earlier run until others are read, and non
   expect(companyToStore(keys, [long, short], before).known).toEqual([['8', 1_769_860_800]]);
 });
 
-test('a proof that was stopped with its call is begun again by the next call', async () => {
+test.each([
+  ['its signal', new Error('enough')],
+  ['the limit of requests', new CallStopped()],
+])('a proof that was stopped with its call is begun again by the next call: %s', async (_, reason) => {
   const stopped = new AbortController();
-  const reason = new Error('enough');
+  const stop = () => {
+    if (reason instanceof CallStopped) throw reason;
+  };
   let lookUps = 0;
   const known = () => [{ segment: 'products', id: '1', createdAt: NOON }];
   const admission = new Admission({
@@ -193,20 +199,21 @@ test('a proof that was stopped with its call is begun again by the next call', a
     sameCompany: false,
     memories: () => [{ salt: 's', keys: [], known }],
     digestOf: async (key) => key,
-    reader: (_, __, { signal }) => ({
+    reader: (__, ___, { signal, beforeAttempt }) => ({
       async lookUp() {
         lookUps += 1;
         await Promise.resolve();
         signal?.throwIfAborted();
+        beforeAttempt?.();
         const row = { id: '1', createdAt: NOON };
         return { record: row, row };
       },
       async wait() {},
     }),
   });
-  const first = caught(admission.admit('new', { signal: stopped.signal }));
+  const first = caught(admission.admit('new', { signal: stopped.signal, beforeAttempt: stop }));
   const second = admission.admit('new', { signal: new AbortController().signal });
-  stopped.abort(reason);
+  if (!(reason instanceof CallStopped)) stopped.abort(reason);
   expect(await first).toBe(reason);
   await second;
   expect(lookUps).toBe(2);
