@@ -192,6 +192,10 @@ export class OutageClock {
       (call, send) =>
         // While the others wait for it, what they have seen before shows nothing.
         clock.#outlast(call, send, { ...giving, hasWorked: () => hasWorked || isFirst, isFirst });
+    const responded = (sentAt: number) => {
+      failure = undefined;
+      clock.#responded(sentAt);
+    };
     const view: OutageView = {
       get leftMs() {
         return clock.#leftMs(monotonicMs());
@@ -214,18 +218,21 @@ export class OutageClock {
         clock.#state = afterFailed(clock.#state, { at, ms: monotonicMs(), sentAt });
       },
       responded(sentAt) {
-        failure = undefined;
         hasWorked = true;
-        clock.#responded(sentAt);
+        responded(sentAt);
       },
       outlast: outlastWith(way, false),
       get noting() {
-        return Object.create(view, {
+        return Object.create(this, {
           outlast: { value: (_: OutlastingCall, send: () => unknown) => send() },
         });
       },
       get first() {
-        return Object.create(view, { outlast: { value: outlastWith(ALONE, true) } });
+        // They request records of any collection, so their responses do not show that those of this part work.
+        return Object.create(view, {
+          outlast: { value: outlastWith(ALONE, true) },
+          responded: { value: responded },
+        });
       },
     };
     return view;

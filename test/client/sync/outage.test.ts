@@ -447,7 +447,10 @@ describe('a new key of the company', () => {
   useVirtualClock();
 
   /** A copy that was read with another key, and a run with keys by the number of the call. */
-  async function withNewKey(fails: (path: string, seconds: number) => boolean, keyOf = (_: number) => 'new') {
+  async function withNewKey(
+    fails: (path: string, seconds: number) => boolean | Promise<boolean>,
+    keyOf = (_: number) => 'new',
+  ) {
     const sandbox = createSandbox({
       records: { accounts: 45, products: 45, accountAddresses: 20 },
       timestampsEverywhere: true,
@@ -466,7 +469,7 @@ describe('a new key of the company', () => {
       fetch: async (url, init) => {
         const path = new URL(url).pathname.replace(/.*\/v1/, '');
         paths.push(path);
-        if (fails(path, (Date.now() - startedAt) / SECOND)) return new Response('', { status: 503 });
+        if (await fails(path, (Date.now() - startedAt) / SECOND)) return new Response('', { status: 503 });
         return await sandbox.fetch(url, init);
       },
     });
@@ -495,12 +498,15 @@ describe('a new key of the company', () => {
   });
 
   test.each([
-    ['the records of products', (path: string) => /^\/products\/./.test(path), []],
-    ['products', (path: string) => path.startsWith('/products'), ['products']],
-    ['accounts', (path: string) => path.startsWith('/accounts'), ['accounts']],
-  ])('is proven by another collection if %s cannot be read', async (_, fails, failed) => {
+    ['the records of products', 3, (path: string) => /^\/products\/./.test(path), []],
+    ['products', 1, (path: string) => path.startsWith('/products'), ['products']],
+    ['products', 3, (path: string) => path.startsWith('/products'), ['products']],
+    ['accounts', 1, (path: string) => path.startsWith('/accounts'), ['accounts']],
+    ['accounts', 3, (path: string) => path.startsWith('/accounts'), ['accounts']],
+  ])('is proven by another collection if %s cannot be read: concurrency %i', async (...given) => {
+    const [, concurrency, fails, failed] = given;
     const { end, paths } = await withNewKey(fails);
-    const { ended } = await end();
+    const { ended } = await end({ concurrency });
     // Five attempts for one record that cannot be read, and five records of another collection.
     expect(paths.filter(isRecord).length).toBeLessThanOrEqual(10);
     expect(ended.errors?.map((error: { collection: string }) => error.collection) ?? []).toEqual(failed);
@@ -523,6 +529,18 @@ describe('a new key of the company', () => {
       expect(seconds).toBeLessThan(120);
     },
   );
+
+  test('shows nothing of the collection whose call it was a part of, which fails alone', async () => {
+    const { end } = await withNewKey(async (path) => {
+      if (path !== '/products') return false;
+      // The other one has ended before.
+      await new Promise((resolve) => setTimeout(resolve, SECOND));
+      return true;
+    });
+    const { ended, seconds } = await end({ concurrency: 2, collections: ['products', 'accounts'] });
+    expect(ended).toMatchObject({ stopped: undefined, errors: [{ collection: 'products' }] });
+    expect(seconds).toBeLessThan(60);
+  });
 
   test('is not called that of another company if no record can be read', async () => {
     const { end, paths } = await withNewKey(isRecord);
