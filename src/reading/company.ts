@@ -80,7 +80,7 @@ export class Admission implements KeyAdmission {
       try {
         return await begun.proof;
       } catch (error) {
-        // The call that it was a part of was stopped, and this one was not.
+        // The proof belonged to another call, which was stopped. This one was not.
         const isOfOther = error instanceof CallStopped || begun.call.signal?.aborted === true;
         if (error === this.rejection || !isOfOther || call.signal?.aborted) throw error;
       }

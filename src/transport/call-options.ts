@@ -93,7 +93,10 @@ export interface CallSettings extends Omit<ResolvedOptions<typeof callOptions>, 
 
 /** What the calls of a run ask before they use a key, and tell of what came back. */
 export interface KeyAdmission {
-  /** Resolves if calls may be sent with this key. `call`: the options of the one that waits for it, and pays for the proof. */
+  /**
+   * Resolves if calls may be sent with this key. `call`: the options of the call that waits for it. The requests that prove
+   * the key belong to this call.
+   */
   admit(key: string, call?: RunCallOptions): Promise<void>;
   /** These rows were read. */
   saw(segment: string, rows: readonly unknown[]): void;
