@@ -2,7 +2,7 @@ import { createClient, isAccountingError, type SyncOptions, sync } from 'account
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { networkError, noResponse } from '../../../support/scripted-fetch.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { runToEnd } from '../../../support/virtual-clock.ts';
+import { runUntilSettled } from '../../../support/virtual-clock.ts';
 
 const collections = ['accounts', 'products', 'budgets'] as const;
 type Name = (typeof collections)[number];
@@ -143,7 +143,7 @@ export async function playTroubles(seed: number): Promise<Troubles> {
         for (const { id, name } of records) copy.get(collection)?.set(id, String(name));
       },
     });
-    const report = await runToEnd(work).catch((error: unknown) => {
+    const report = await runUntilSettled(work).catch((error: unknown) => {
       met.add(endOf(error, new Set([...asked].filter((key) => key !== full))));
       return undefined;
     });
