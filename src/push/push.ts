@@ -220,7 +220,7 @@ async function firstPlan({ options, results, rows, memory }: Run, looks: Looks):
   // Both looks are in one round: what lags behind is missed once, and the second list replaces the first.
   for (const row of [...rows.values()].flat()) {
     const state = memory.stateOf(row);
-    if (state.is === 'made') memory.set(row, known(state, state.isOwn));
+    if (state.is === 'made') memory.set(row, known(state));
   }
   return await look();
 }

@@ -9,6 +9,8 @@ useVirtualClock();
 const DESK: ProductDraft = { productNumber: '1001', name: 'Desk' };
 const SCREW: ProductDraft = { articleCode: '1001', name: 'Screw' };
 const HEAD = 'accounting-data-sdk:shop:products-push';
+/** What is known of p-3 of `numbered`. */
+const PART = `${HEAD}:key:c`;
 
 test('a push keeps the ids and the unknown creates of each natural key apart in one store', async () => {
   const { entries, run, sandbox } = setUpPush();
@@ -85,13 +87,25 @@ test('a push knows the products of a killed push by their ids, although another 
 });
 
 test.each([
-  ['version', HEAD, '"v":9'],
-  ['an open create', HEAD, '"open":{"key":{"sent":{"A":{"draft":"{}"}},"made":{}}}'],
-  ['a product', `${HEAD}:key:c`, '"products":{"a":["1"]}'],
-  ['an id', `${HEAD}:key:c`, '"products":{"a":[1,null]}'],
-])('a push rejects a store entry with damaged %s, and names it', async (_, key, damage) => {
+  [HEAD, '"v":9'],
+  [HEAD, '"open":1'],
+  [HEAD, '"open":{"key":1}'],
+  [HEAD, '"open":{"another":{}}'],
+  [HEAD, '"open":{"key":{"made":{}}}'],
+  [HEAD, '"open":{"key":{"sent":{}}}'],
+  [HEAD, '"open":{"key":{"sent":{},"made":{"a":["1"]}}}'],
+  [HEAD, '"open":{"key":{"sent":{"A":1},"made":{}}}'],
+  [HEAD, '"open":{"key":{"sent":{"A":{"draft":"{}","sendings":1}},"made":{}}}'],
+  [HEAD, '"open":{"key":{"sent":{"A":{"idempotencyKey":"1","sendings":1}},"made":{}}}'],
+  [HEAD, '"open":{"key":{"sent":{"A":{"idempotencyKey":"1","draft":"{}","sendings":0.5}},"made":{}}}'],
+  [PART, '"products":1'],
+  [PART, '"products":{"a":"1"}'],
+  [PART, '"products":{"a":["1"]}'],
+  [PART, '"products":{"a":[1,null]}'],
+  [PART, '"products":{"a":["1",true]}'],
+  [PART, '"products":{"a":["1",null,2]}'],
+])('a push rejects the entry %s with the damage %s, and names it', async (key, damage) => {
   const { entries, run, sandbox } = setUpPush();
-  // The product of p-3 is in part c.
   const rows = numbered(4);
   await run(rows);
   const [name] = damage.split(':');
