@@ -65,15 +65,12 @@ export function sqliteTarget(
   checkDatabase(database);
   return {
     async tenants() {
-      if (typeof database !== 'string')
-        return await tenantsIn(new SqliteEngine({ database }, tablePrefix, viewPrefix));
-      if (!fileExists(database)) return [];
+      if (typeof database === 'string' && !fileExists(database)) return [];
       // Another company may be written meanwhile.
       return await outlasting(
         () => {
-          const opened = openFile(database, true);
-          const close = () => opened.close();
-          return tenantsIn(new SqliteEngine({ database: opened, close }, tablePrefix, viewPrefix));
+          const opened = typeof database === 'string' ? openToRead(database) : { database };
+          return tenantsIn(new SqliteEngine(opened, tablePrefix, viewPrefix));
         },
         { ...QUIET },
       ).catch((error: unknown) => {
@@ -154,10 +151,7 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
     throw new InvalidInputError('target', `${name} does not exist`, {
       hint: 'Check its name. The first sync into it creates the file.',
     });
-  if (purpose === 'verify') {
-    const database = openFile(name, true);
-    return { database, close: () => database.close() };
-  }
+  if (purpose === 'verify') return openToRead(name);
   const database = openFile(name);
   try {
     const unlock = purpose === 'sync' || purpose === 'forget' ? lockTenant(name, tenant) : undefined;
@@ -170,6 +164,11 @@ function openLocked(name: string, tenant: string, purpose: TargetContext['purpos
     database.close();
     throw error;
   }
+}
+
+function openToRead(name: string): OpenedDatabase {
+  const database = openFile(name, true);
+  return { database, close: () => database.close() };
 }
 
 /** Returns what releases the lock. */

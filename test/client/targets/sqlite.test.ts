@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -13,7 +13,7 @@ import {
 } from 'accounting-data-sdk';
 import { type SqliteDatabase, sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { caught, thrown } from '../../support/caught.ts';
 import { testCopy } from './copy.ts';
 import { batch, openSqlite, openTarget, temporaryFile, write } from './engines.ts';
@@ -85,6 +85,28 @@ test.each<[string, string, (target: SyncTarget) => unknown]>([
   expect(`${error}`).toContain(file);
   expect(readdirSync(folder)).toEqual(['list.csv']);
 });
+
+test.each([0, 1])(
+  'a sync can be repeated later if %i file descriptors are left when it opens a SQLite file',
+  async (left) => {
+    // SQLite reports a folder as it does a file for which there is no descriptor.
+    const file = dirname(temporaryFile());
+    const opened: number[] = [];
+    const { openSync } = fs;
+    vi.spyOn(fs, 'openSync').mockImplementation((path, ...more) => {
+      if (path !== file) return openSync(path, ...more);
+      if (opened.length === left)
+        throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', path });
+      const descriptor = openSync(path, 'r');
+      opened.push(descriptor);
+      return descriptor;
+    });
+    const error = await openingFails(sqliteTarget(file));
+    expect(error).toMatchObject({ code: 'checkpoint', retryable: true });
+    expect(`${error}`).toContain('EMFILE');
+    for (const descriptor of opened) expect(() => fs.fstatSync(descriptor)).toThrow('EBADF');
+  },
+);
 
 test('a sync to SQLite on a full disk fails at a batch, and the next run writes that batch', async () => {
   const sandbox = createSandbox({ records: { accounts: 200 } });
@@ -236,13 +258,16 @@ test('verify and tenants of a SQLite file write nothing, neither into it nor bes
   expect(await sqliteTarget(database).tenants()).toEqual(['acme', 'bolt']);
 });
 
-test('tenants of a SQLite file that is no database reject', async () => {
+test('tenants of a SQLite file that is no database, or that has a table of the user, reject', async () => {
   const file = join(dirname(temporaryFile()), 'list.csv');
   writeFileSync(file, 'id;name\n'.repeat(200));
-  expect(await caught(sqliteTarget(file).tenants())).toMatchObject({
-    code: 'invalid_input',
-    argument: 'target',
-  });
+  using database = new DatabaseSync(temporaryFile());
+  database.exec('CREATE TABLE accounting_checkpoint (number)');
+  for (const of of [file, database])
+    expect(await caught(sqliteTarget(of).tenants())).toMatchObject({
+      code: 'invalid_input',
+      argument: 'target',
+    });
 });
 
 test('two targets in SQLite with one viewPrefix do not take the views of each other', async () => {
@@ -256,7 +281,7 @@ test('two targets in SQLite with one viewPrefix do not take the views of each ot
   expect(await query('SELECT count(*) AS count FROM other_accounts')).toEqual([{ count: 3 }]);
 });
 
-test('a sync waits for a locked SQLite file without blocking the event loop', async () => {
+test('a sync and tenants wait for a locked SQLite file without blocking the event loop', async () => {
   const { file, target } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
   await syncAccounts(sandbox, target);
@@ -266,6 +291,12 @@ test('a sync waits for a locked SQLite file without blocking the event loop', as
   // Only this event loop can end the transaction.
   setTimeout(() => other.exec('ROLLBACK'), 60);
   expect(await syncAccounts(sandbox, target)).toMatchObject({ records: 1 });
+  using own = new DatabaseSync(file, { timeout: 0 });
+  for (const each of [target, sqliteTarget(own)]) {
+    other.exec('BEGIN EXCLUSIVE');
+    setTimeout(() => other.exec('ROLLBACK'), 60);
+    expect(await each.tenants()).toEqual(['acme']);
+  }
 });
 
 test('a SQLite file that is deleted during a sync is an error', async () => {
