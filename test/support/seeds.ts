@@ -28,7 +28,9 @@ export async function eachSeed(
       // Without a turn of the event loop, V8 keeps what a WeakRef was asked for: 150 kB for each history.
       await new Promise((resolve) => setImmediate(resolve));
     } catch (error) {
-      throw new Error(`Seed ${seed} failed. SEED=${seed} repeats it alone.`, { cause: error });
+      // The reason stands in the message too, because reports of tests leave causes out.
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Seed ${seed} failed. SEED=${seed} repeats it alone. ${reason}`, { cause: error });
     }
   }
 }
