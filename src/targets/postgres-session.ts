@@ -174,7 +174,9 @@ async function rowsOf(
   values: string[],
 ): Promise<readonly unknown[]> {
   const result = await connection.query(sql, values);
-  return 'rows' in result ? result.rows : result;
+  const rows = 'rows' in result ? result.rows : result;
+  // After a statement that failed among its rows, postgres.js leaves as many places empty in the next result, which is whole.
+  return Object.values(rows);
 }
 
 /** A client of `pg`. */
