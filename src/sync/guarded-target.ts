@@ -1,6 +1,8 @@
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { Semaphore } from '../internal/semaphore.ts';
 import type { CallerCode } from '../reading/caller-code.ts';
 import { isIterable } from '../reading/each.ts';
+import type { Ids } from './listing.ts';
 import type { OpenTarget } from './target.ts';
 
 /** Whether the target is one, or made of the functions that the caller gave: messages name these. */
@@ -16,8 +18,11 @@ export function guardedTarget(opened: OpenTarget, code: CallerCode, names: Targe
   /** The last ones do not wait for one that may never end. */
   const callLast = <V>(method: string, work: () => V | PromiseLike<V>): Promise<V> =>
     code.run(nameOf(method), work, 'last');
-  const each = <V>(method: string, values: () => Iterable<V> | AsyncIterable<V>) =>
-    code.each(nameOf(method), () => inTurn(values(), one));
+  const ids = (method: string, values: () => Ids) =>
+    checkedIds(
+      nameOf(method),
+      code.each(nameOf(method), () => inTurn(values(), one)),
+    );
   return {
     store: {
       get: (key) => call('store.get', () => store.get(key)),
@@ -25,7 +30,7 @@ export function guardedTarget(opened: OpenTarget, code: CallerCode, names: Targe
     },
     onBatch: (batch) => call('onBatch', () => opened.onBatch(batch)),
     ...(localIds && {
-      localIds: (collection) => each('localIds', () => localIds.call(opened, collection)),
+      localIds: (collection) => ids('localIds', () => localIds.call(opened, collection)),
     }),
     ...(opened.onDelete && {
       onDelete: (ids, collection) => call('onDelete', () => opened.onDelete?.(ids, collection)),
@@ -33,7 +38,7 @@ export function guardedTarget(opened: OpenTarget, code: CallerCode, names: Targe
     marks: marks && {
       count: (collection, read) => call('marks.count', () => marks.count(collection, read)),
       unmarked: (collection, read, after) =>
-        each('marks.unmarked', () => marks.unmarked(collection, read, after)),
+        ids('marks.unmarked', () => marks.unmarked(collection, read, after)),
     },
     company: company && {
       get: () => call('company.get', () => company.get()),
@@ -49,6 +54,15 @@ export function guardedTarget(opened: OpenTarget, code: CallerCode, names: Targe
     ...(opened.onEnd && { onEnd: (ends) => callLast('onEnd', () => opened.onEnd?.(ends)) }),
     ...(opened.close && { close: () => callLast('close', () => opened.close?.()) }),
   };
+}
+
+/** The same ids. Those of a database may come as numbers, which are the ids of no record. */
+async function* checkedIds(name: string, ids: Ids): AsyncGenerator<string, void, undefined> {
+  for await (const id of ids) {
+    if (typeof id !== 'string' || id === '')
+      throw new InvalidInputError(name, 'must return ids: non-empty strings');
+    yield id;
+  }
 }
 
 /** The same values. While the next one is fetched, no other method is called. */

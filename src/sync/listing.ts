@@ -1,6 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Semaphore } from '../internal/semaphore.ts';
-import { each } from '../reading/each.ts';
 import { covers, formOf, type IdForm } from '../schemas/id-form.ts';
 import { WITNESSES_OF_A_FORM } from './proof.ts';
 import type { ResolvedRunOptions } from './run-options.ts';
@@ -15,7 +13,6 @@ interface Context {
   readonly options: Pick<ResolvedRunOptions, 'mode'>;
   /** Held while the copy is used: no two of its methods run at once. */
   readonly consumer: Semaphore;
-  readonly signal: AbortSignal | undefined;
 }
 
 type Marks = NonNullable<OpenTarget['marks']> & {
@@ -141,7 +138,7 @@ export async function beginListing(
   state: RunState,
   context: Context,
 ): Promise<[state: RunState, listing: Listing | undefined]> {
-  const { copy, collection, options, consumer, signal } = context;
+  const { copy, collection, options, consumer } = context;
   const { run = {} } = state;
   const isFull = options.mode === 'full';
   const { marks } = copy;
@@ -158,7 +155,7 @@ export async function beginListing(
     // The pages before were listed by another process: what they listed is not known any more.
     return [{ ...state, deletions: { ...NO_DELETIONS, skipped: 'resumed' } }, undefined];
   }
-  const inMemory = await consumer.run(() => marksInMemory(copy.localIds?.(collection) ?? [], signal));
+  const inMemory = await consumer.run(() => marksInMemory(copy.localIds?.(collection) ?? []));
   const { records: local } = await inMemory.count(collection, 0);
   return [state, new Listing(context, inMemory, { read: 0, local })];
 }
@@ -167,14 +164,9 @@ export async function beginListing(
  * The marks of a copy that has only ids. The ids are read to their end before the first request: a record that is added
  * to the copy during the read must not look deleted.
  */
-async function marksInMemory(ids: Ids, signal: AbortSignal | undefined): Promise<Marks> {
+async function marksInMemory(ids: Ids): Promise<Marks> {
   const local = new Set<string>();
-  for await (const id of each(ids, 'localIds', signal)) {
-    if (typeof id !== 'string' || id === '') {
-      throw new InvalidInputError('localIds', 'must return ids: non-empty strings');
-    }
-    local.add(id);
-  }
+  for await (const id of ids) local.add(id);
   const listed = new Set<string>();
   return {
     count: async () => ({ records: new Set([...local, ...listed]).size, marked: listed.size }),

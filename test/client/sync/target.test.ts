@@ -148,6 +148,26 @@ test.each<[string, keyof OpenTarget, Call, object?]>([
   },
 );
 
+// A database may return the ids of a numeric column as numbers.
+test.each([7, '', undefined])(
+  'ids of a copy that are not those of records, such as %j, end a sync and verify, and nothing is deleted',
+  async (id) => {
+    const { client } = setUpSync({ records: { products: 3 } });
+    const all = { tenant: 'acme', collections: ['products'] as const, mode: 'full' as const };
+    const badIds = { ...complete, localIds: () => [id] as never };
+    const badMarks = { ...complete, marks: { ...marks, unmarked: () => [id] as never } };
+    for (const [argument, bad] of Object.entries({ localIds: badIds, 'marks.unmarked': badMarks })) {
+      const { target, calls } = memoryTarget(bad);
+      const rejected = { code: 'invalid_input', argument: `target.${argument}`, retryable: false };
+      const { errors } = await failureOf(sync(client, { ...all, target }));
+      expect(errors).toMatchObject([{ collection: 'products', error: rejected }]);
+      if (bad === badIds)
+        expect(await caught(verify(client, { tenant: 'acme', target }))).toMatchObject(rejected);
+      expect(calls).not.toContain('onDelete products');
+    }
+  },
+);
+
 test('a target that opens only after the abort is closed too', async () => {
   startVirtualClock();
   onTestFinished(stopVirtualClock);
