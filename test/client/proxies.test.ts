@@ -40,6 +40,7 @@ test('a client goes through a proxy with the fetch and the ProxyAgent of undici'
 
 test.each([
   [407, 1],
+  [500, 5],
   [503, 5],
 ] as const)(
   'a create through a proxy that rejects CONNECT with %i is not sent; attempts: %i',

@@ -292,6 +292,29 @@ test('a key that the service rejects is proven by no other key', async () => {
   expect(company.lookedUpWith).toEqual(new Set([revoked]));
 });
 
+// Of other collections the API documentation names no `createdAt`: what the service means by it may change.
+test.each(['a target', 'functions'])(
+  'a key is proven by products alone if enough are known, by %s',
+  async (into) => {
+    const company = twoCompanies();
+    const { accounts } = company.sandbox.store;
+    for (const id of accounts.ids()) accounts.update(id, { createdAt: '2026-01-01T00:00:00Z' });
+    const all = { tenant: 'acme', collections };
+    const target = sqliteTarget(new DatabaseSync(':memory:'));
+    const functions = { store: memoryStore(), onBatch: () => {} };
+    const run = async (key: string) =>
+      into === 'functions'
+        ? await sync(company.client(key), { ...all, ...functions })
+        : await sync(company.client(key), { ...all, target });
+    await run(company.a);
+    for (const id of accounts.ids()) accounts.update(id, { createdAt: '2026-01-02T00:00:00Z' });
+    company.sandbox.clearLogs();
+    await run(company.sandbox.issueKey());
+    expect(company.sandbox.count(({ path }) => /\/products\/./.test(path))).toBe(5);
+    expect(company.sandbox.count(({ path }) => /\/accounts\/./.test(path))).toBe(0);
+  },
+);
+
 test('a copy without records keeps the last key alone', async () => {
   const sandbox = createSandbox({ records: 0 });
   const target = sqliteTarget(new DatabaseSync(':memory:'));
