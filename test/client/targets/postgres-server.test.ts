@@ -177,11 +177,22 @@ describe.skipIf(!hasServer)('a copy on a PostgreSQL server', { concurrent: true 
     for (let round = 0; round < 8; round++) {
       const schema = newSchema();
       const sandbox = createSandbox({ records: { accounts: 60, products: 60 }, pageSize: 10 });
+      // Neither writes before both have read the state, however busy the machine is.
+      const bothRead = Promise.withResolvers<void>();
+      let left = pools.length;
       const ends = await Promise.allSettled(
         pools.map(async (pool, at) => {
           const collections = at <= round % 2 ? names : names.toReversed();
           const target = postgresTarget(pool, { schema });
-          return await sync(createClient(sandbox.clientOptions), { tenant: 'acme', target, collections });
+          let isFirst = true;
+          const fetch: typeof globalThis.fetch = async (input, init) => {
+            if (isFirst && --left === 0) bothRead.resolve();
+            isFirst = false;
+            await bothRead.promise;
+            return await sandbox.fetch(input, init);
+          };
+          const client = createClient({ ...sandbox.clientOptions, fetch });
+          return await sync(client, { tenant: 'acme', target, collections });
         }),
       );
       const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
