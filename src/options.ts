@@ -3,7 +3,7 @@ import { type CollectionName, collectionNames } from './collections/index.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { combineListeners, events, type Listeners, type Logger } from './events.ts';
 import { checkObject, given, resolved, schema } from './input/checks.ts';
-import { stderrLogger } from './internal/logger.ts';
+import { LEVELS, stderrLogger } from './internal/logger.ts';
 import {
   group,
   is,
@@ -295,8 +295,9 @@ function checkListeners(on: Listeners | readonly Listeners[]): void {
 }
 
 function loggerFromEnvironment(): Logger | undefined {
-  const level = environment('ACCOUNTING_LOG');
-  return level === 'debug' || level === 'info' || level === 'warn' ? stderrLogger(level) : undefined;
+  const name = environment('ACCOUNTING_LOG');
+  const level = LEVELS.find((each) => each === name);
+  return level && stderrLogger(level);
 }
 
 function checkSchemas(schemas: Schemas): void {

@@ -1,6 +1,6 @@
 import { oneLine } from './text.ts';
 
-const LEVELS = ['debug', 'info', 'warn'] as const;
+export const LEVELS = ['debug', 'info', 'warn'] as const;
 
 /** Writes messages of a level and above to stderr, so that stdout stays the program's own. */
 export function stderrLogger(level: (typeof LEVELS)[number]) {

@@ -51,6 +51,11 @@ test.each<[string, MoneyOptions | undefined, string]>([
   expect(toMoney(toDecimal(text), options)).toBe(expected);
 });
 
+test('toMoney writes every number of digits from 0 to 8', () => {
+  const written = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((digits) => toMoney('1', { digits }).length);
+  expect(written).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
 test.each([
   ['half_up', '0.13', '-0.13', '0.14'],
   ['half_even', '0.12', '-0.12', '0.14'],
@@ -113,6 +118,8 @@ test.each<[string, () => unknown, string]>([
   ['a number that has lost digits', () => toMoney(2 ** 53), 'amount'],
   ['the number NaN', () => toMoney(Number.NaN), 'amount'],
   ['9 digits', () => toMoney(toDecimal('1'), { digits: 9 }), 'digits'],
+  ['-1 digits', () => toMoney(toDecimal('1'), { digits: -1 }), 'digits'],
+  ['1.5 digits', () => toMoney(toDecimal('1'), { digits: 1.5 }), 'digits'],
   ['an unknown rounding', () => toMoney(toDecimal('1'), { rounding: 'bankers' as never }), 'rounding'],
   ['an inherited rounding', () => toMoney(toDecimal('1'), { rounding: 'constructor' as never }), 'rounding'],
 ])('toMoney rejects %s', (_, act, argument) => {

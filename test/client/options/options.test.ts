@@ -160,8 +160,12 @@ test.each<[option: string, allowed: readonly unknown[], rejected: readonly unkno
   ['maxWaitMs', [0], [-1]],
   ['retry', [false, {}, { maxAttempts: 1, baseDelayMs: 0 }], [3, [3], true, { maxAttempts: 0 }]],
   ['appInfo', [{ name: 'shop' }], [{}, { name: 'web shop' }, { name: '' }, { name: 'a', version: 'x\n' }]],
-  ['on', [{}, [{ wait: nothing }]], [{ request: 'console' }, [{}, { retry: null }]]],
-  ['schemas', [{ accounts: z.object({ id: z.string() }) }], [{ accounts: {} }, { acounts: z.string() }]],
+  ['on', [{}, [{ wait: nothing }]], [null, [null], { request: 'console' }, [{}, { retry: null }]]],
+  [
+    'schemas',
+    [{ accounts: z.object({ id: z.string() }) }],
+    [null, [], { accounts: {} }, { acounts: z.string() }],
+  ],
   ['baseUrl', ['http://127.0.0.1:1'], ['http://books.example', 'ftp://books.example', 'no url']],
 ])('createClient allows some values of %s and rejects others', (option, allowed, rejected) => {
   const create = (value: unknown) => createClient({ ...ofSandbox, [option]: value } as ClientOptions);

@@ -23,6 +23,7 @@ const targetWith = callsOf(sync, client, { tenant: 'acme', target });
 // The kinds of options are tested in client/options.
 test.each<[string, string, [Call, ...unknown[]]]>([
   ['sync', 'client', [sync as Call, undefined, { ...run, onBatch }]],
+  ['sync', 'client', [sync as Call, null, { ...run, onBatch }]],
   ['sync', 'client', [sync as Call, { accounts: { segment: 'accounts', list } }, run]],
   ['sync', 'store', syncWith({ store: undefined })],
   ['sync', 'tenant', syncWith({ tenant: 'a:b' })],

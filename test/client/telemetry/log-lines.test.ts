@@ -22,6 +22,7 @@ const retried = () =>
   scriptedFetch(
     problemResponse(503),
     jsonResponse({ id: '1' }, 200, { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' }),
+    problemResponse(404),
   );
 
 test('the lines of a list differ in the page or the bounds of ids, as the error of a 500 does', async () => {
@@ -34,14 +35,16 @@ test('the lines of a list differ in the page or the bounds of ids, as the error 
 
 test('ACCOUNTING_LOG writes lines of its level to stderr and none to stdout, unless the caller has a logger', async () => {
   for (const [level, count] of [
-    ['debug', 5],
-    ['info', 1],
-    ['warn', 0],
+    ['debug', 8],
+    ['info', 2],
+    ['warn', 1],
     ['DEBUG', 0],
   ] as const) {
     vi.mocked(console.error).mockClear();
     vi.stubEnv('ACCOUNTING_LOG', level);
-    await scriptedClient(retried()).accounts.get('1');
+    const { accounts } = scriptedClient(retried());
+    await accounts.get('1');
+    await caught(accounts.get('2'));
     expect(console.error).toHaveBeenCalledTimes(count);
   }
   vi.stubEnv('ACCOUNTING_LOG', 'debug');

@@ -62,14 +62,19 @@ test('telemetryListeners measures a wait for the quota apart from the one before
     ...{ path: '/products/1', template: '/products/{id}', query: undefined, attempt: 1 },
   } as const;
   request?.({ ...event, idempotencyKey: undefined });
-  retry?.({ ...event, reason: 'status 503', waitMs: 1 });
-  wait?.({ ...event, waitMs: 1 });
+  retry?.({ ...event, reason: 'status 503', waitMs: 1_500 });
+  wait?.({ ...event, waitMs: undefined });
   request?.({ ...event, attempt: 2, idempotencyKey: undefined });
   end?.({ ...event, attempt: 2, result: 'ok', durationMs: 2, waitedMs: 2 });
   const waits = await recorded.points('accounting.client.wait.duration');
   expect(waits.map(({ attributes, value }) => [attributes['accounting.wait.reason'], value])).toEqual([
     ['retry', expect.objectContaining({ count: 1 })],
     ['rate_limit', expect.objectContaining({ count: 1 })],
+  ]);
+  const [span] = await recorded.spans();
+  expect(span?.events.map(({ attributes }) => attributes)).toEqual([
+    { 'accounting.wait.reason': 'retry', 'accounting.wait.expected': 1.5 },
+    { 'accounting.wait.reason': 'rate_limit' },
   ]);
   // Nothing is kept of a call that has ended.
   request?.({ ...event, idempotencyKey: undefined });

@@ -1,6 +1,6 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { createClient, memoryStore, sync } from 'accounting-data-sdk';
+import { createClient, memoryStore, push, sync } from 'accounting-data-sdk';
 import { telemetryListeners } from 'accounting-data-sdk/opentelemetry';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -181,6 +181,18 @@ test('the span of a run has the calls of a sync below it', async () => {
   const calls = callsOf(spans).filter((span) => span !== outer);
   expect(calls.length).toBeGreaterThan(4);
   expect(new Set(calls.map(({ parent }) => parent))).toEqual(new Set([outer?.id]));
+});
+
+test('the span of a push says how many rows it read', async () => {
+  const { client, recorded } = recordedClient();
+  const rows = [{ name: 'A' }, { name: '' }];
+  await push(client.products, { rows, key: 'name', tenant: 'acme', store: memoryStore() });
+  const outer = (await recorded.spans()).find(({ name }) => name === 'accounting push');
+  expect(outer?.attributes).toEqual({
+    'accounting.tenant': 'acme',
+    'accounting.collections': ['products'],
+    'accounting.push.rows': 2,
+  });
 });
 
 test.for([

@@ -88,7 +88,7 @@ const UUIDS = { ids: { form: 'uuid' } } as const;
 describe('a sandbox with the options of a file of probe', () => {
   useVirtualClock();
 
-  test.each<[SandboxOptions, change: SandboxOptions, line: string]>([
+  test.each<[SandboxOptions, change: SandboxOptions, line: string | RegExp]>([
     [
       { ...API_PLATFORM, listBody: 'hydra:member' },
       { notFoundBody: undefined },
@@ -102,8 +102,8 @@ describe('a sandbox with the options of a file of probe', () => {
     [{}, { filters: { updatedSince: 'ignore' } }, '+ products: updatedSince: ignore'],
     [
       { filters: { accounts: { updatedSince: 'reject' } } },
-      { filters: {} },
-      '- accounts: updatedSince: reject',
+      { filters: { products: { updatedSince: 'reject' } } },
+      /- accounts: updatedSince: reject[^]*[+] products: updatedSince: reject/,
     ],
     // One probe may lack what only a write shows.
     [late(14_000), late(900), ''],
@@ -117,6 +117,22 @@ describe('a sandbox with the options of a file of probe', () => {
       run(serving(options).env, ['probe', ...COLLECTIONS, '--check', file]);
     await ends(check(sandbox), 0, /^$/);
     await ends(check({ ...sandbox, ...change }), line === '' ? 0 : 8, line);
+  });
+
+  test('has about the lookback of the file, which is measured and differs each time', async () => {
+    const { env } = serving(late(14_000));
+    const probe = ['probe', 'products', '--write', '--yes', '--quiet'];
+    const file = folder()('service.json');
+    await run(env, [...probe, '--out', file]);
+    const profile = JSON.parse(readFileSync(file, 'utf8')) as { sync: { lookbackMs: number } };
+    for (const [part, code] of [
+      [2, 0],
+      [10, 8],
+    ] as const) {
+      const sync = { lookbackMs: profile.sync.lookbackMs / part };
+      writeFileSync(file, JSON.stringify({ ...profile, sync }));
+      await ends(run(env, [...probe, '--check', file]), code, code === 0 ? /^$/ : '- sync.lookbackMs: ');
+    }
   });
 });
 

@@ -28,6 +28,8 @@ test.each<[argument: string, unknown, object?]>([
   ['page', { page: '2' }],
   ['updatedSince', { updatedSince: 'yesterday' }],
   ['updatedSince', { updatedSince: new Date(Number.NaN) }],
+  // As the dates of some libraries are.
+  ['updatedSince', { updatedSince: { toString: () => '2026-01-31T12:00:00Z' } }],
   ['updatedSince', { updatedSince: new Date(Date.UTC(10_000, 0)) }],
   ['id', { id: '100' }],
   ['id.gt', { id: { gt: '' } }],
