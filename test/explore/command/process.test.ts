@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { start } from './support/process.ts';
 import { ends, folder, listening, records } from './support/run.ts';
@@ -47,6 +47,12 @@ describe('the command as a process', () => {
     expect(code).toBe(141);
     expect(log).not.toContain('EPIPE');
     expect(sandbox.count()).toBeLessThan(30);
+  });
+
+  test.runIf(existsSync('/dev/full'))('fails if its last lines cannot be written', async () => {
+    const full = openSync('/dev/full', 'w');
+    await ends(start({}, ['--version'], full).ended, 7, 'Standard output cannot be written: ENOSPC');
+    closeSync(full);
   });
 
   test('does not wait for a key without a terminal', async () => {

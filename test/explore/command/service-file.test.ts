@@ -103,7 +103,7 @@ describe('a sandbox with the options of a file of probe', () => {
     [
       { filters: { accounts: { updatedSince: 'reject' } } },
       { filters: { products: { updatedSince: 'reject' } } },
-      /- accounts: updatedSince: reject[^]*[+] products: updatedSince: reject/,
+      /- accounts: updatedSince: reject[\s\S]*[+] products: updatedSince: reject/,
     ],
     // One probe may lack what only a write shows.
     [late(14_000), late(900), ''],

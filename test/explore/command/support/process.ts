@@ -28,20 +28,22 @@ await build({
   logLevel: 'error',
 });
 
-/** Starts the command as a process of its own. */
+/** Starts the command as a process of its own. `stdout`: a file descriptor for what it prints. */
 export function start(
   env: Settings,
   args: readonly string[],
+  stdout: number | 'pipe' = 'pipe',
 ): ChildProcess & { readonly ended: Promise<Ran & { signal: string | null }> } {
   const child = spawn(process.execPath, [bundle, ...args], {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: `${root}node_modules/.cache/node/`, ...env },
+    stdio: ['pipe', stdout, 'pipe'],
   });
   let out = '';
   let log = '';
-  child.stdout.on('data', (text: Buffer) => {
+  child.stdout?.on('data', (text: Buffer) => {
     out += text;
   });
-  child.stderr.on('data', (text: Buffer) => {
+  child.stderr?.on('data', (text: Buffer) => {
     log += text;
   });
   const ended = new Promise<Ran & { signal: string | null }>((resolve) => {
