@@ -26,8 +26,9 @@ function isWritable(folder: string): boolean {
 const SLOW = [
   'test/client/targets/{any-database,postgres,postgres-server,sqlite}.test.ts',
   'test/client/proxies.test.ts',
-  'test/client/rate-limiter/goals.test.ts',
 ];
+/** Each in a process of its own: what another file has left in a process would use the virtual clock too. */
+const HISTORIES = ['test/reliability/histories/**/*.test.ts', 'test/client/rate-limiter/goals.test.ts'];
 const FAST = ['test/{unit,client}/**/*.test.ts', 'test/explore/probe-{options,advice}.test.ts'];
 
 /** The files of a project share its processes, which halves the time: their clients have origins of their own. */
@@ -55,16 +56,20 @@ export default defineConfig({
     unstubGlobals: true,
     projects: [
       // In threads, which start faster than processes and load the sources in less time.
-      { extends: true, test: { name: 'fast', ...sharing, pool: 'threads', include: FAST, exclude: SLOW } },
+      {
+        extends: true,
+        test: { name: 'fast', ...sharing, pool: 'threads', include: FAST, exclude: [...SLOW, ...HISTORIES] },
+      },
       {
         extends: true,
         test: {
           name: 'slow',
           ...sharing,
           include: ['test/{sandbox,explore,reliability}/**/*.test.ts', ...SLOW],
-          exclude: [MSW, ...FAST.slice(1)],
+          exclude: [MSW, ...FAST.slice(1), ...HISTORIES],
         },
       },
+      { extends: true, test: { name: 'histories', env: inMemory, include: HISTORIES } },
       { extends: true, test: { name: 'msw', include: [MSW] } },
       {
         extends: true,
