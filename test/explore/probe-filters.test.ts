@@ -39,6 +39,9 @@ const rejecting = (name: string, fits?: RegExp) =>
   responding(name, () => Response.json({ type: 'malformed_request' }, { status: 400 }), fits);
 const hiding = (name: string) => responding(name, () => Response.json([]));
 
+const sinceWithId = ({ searchParams }: URL) =>
+  searchParams.has('updatedSince') && searchParams.has('id[gte]');
+
 const OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
 
 test.each(OPERATORS)('a filter id[%s] that the service does not apply is ignored', async (operator) => {
@@ -75,6 +78,11 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
     rejecting('updatedSince', /[+-]\d\d:\d\d$/),
   ],
   [
+    'updatedSince that fails together with a bound',
+    'updatedSince.verdict honoured, updatedSince.compares ?',
+    (url) => (sinceWithId(url) ? rejecting('id[gte]')(url) : url),
+  ],
+  [
     'an invalid updatedSince that finds nothing',
     'updatedSince.verdict honoured, updatedSince.invalidValue ?',
     replaced('updatedSince', (since) => (since.startsWith('not') ? '2190-01-01' : since)),
@@ -85,6 +93,13 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
   const details = await productsBehind(rewrite);
   const found = findings.split(', ').map((line) => line.split(' ')[0] ?? '');
   expect(found.map((path) => `${path} ${valueAt(details, path)}`).join(', ')).toBe(findings);
+});
+
+test('a probe does not compare times by other records than it requested', async () => {
+  const service = productSandbox({ timestamps: 'offset', timeZone: 'Asia/Kolkata' });
+  const unbound: Rewrite = (url) => (sinceWithId(url) ? without('id[gte]', 'id[lte]')(url) : url);
+  const { updatedSince } = await productsBehind(unbound, service);
+  expect(updatedSince).toMatchObject({ verdict: { value: 'honoured' }, compares: { known: false } });
 });
 
 test('pages that show a record again are counted, and cause advice', async () => {
@@ -118,7 +133,7 @@ test.each([1, 3])('a small collection of %i records leaves open what it cannot s
 });
 
 test('empty collections leave nearly everything open', async () => {
-  const { collections, client, sync } = await probe(clientBehind(createSandbox(), (url) => url));
+  const { collections, client, sync, sandbox } = await probe(clientBehind(createSandbox(), (url) => url));
   expect(collections.map(({ access }) => access)).toEqual(collectionNames.map(() => 'readable'));
   for (const { details } of collections)
     expect(details).toMatchObject({
@@ -127,4 +142,6 @@ test('empty collections leave nearly everything open', async () => {
       updatedSince: { verdict: { known: false }, invalidValue: { known: false } },
     });
   expect([client, sync]).toEqual([{}, {}]);
+  const { listBody, notFoundBody, ...options } = sandbox;
+  expect(Object.keys(options).sort()).toEqual(['afterLastPage', 'rateLimit', 'rateLimitHeaders']);
 });

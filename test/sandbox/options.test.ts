@@ -230,6 +230,18 @@ test.each<[what: string, options: SandboxOptions, pages: string[]]>([
   );
 });
 
+test('a page links to the first one, and to those beside it that exist', async () => {
+  const sandbox = createSandbox({ listBody: 'member', pageSize: 2, ...boms(5) });
+  const linksOf = async (page: number) => {
+    const { record } = await call(sandbox, `/boms?_page=${page}`);
+    const { '@type': _, ...links } = record.view as Record<string, string>;
+    const pages = Object.entries(links).map(([name, link]) => [name, /_page=(.*)/.exec(link)?.[1]]);
+    return Object.fromEntries(pages) as Record<string, string>;
+  };
+  expect(await linksOf(1)).toEqual({ '@id': '1', first: '1', next: '2' });
+  expect(await linksOf(2)).toEqual({ '@id': '2', first: '1', previous: '1', next: '3' });
+});
+
 test('a cursor of another service is rejected, and a list without pages says how many records it has', async () => {
   await play(createSandbox({ cursor: 'header' }), [['GET /boms?cursor=abc', 400]]);
   const whole = createSandbox({ listBody: 'hydra:member', paginated: false, ...boms(40) });

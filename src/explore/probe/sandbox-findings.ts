@@ -30,7 +30,7 @@ export function sandboxFindings(
     (value: boolean) =>
       value ? yes : no;
   const textIds = readable.filter(({ details }) => ['uuid', 'ulid'].includes(details.idForm.value ?? ''));
-  const others = readable.filter(({ collection }) => collection !== 'products');
+  const others = readable.filter(({ collection, details }) => collection !== 'products' && details.rows > 0);
   const hides = anywhere(({ shortPages }) => shortPages, Boolean);
   const list = readable[0]?.details;
   return {
