@@ -62,6 +62,13 @@ const rows: readonly Row[] = [
   ...ofJson('read', '{"id":"1","a":"\\u0000"}', '{"id":"1","a":"\\ud800"}'),
   ...ofJson('wrong_content', 'null', '7', '[]', `[${RECORD}]`),
   ['a page', 'wrong_content', '\n <!doctype html>'],
+  ['a page behind white space of all kinds', 'wrong_content', '\ufeff\r\n\t\v\f \0<!doctype html>'],
+  ['a page in UTF-16', 'wrong_content', Buffer.from('\ufeff\r\n<!doctype html>', 'utf16le')],
+  [
+    'a page in UTF-16, the other way round',
+    'wrong_content',
+    Buffer.from('\ufeff\r\n<!doctype html>', 'utf16le').swap16(),
+  ],
   ['half a record', 'truncated', '{"html":"<'],
   ['no body', 'empty', ''],
   ['bytes that are not UTF-8', 'not_utf8', new Uint8Array([0x22, 0xff, 0x22])],
@@ -87,6 +94,14 @@ test.for(rows)('a 2xx of %s is %s', async ([, is, body, type = 'application/json
     retryable: is === 'truncated',
   });
 });
+
+test.each(['', ' ', '\r\n', '\t\v\f', '\ufeff', '\0', '\ufeff\n\n '])(
+  'a delete whose 2xx has the body %j, which says nothing, is done, whatever its type',
+  async (body) => {
+    const { products } = clientOf(new Response(body, { headers: { 'content-type': 'text/html' } }));
+    await expect(products.delete('1')).resolves.toBeUndefined();
+  },
+);
 
 test.each([
   ['type', 'opaqueredirect'],
