@@ -79,6 +79,21 @@ describe('a stored state is rejected', () => {
     }
   });
 
+  test.each([undefined, { requests: 50 }])(
+    'by its own collection alone: the others are read, with the limit %j',
+    async (stopAfter) => {
+      const books = setUpSync({ records: { accounts: 5, products: 5 } });
+      books.states.set(KEY, 'nonsense');
+      const collections = ['accounts', 'products'] as const;
+      const { errors, report } = await failureOf(syncAll(books, { collections, stopAfter }));
+      expect(errors).toMatchObject([{ collection: 'accounts', error: { code: 'checkpoint' } }]);
+      expect(report.collections).toMatchObject([
+        { status: 'failed', records: 0 },
+        { status: 'done', records: 5 },
+      ]);
+    },
+  );
+
   test('if it belongs to another base URL, tenant or collection', async () => {
     const books = setUpSync();
     await readAccounts(books);
