@@ -121,6 +121,23 @@ describe.each(Object.keys(ORDERS))('a service that lists %s and shows records an
     expect(read.last?.complete).toBe('likely');
   });
 
+  test.each([2, 3])(
+    'where a read of %i was resumed, ends it only if so few can be deleted at once',
+    async (count) => {
+      const few = rows(1, count).toSorted(ORDERS[order]);
+      const { list } = serviceOf({ data: { products: few } }).client().products;
+      const { value: page } = await list().pages().next();
+      few.length = 0;
+      const read = async () => {
+        let complete: unknown;
+        for await (const each of list({}, { resumeFrom: page?.resumeToken }).pages()) ({ complete } = each);
+        return complete;
+      };
+      if (count === 3) expect(await caught(read())).toMatchObject(INCOMPLETE);
+      else expect(await read()).toBe('likely');
+    },
+  );
+
   test('behind where a read was resumed, is likely if one of its records had been shown', async () => {
     const shown = new Set<string>();
     const now = { isResumed: false };

@@ -148,6 +148,22 @@ test.each<[string, keyof OpenTarget, Call, object?]>([
   },
 );
 
+test.each([
+  ['target', { onBatch: undefined }],
+  ['target', { onBatch: 'INSERT' }],
+  ['target.store', { store: {} }],
+  ['target.store', { store: undefined }],
+])(
+  'an opened target whose %s cannot be used is rejected before the first request: %j',
+  async (argument, more) => {
+    const { client, sandbox } = setUpSync({ records: { products: 3 } });
+    const { target, calls } = memoryTarget(more as never);
+    const error = await caught(sync(client, { tenant: 'acme', target, collections: ['products'] }));
+    expect(error).toMatchObject({ code: 'invalid_input', argument, retryable: false });
+    expect([sandbox.count(), calls]).toEqual([0, ['open acme', 'close']]);
+  },
+);
+
 // A database may return the ids of a numeric column as numbers.
 test.each([7, '', undefined])(
   'ids of a copy that are not those of records, such as %j, end a sync and verify, and nothing is deleted',

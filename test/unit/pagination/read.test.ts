@@ -310,6 +310,18 @@ describe('rule 5: a response without rows', () => {
     expect(read.next()).toEqual(['_page=2&gt=57']);
   });
 
+  test('is believed for an interval with an end if the row before it comes alone again', () => {
+    const read = reading(middle({ highest: 500n }));
+    const [first = '', second = ''] = read.next(2);
+    read.respond(first, []);
+    const [again = ''] = read.next(2);
+    expect([first, second, again]).toEqual(['gt=58&lte=87', 'gt=87&lte=116', 'gt=57&lte=87']);
+    read.respond(again, [58]);
+    expect(read.deliver()).toEqual(['58…87']);
+    read.respond(second, range(88, 115));
+    expect(read.deliver()).toEqual(['87…115']);
+  });
+
   test('is not believed if more rows come behind the row before it', () => {
     const read = reading(middle({ highest: 500n }));
     expect(read.play([], [58, 60, 61])).toEqual(['gt=58&lte=87', 'gt=57']);
