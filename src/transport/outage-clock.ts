@@ -29,9 +29,10 @@ export function afterFailed(
 
 /** The state after a response below 500 to a request that was sent at `sentAt`. */
 export function afterResponse(state: OutageState, sentAt: number): OutageState {
-  // It was on its way when the outage began.
-  if (state.since !== undefined && sentAt < state.since.at) return state;
-  return { since: undefined, upAt: Math.max(state.upAt, sentAt) };
+  const { since } = state;
+  // A request that was on its way when the outage began does not show that it is over.
+  const wasOnItsWay = since !== undefined && sentAt < since.at;
+  return { since: wasOnItsWay ? since : undefined, upAt: Math.max(state.upAt, sentAt) };
 }
 
 /** A call whose attempts have failed. */

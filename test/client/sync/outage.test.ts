@@ -690,6 +690,30 @@ describe('a sync of a service of which only some collections are down', () => {
     }
   });
 
+  test.each([1, 2, 3])(
+    'fails one alone that always fails, although nothing else sends a second request: concurrency %d',
+    async (concurrency) => {
+      const sandbox = createSandbox({ records: 28, rateLimit: false });
+      let isBroken = false;
+      const fetch: FetchFunction = async (url, init) =>
+        isBroken && url.includes('/products?') ? await status(500)() : await sandbox.fetch(url, init);
+      const client = createClient({ ...sandbox.clientOptions, ...AT_ONCE, fetch });
+      const options = {
+        collections: ['products', 'accounts', 'budgets'],
+        concurrency,
+        store: memoryStore(),
+      } as const;
+      await run(client, options);
+      isBroken = true;
+      const before = sandbox.count();
+      const { error, seconds } = await failure(client, options);
+      expect(sandbox.count() - before).toBe(2);
+      expect(error).toMatchObject({ stopped: undefined, errors: [{ collection: 'products' }] });
+      expect(statuses(error.report)).toEqual(['failed', 'done', 'done']);
+      expect(seconds).toBeLessThan(1);
+    },
+  );
+
   test.each([undefined, 0])(
     'reads every other one, children too, if two are down: maxOutageMs %s',
     async (maxOutageMs) => {

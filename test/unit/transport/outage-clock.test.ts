@@ -26,7 +26,8 @@ describe('the outage clock', () => {
   });
 
   test('is not reset by a response that was on its way when it began', () => {
-    expect(afterResponse(failed, 4)).toEqual(failed);
+    expect(afterResponse(failed, 4)).toEqual({ ...failed, upAt: 4 });
+    expect(afterResponse({ ...failed, upAt: 4 }, 2)).toEqual({ ...failed, upAt: 4 });
   });
 });
 
@@ -67,6 +68,15 @@ test.each<[string, OutageVerdict, OutageState, Others, number, Partial<FailedCal
     { hasWorked: false },
   ],
   ['… and was repeated', 'alone', up(8), 'none', DURING, { hasWorked: false, wasRepeated: true }],
+  [
+    'the others were on their way when it failed first, and it has never worked',
+    'repeat',
+    { ...down, upAt: 8 },
+    'none',
+    DURING,
+    { hasWorked: false },
+  ],
+  ['… and it has worked', 'wait', { ...down, upAt: 8 }, 'none', DURING],
   ['nothing has ever worked', 'wait', UP, 'none', DURING, { hasWorked: false }],
 
   ['the service wants a wait that fits', 'wait', down, 'none', DURING, { notBeforeMs: 60_000 }],
