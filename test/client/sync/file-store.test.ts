@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -50,8 +50,11 @@ describe('fileStore', () => {
     }
     const lately = new Date(Date.now() - 1_800_000);
     await utimes(join(folder, 'k.json.ba9876543210.tmp'), lately, lately);
+    // As one that another process has removed meanwhile.
+    const gone = 'k.json.ffffffffffff.tmp';
+    await symlink(join(folder, 'none'), join(folder, gone));
     expect(await fileStore(folder).get('k')).toBe('{}');
-    expect((await readdir(folder)).toSorted()).toEqual(others.toSorted());
+    expect((await readdir(folder)).toSorted()).toEqual([...others, gone].toSorted());
   });
 
   test('locks a key once at a time, for every instance, and leaves no file behind', async () => {

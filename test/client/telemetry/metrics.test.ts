@@ -63,7 +63,7 @@ test('telemetryListeners measures a wait for the quota apart from the one before
   } as const;
   request?.({ ...event, idempotencyKey: undefined });
   retry?.({ ...event, reason: 'status 503', waitMs: 1_500 });
-  wait?.({ ...event, waitMs: undefined });
+  wait?.({ ...event, waitMs: 250 });
   request?.({ ...event, attempt: 2, idempotencyKey: undefined });
   end?.({ ...event, attempt: 2, result: 'ok', durationMs: 2, waitedMs: 2 });
   const waits = await recorded.points('accounting.client.wait.duration');
@@ -74,7 +74,7 @@ test('telemetryListeners measures a wait for the quota apart from the one before
   const [span] = await recorded.spans();
   expect(span?.events.map(({ attributes }) => attributes)).toEqual([
     { 'accounting.wait.reason': 'retry', 'accounting.wait.expected': 1.5 },
-    { 'accounting.wait.reason': 'rate_limit' },
+    { 'accounting.wait.reason': 'rate_limit', 'accounting.wait.expected': 0.25 },
   ]);
   // Nothing is kept of a call that has ended.
   request?.({ ...event, idempotencyKey: undefined });
