@@ -26,7 +26,6 @@
  * passes over a first one that was woken and did not run.
  */
 import { monotonicMs } from '../internal/monotonic-clock.ts';
-import { MAX_TIMER_MS } from '../internal/sleep.ts';
 import { type CallInFlight, type QuotaReport, Throttle } from './throttle.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 
@@ -199,7 +198,7 @@ export class RateLimiter {
     await new Promise<void>((resolve) => {
       waiter.wake = resolve;
       // Looked up at each use: fake timers may be installed later.
-      timer = globalThis.setTimeout(resolve, Math.min(Math.max(0, Math.ceil(wakesAt - now)), MAX_TIMER_MS));
+      timer = globalThis.setTimeout(resolve, Math.max(0, Math.ceil(wakesAt - now)));
     });
     globalThis.clearTimeout(timer);
   }
