@@ -176,7 +176,7 @@ async function rowsOf(
   const result = await connection.query(sql, values);
   const rows = 'rows' in result ? result.rows : result;
   // After a statement that failed among its rows, postgres.js leaves as many places empty in the next result, which is whole.
-  return Object.values(rows);
+  return rows.filter(() => true);
 }
 
 /** A client of `pg`. */
