@@ -44,7 +44,15 @@ const rejectionOf = (headers: unknown) =>
 const OF_THE_CONNECTION =
   'Connection content-length Expect host keep-alive te trailer Transfer-Encoding upgrade'.split(' ');
 
-test.each<[object, string]>([
+test.each<[unknown, string]>([
+  // Of these `Object.entries` has no header, or indexes as names.
+  [new Headers({ 'x-trace': 's3cret' }), 'headers'],
+  [new Map([['x-trace', 's3cret']]), 'headers'],
+  [[['x-trace', 's3cret']], 'headers'],
+  [[], 'headers'],
+  ['x-trace: s3cret', 'headers'],
+  [null, 'headers'],
+  [5, 'headers'],
   [{ 'X-AUTH-TOKEN': 's3cret' }, 'headers.x-auth-token'],
   [{ 'Idempotency-Key': 's3cret' }, 'headers.idempotency-key'],
   [{ ['__proto__']: 's3cret' }, 'headers.__proto__'],
