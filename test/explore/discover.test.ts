@@ -37,6 +37,7 @@ describe('discover reports a field', () => {
     ['a', ['1.00', '-7.25'], 'money.nullish()'],
     ['b', ['1.0000', '2.5000'], 'money.nullish()'],
     ['c', ['1.00000', '2.50000'], 'z.string().nullish()'],
+    ['d', ['1.00', 'none'], 'z.string().nullish()'],
     ['totalAmount', ['5', '5.5'], 'money.nullish()'],
     ['vatPercentage', ['21.00', '9.00'], 'z.string().nullish()'],
     ['code', ['8010', '12.50'], 'z.string().nullish()'],

@@ -95,6 +95,18 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
   expect(found.map((path) => `${path} ${valueAt(details, path)}`).join(', ')).toBe(findings);
 });
 
+test.each(['utc', 'local'] as const)(
+  'a probe finds that a service with an offset compares %s times, even if updatedSince leaves out its own second',
+  async (dateFilter) => {
+    const service = productSandbox({ timestamps: 'offset', timeZone: 'Asia/Kolkata', dateFilter });
+    const later = replaced('updatedSince', (since) =>
+      since.replace(/\d\d(?=(?:Z|[+-]\d\d:\d\d)$)/, (second) => String(Number(second) + 1).padStart(2, '0')),
+    );
+    const { updatedSince } = await productsBehind(later, service);
+    expect(updatedSince).toMatchObject({ verdict: { value: 'honoured' }, compares: { value: dateFilter } });
+  },
+);
+
 test('a probe does not compare times by other records than it requested', async () => {
   const service = productSandbox({ timestamps: 'offset', timeZone: 'Asia/Kolkata' });
   const unbound: Rewrite = (url) => (sinceWithId(url) ? without('id[gte]', 'id[lte]')(url) : url);

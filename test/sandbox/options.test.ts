@@ -230,6 +230,15 @@ test.each<[what: string, options: SandboxOptions, pages: string[]]>([
   );
 });
 
+test('a cursor finds nothing if all records behind its place were deleted', async () => {
+  const sandbox = createSandbox({ cursor: 'header', pageSize: 2, ...boms(3) });
+  const stop = sandbox.onRequest(() => {
+    stop();
+    sandbox.store.boms.delete('3');
+  });
+  expect(await followed(sandbox, '/boms?id[gt]=0')).toEqual(['1 2', '']);
+});
+
 test('a page links to the first one, and to those beside it that exist', async () => {
   const sandbox = createSandbox({ listBody: 'member', pageSize: 2, ...boms(5) });
   const linksOf = async (page: number) => {

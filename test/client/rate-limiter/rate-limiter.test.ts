@@ -191,6 +191,18 @@ describe('a quota that is used up', () => {
     expect(sent.length - 1).toBeLessThanOrEqual(6);
   });
 
+  test('a request that ends without a response counts as used', async () => {
+    const { sent, respond, call } = heldService();
+    await call(['1']);
+    await respond('1', ok(3));
+    const controller = new AbortController();
+    await call(['2', '3'], { signal: controller.signal });
+    controller.abort();
+    await settle();
+    await call(['4', '5']);
+    expect(sent).toEqual(ids(4));
+  });
+
   test('a pause holds every call of the key, until the longest Retry-After', async () => {
     const { sent, respond, call } = heldService();
     await call(['0']);

@@ -110,9 +110,12 @@ describe('a copy', () => {
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   });
 
-  test('has the last of two records with one id', async () => {
+  test('has the last of two records with one id, and counts it once', async () => {
     const copy = openSqlite();
-    await write(copy, batch(['old', 'new'].map((name) => ({ id: '1', name }))));
+    const opened = await openTarget(copy.target);
+    const twice = batch(['old', 'new'].map((name) => ({ id: '1', name })));
+    expect(await opened.onBatch(twice)).toMatchObject({ added: 1, changed: 0, unchanged: 0 });
+    await opened.close?.();
     expect(await storedRow(copy, '1')).toMatchObject({ body: { name: 'new' } });
   });
 });
@@ -168,12 +171,17 @@ describe('the deletions of a copy', () => {
     expect(await copied(copy)).toEqual(upstream(sandbox));
 
     accounts.delete('1');
+    accounts.insert({ id: '6', name: 'Back' });
     const stop = new AbortController();
     const onProgress = ({ pages }: { pages: number }) => pages === 2 && stop.abort(new Error('stop'));
     const own = { collections: ['accounts'] };
     await caught(run(sandbox, copy, { ...own, mode: 'full', signal: stop.signal, onProgress }));
-    // An incremental run ends what the full one began.
-    expect(reportOf(await run(sandbox, copy, own), 'accounts')).toMatchObject({ resumed: true, deleted: 1 });
+    // An incremental run ends what the full one began, and counts the records from before it.
+    expect(reportOf(await run(sandbox, copy, own), 'accounts')).toMatchObject({
+      resumed: true,
+      deleted: 1,
+      deletions: { local: 49 },
+    });
 
     // The marks of a read stay when its state is deleted.
     await copy.query(`DELETE FROM ${copy.tables}checkpoint WHERE key NOT LIKE 'company:%'`);
@@ -267,7 +275,11 @@ describe('the views of a copy', () => {
       return run(sandbox, copy, { mode: 'full' }, options);
     };
     for (const balance of ['12.50', '5.00']) sandbox.store.accounts.insert({ balance } as never);
+    const types = `SELECT DISTINCT typeof(balance) AS type FROM ${copy.views}accounts`;
+    await run(sandbox, copy);
+    expect(await copy.query(types)).toEqual([{ type: 'text' }]);
     await read(moneySchema);
+    expect(await copy.query(types)).toEqual([{ type: 'real' }]);
     const sum = `SELECT sum(balance) AS balance FROM ${copy.views}accounts`;
     expect(await copy.query(sum)).toEqual([{ balance: 17.5 }]);
     const documented = `SELECT name, "salePrice", "isSaleItem", tags, "updatedAt", synced_at FROM ${copy.views}products`;

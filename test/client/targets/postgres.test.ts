@@ -229,6 +229,14 @@ test.each<[string, unknown]>([
   },
 );
 
+test('a copy in PostgreSQL has the last of two records of a batch with one id', async () => {
+  const { schema, copy } = await opened();
+  const twice = batch(['old', 'new'].map((name) => ({ id: '1', name })));
+  expect(await copy.onBatch(twice)).toMatchObject({ added: 1, changed: 0, unchanged: 0 });
+  expect(await rowsOf(`SELECT name FROM ${schema}.accounts`)).toEqual([{ name: 'new' }]);
+  await copy.close?.();
+});
+
 test('a copy in PostgreSQL has an index for the first 30 fields that name other records', async () => {
   const { schema, put } = await opened();
   await put('1', Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`f${at}Id`, 'x'])));

@@ -79,6 +79,19 @@ describe('a call that waits', () => {
       );
     await runToEnd(Promise.all(calls));
   });
+
+  test('and is aborted before a second has passed is not logged', async () => {
+    const logger = quiet();
+    const fetch = scriptedFetch(problemResponse(429, {}, { 'retry-after': '3' }));
+    const controller = new AbortController();
+    const { boms } = scriptedClient(fetch, { logger });
+    const aborted = caught(boms.get('1', { signal: controller.signal }));
+    await advance(500);
+    controller.abort('no longer needed');
+    expect(await aborted).toBe('no longer needed');
+    await advance(1_000);
+    expect(logger.info).not.toHaveBeenCalled();
+  });
 });
 
 test.each(['find', 'a full sync'])('a 404 that %s expects is no error of telemetry', async (what) => {
