@@ -99,9 +99,10 @@ test.each(['utc', 'local'] as const)(
   'a probe finds that a service with an offset compares %s times, even if updatedSince leaves out its own second',
   async (dateFilter) => {
     const service = productSandbox({ timestamps: 'offset', timeZone: 'Asia/Kolkata', dateFilter });
-    const later = replaced('updatedSince', (since) =>
-      since.replace(/\d\d(?=(?:Z|[+-]\d\d:\d\d)$)/, (second) => String(Number(second) + 1).padStart(2, '0')),
-    );
+    const later = replaced('updatedSince', (since) => {
+      const second = new Date(`${since.slice(0, 19)}Z`).getTime() + 1_000;
+      return new Date(second).toISOString().slice(0, 19) + since.slice(19);
+    });
     const { updatedSince } = await productsBehind(later, service);
     expect(updatedSince).toMatchObject({ verdict: { value: 'honoured' }, compares: { value: dateFilter } });
   },
