@@ -100,7 +100,7 @@ export class Calls {
 
   async *#list(other: { pagination?: 'page' }): AsyncGenerator<Page<AnyProduct>, void, undefined> {
     const { list, signal, writes } = this.#options;
-    const options = { ...list, ...other, signal, onWait: this.#results.wait, beforeSend: this.#count };
+    const options = { ...list, ...other, signal, onWait: this.#results.wait, beforeSend: this.#results.sent };
     const before = this.#results.evidence;
     for await (const page of writes.list({}, options)) {
       this.#results.evidence = joinedEvidence(before, page.evidence);
@@ -145,15 +145,11 @@ export class Calls {
     return this.#shown.get(kind) ?? NOTHING_SHOWN;
   }
 
-  readonly #count = () => {
-    this.#results.attempts += 1;
-  };
-
   async #write<V>(kind: Kind, work: (options: RunCallOptions) => Promise<V>): Promise<V> {
     const beforeSend = async () => {
       // After every wait, because another run may have taken over meanwhile.
       await this.#hold?.mayWrite();
-      this.#count();
+      this.#results.sent();
     };
     let outcome: CallOutcome = 'applied';
     try {
@@ -174,7 +170,7 @@ export class Calls {
     const { call, list } = this.#options;
     const outage = list.outage.noting;
     try {
-      return await work({ ...call, outage, onWait: this.#results.wait, beforeSend: this.#count });
+      return await work({ ...call, outage, onWait: this.#results.wait, beforeSend: this.#results.sent });
     } catch (error) {
       if (isAccountingError(error) && isOutageError(error) && !(await this.#untilUp(error)))
         this.#alone.add(error);
@@ -209,7 +205,7 @@ export class Calls {
         hasWaited = true;
         this.#results.wait(waitMs);
       },
-      beforeSend: this.#count,
+      beforeSend: this.#results.sent,
       retry: { maxAttempts: 1 },
       pagination: 'page',
       prefetch: 0,

@@ -93,7 +93,7 @@ async function run(given: ResolvedPushOptions, results: Results): Promise<void> 
   try {
     const memory = new PushMemory(options, hold);
     await memory.load(rows);
-    const own = guarded(options, { memory, callerCode });
+    const own = guarded(options, { memory, callerCode, results });
     await admitFirstKey(own);
     const calls = new Calls(own, results, hold);
     if (hold !== undefined) await waitForEarlier(own, { rows, memory, calls, hold });
@@ -107,12 +107,13 @@ async function run(given: ResolvedPushOptions, results: Results): Promise<void> 
 /** The same options, whose calls are sent only with keys of the company. */
 function guarded(
   options: ResolvedPushOptions,
-  { memory, callerCode }: { memory: PushMemory; callerCode: CallerCode },
+  { memory, callerCode, results }: { memory: PushMemory; callerCode: CallerCode; results: Results },
 ): ResolvedPushOptions {
   const { tenant, sameCompany, source } = options;
   const list = { ...options.list, callerCode };
+  const settings = { ...list, beforeSend: results.sent };
   const memories = () => memory.memories();
-  memory.admission = admissionOf({ tenant, sameCompany, sources: [source], settings: list, memories });
+  memory.admission = admissionOf({ tenant, sameCompany, sources: [source], settings, memories });
   const { admission } = memory;
   const confirm: typeof options.confirm = (counts) =>
     callerCode.run('confirm', () => options.confirm(counts), 'question');

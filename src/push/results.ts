@@ -150,6 +150,11 @@ export class Results {
     notify(this.#callbacks.onResult, result, (thrown) => this.#callbackFailed('onResult', thrown));
   }
 
+  /** A request is about to be sent. */
+  readonly sent = (): void => {
+    this.attempts += 1;
+  };
+
   /** A write has ended. */
   wrote(outcome: CallOutcome): void {
     if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.#outcome)) this.#outcome = outcome;

@@ -29,6 +29,14 @@ test('the client sends an update that gets a 415 once more as merge-patch, and e
   expect(service.types).toEqual(['application/json', MERGE, MERGE]);
 });
 
+test('the client begins with JSON again after a 415 to a merge-patch', async () => {
+  const service = patching([]);
+  const client = service.client();
+  for (let n = 0; n < 2; n += 1)
+    expect(await caught(client.products.update('7', { name: 'Desk' }))).toMatchObject({ status: 415 });
+  expect(service.types).toEqual(['application/json', MERGE, 'application/json', MERGE]);
+});
+
 test('the client sends no merge-patch if a value is an object, or if contentTypes or contentType decide', async () => {
   const service = patching([MERGE]);
   const patch = (client: ReturnType<typeof service.client>, body: object, contentType?: string) =>

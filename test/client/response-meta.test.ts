@@ -15,7 +15,7 @@ const budget = (remaining: number) => ({
 
 test('onResponse is called once, with the response that ended the call', async () => {
   const onResponse = vi.fn();
-  const good = jsonResponse({ id: '1' }, 200, { ...budget(7), 'x-request-id': 'r1' });
+  const good = jsonResponse({ id: '1' }, 200, { ...budget(7), 'cf-ray': 'c1', 'x-request-id': 'r1' });
   await scriptedClient(scriptedFetch(problemResponse(503), good)).accounts.get('1', { onResponse });
   const rateLimit = expect.objectContaining({ limit: 100, remaining: 7 });
   const meta = expect.objectContaining({ status: 200, attempts: 2, requestId: 'r1', rateLimit });

@@ -209,6 +209,15 @@ test.each([
   expect(message).not.toContain('maintenance');
 });
 
+test('a page is a sign of maintenance also after a delete without content', async () => {
+  const deleted = new Response('', { headers: { 'content-type': 'text/html' } });
+  const fetch = scriptedFetch(jsonResponse({ id: '1' }), deleted, typed('<h1>No</h1>', 'text/html'));
+  const { products } = clientOf(jsonResponse({}), { fetch });
+  await products.get('1');
+  await products.delete('1');
+  expect(((await caught(products.get('1'))) as Error).message).toContain('maintenance');
+});
+
 test('a list may be an object with numeric keys, as PHP sends it, but with no other members or values', async () => {
   for (const [body, ids] of [
     [{ 0: { id: '1' }, 2: { id: '3' } }, ['1', '3']],

@@ -136,6 +136,7 @@ const sequences: readonly Sequence[] = [
   ['POST', 'lost 429-3600', 2, 'rate_limited, unknown, attempts 2, retryable after 3600000'],
   ['POST', 'lost 409-stale good', 3, 'ok'],
   ['POST', 'lost 409-stale', 3, 'unknown_problem, unknown, attempts 3'],
+  ['POST', 'lost 409-stale', 2, 'unknown_problem, unknown, attempts 2', { maxAttempts: 2 }],
   ['POST', 'cut', 1, 'unexpected_response, applied, attempts 1'],
   ['POST', 'lost cut', 2, 'unexpected_response, applied, attempts 2'],
   ['POST', 'lost empty', 2, 'unexpected_response, applied, attempts 2'],

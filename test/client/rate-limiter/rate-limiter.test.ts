@@ -229,6 +229,7 @@ describe('a quota that is used up', () => {
       outcome: 'not_sent',
       attempts: 0,
       status: undefined,
+      rateLimit: { limit: 100, remaining: 0 },
     });
   });
 });

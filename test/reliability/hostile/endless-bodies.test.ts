@@ -40,6 +40,7 @@ test.each([
   ['a problem of lists', 'GET', 404, '[[[[', undefined, { code: 'not_found', type: undefined }],
   ['a record, compressed', 'GET', 200, gzipped, 'gzip', { reason: 'too_large', outcome: 'applied' }],
   ['a record, compressed twice', 'GET', 200, gzipSync(gzipped), 'gzip, gzip', { reason: 'too_large' }],
+  ['a redirect', 'GET', 302, ' ', undefined, { code: 'redirected', status: 302 }],
   ['a problem, compressed', 'GET', 403, gzipped, 'gzip', { code: 'unknown_problem', outcome: 'rejected' }],
 ] as const)(
   'a client stops reading a body without an end at the cap, and closes the connection: %s',
