@@ -78,6 +78,13 @@ describe('a sync with a limit of requests', () => {
     expect(first.records + second.records).toBe(105);
   });
 
+  test('reads a list that cannot be resumed to its end, also after a failure that was repeated with success', async () => {
+    const books = setUpSync({ records: { accounts: 45 }, ids: { form: 'uuid' }, pageSize: 10 });
+    books.sandbox.faults.add({ kind: 'status', status: 503 }, { collection: 'accounts', skip: 2, times: 1 });
+    const report = await syncAll(books, { collections: ['accounts'], stopAfter: { requests: 4 } });
+    expect(report).toMatchObject({ paused: false, records: 45 });
+  });
+
   /** The collections that these syncs have read to the end, sorted. */
   const read = (reports: readonly SyncReport[]) =>
     reports
