@@ -68,8 +68,9 @@ describe("a list with pagination: 'none'", () => {
     const into = { tenant: 'acme', target: copy.target, collections: names };
     const likelyIn = (found: readonly { readonly collection?: unknown; readonly complete?: unknown }[]) =>
       found.filter(({ complete }) => complete === 'likely').map(({ collection }) => collection);
-    for (const _run of [1, 2]) {
-      const report = await sync(client, into);
+    // One after the other, and at the same time.
+    for (const concurrency of [1, 2]) {
+      const report = await sync(client, { ...into, concurrency });
       expect([likelyIn(report.collections), report.complete]).toEqual([
         likely,
         likely.length > 0 ? 'likely' : 'certain',
@@ -79,6 +80,9 @@ describe("a list with pagination: 'none'", () => {
     }
     const { equal, collections } = await verify(client, into);
     expect([equal, likelyIn(collections)]).toEqual([likely.length > 0 ? 'likely' : true, likely]);
+    // A later run alone knows it from the state.
+    const alone = await sync(client, { ...into, collections: ['budgets'] });
+    expect(likelyIn(alone.collections)).toEqual(likely.slice(1));
   });
 
   test('is as long as the pages of another list, which is read by keyset', async () => {

@@ -133,14 +133,18 @@ describe('a batch of changes', () => {
     const books = withAccounts(25);
     const events: unknown[] = [];
     const progress: unknown[] = [];
-    await readAccounts(listing(books, { pagination: 'page' }), {
+    vi.spyOn(performance, 'now').mockReturnValue(9_000);
+    const options: Partial<ChangesOptions> = {
       onCheckpoint: ({ collection, key, last }) => events.push([collection, books.states.has(key), last]),
       onProgress: (event) => progress.push(event),
-    });
+    };
+    await readAccounts(listing(books, { pagination: 'page' }), options, () =>
+      vi.spyOn(performance, 'now').mockReturnValue(14_000),
+    );
     expect(events).toEqual([false, false, false, true].map((last) => ['accounts', true, last]));
     expect(progress).toMatchObject([
       { collection: 'accounts', records: 10, pages: 1, pagination: 'page', waiting: false, last: false },
-      { records: 20, pages: 2 },
+      { records: 20, pages: 2, recordsPerSecond: 4 },
       { records: 25, pages: 3 },
       { records: 25, pages: 3, last: true },
     ]);
@@ -274,11 +278,11 @@ describe('the bound of an incremental run is written', () => {
         },
       });
       const { accounts } = books.sandbox.store;
-      accounts.insert({ id: '1' });
+      for (let n = 1; n <= 25; n++) accounts.insert({ id: `${n}` });
       await readAccounts({ ...books, client });
       books.sandbox.clock.advance(HOUR_MS);
-      accounts.update('1', { name: 'Cash' });
-      expect(await readAccounts({ ...books, client })).toMatchObject({ records: 1 });
+      for (const id of accounts.ids()) accounts.update(id, { name: 'Cash' });
+      expect(await readAccounts({ ...books, client })).toMatchObject({ records: 25 });
       await readAccounts({ ...books, client });
       expect(bounds[0]).toMatch(/-05:00$/);
       expect(bounds.slice(1).filter((bound) => !bound.endsWith('Z'))).toEqual([]);

@@ -384,4 +384,12 @@ describe('without a target', () => {
     expect(await caught(read(company.b))).toMatchObject(isRejected);
     await read(company.sandbox.issueKey());
   });
+
+  test('changes warns too if no record has createdAt when the key changes', async () => {
+    const company = twoCompanies({ createdAt: false });
+    const options = { tenant: 'acme', store: memoryStore(), mode: 'full' } as const;
+    for (const apiKey of [company.a, company.sandbox.issueKey()])
+      for await (const _ of changes(company.client(apiKey).products, options));
+    expect(company.warnings).toEqual([expect.stringContaining('the API key has changed')]);
+  });
 });

@@ -1,6 +1,6 @@
 import { DeletionsAbortedError, isAccountingError, type SyncOptions } from 'accounting-data-sdk';
 import type { Fault, FaultMatch, SandboxOptions } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
@@ -107,6 +107,19 @@ describe('a full sync with localIds', () => {
     };
     expect(await run({ localIds })).toMatchObject({ pagination: 'page', local: 27, deleted: 4 });
     expect(deleted.toSorted()).toEqual(['007', '7', '9007199254740993', gone].toSorted());
+  });
+
+  test('passes at most 500 ids to onDelete at a time, with the name of the collection', async () => {
+    const { ids, run } = copyOf(5);
+    const gone = Array.from({ length: 501 }, (_, n) => `${9_000 + n}`);
+    const onDelete = vi.fn();
+    const maxCandidates = Number.POSITIVE_INFINITY;
+    await run({ localIds: () => [...ids, ...gone], onDelete, maxCandidates, concurrency: 10 });
+    expect(onDelete.mock.calls.map(([some, name]) => [some.length, name])).toEqual([
+      [500, 'accounts'],
+      [1, 'accounts'],
+    ]);
+    expect(onDelete.mock.calls.flatMap(([some]) => some).toSorted()).toEqual(gone);
   });
 
   test('knows the records of a read that starts again', async () => {
@@ -241,7 +254,9 @@ describe('a full sync deletes nothing', () => {
     // Fewer than 50, and what the read lists is found with this key.
     expect(error).toMatchObject({
       ...abortedFor('few_local_ids_seen'),
-      message: expect.stringMatching(/1 of 41 local records.*API key/),
+      message: expect.stringMatching(
+        /1 of 41 local records.*39 of the 40 records there are not in the local copy.*API key/,
+      ),
     });
     expect(lookUps()).toBe(0);
   });

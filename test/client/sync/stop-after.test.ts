@@ -75,6 +75,10 @@ describe('a sync with a limit of requests', () => {
       [true, 'full'],
       [false, 'full'],
     ]);
+    // The first sync has read it.
+    const { watermark, lastFullRead } = first.collections[0] ?? {};
+    expect(watermark).toBeInstanceOf(Date);
+    expect(second.collections[0]).toMatchObject({ watermark, lastFullRead, complete: 'certain' });
     expect(first.records + second.records).toBe(105);
   });
 

@@ -556,6 +556,30 @@ describe('refresh of a copy', () => {
     expect(await copied(copy)).toEqual(before);
   });
 
+  test('is of the collection that its name says', async () => {
+    const [sandbox, copy] = [createSandbox({ records: { products: 1 } }), openSqlite()];
+    await write(copy, batch([{ id: '1', name: 'Old' }], { collection: 'goods' }));
+    const call = { tenant: 'acme', target: copy.target, ids: ['1'], name: 'goods' };
+    const report = await refresh(clientOf(sandbox).products, call);
+    expect(report).toMatchObject({ collection: 'goods', added: 0, changed: 1 });
+  });
+
+  test('fails when another run has written a record each of ten times before it was read again', async () => {
+    const { sandbox, copy } = await synced({ records: { accounts: 0, products: 1 } });
+    let requests = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      requests += 1;
+      await copy.query(`UPDATE ${copy.tables}record SET synced_at = 'run ${requests}'`);
+      return await sandbox.fetch(input, init);
+    };
+    const error = await caught(refreshed(sandbox, copy, ['1'], { fetch }));
+    expect(error).toMatchObject({
+      code: 'concurrent_run',
+      message: expect.stringContaining('"1" of products 10 times'),
+    });
+    expect(requests).toBe(10);
+  });
+
   test('removes a deleted record even if the first others of the copy were deleted too', async () => {
     const { sandbox, copy } = await synced({ records: { accounts: 0, products: 120 } });
     const ids = sandbox.store.products.ids();
@@ -576,6 +600,11 @@ describe('refresh of a copy', () => {
     const error = await caught(refreshed(sandbox, copy, ['1']));
     expect(error).toMatchObject({ code: 'deletions_aborted' });
     expect(await copied(copy)).toHaveLength(3);
+    // A record that the copy does not have shows nothing of those that it has.
+    const { id } = sandbox.store.products.insert({ name: 'New' });
+    const beside = await caught(refreshed(sandbox, copy, [id, '1']));
+    expect(beside).toMatchObject({ code: 'deletions_aborted', reason: 'first_record_not_found' });
+    expect(await copied(copy)).toHaveLength(4);
   });
 
   test('and forget do not take an unknown tenant for a success', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { unconfirmedWarning } from '../../../src/sync/deletions.ts';
 import { changeOf, type DeletionProof, type Seen, verdict } from '../../../src/sync/pass.ts';
+import { NO_DELETIONS } from '../../../src/sync/run-state.ts';
 
 const row = (body: object, invalid = false) => ({ id: '1', body: { id: '1', ...body }, invalid });
 const desk = row({ name: 'Desk', salePrice: '50.0000' });
@@ -70,4 +72,15 @@ describe('a pass removes a record', () => {
   ])('not, but %s, by %o, of at most %s candidates', (found, more, most) => {
     expect(judged(more, most)).toBe(found);
   });
+});
+
+test.each([
+  [[], undefined],
+  [['7'], 'the record "7" was not listed'],
+  [['7', '8', '9'], 'the record "7", and 2 more was not listed'],
+])('a warning names the first record that is kept unconfirmed, and counts the others: %j', (ids, says) => {
+  const unconfirmed = ids.map((id) => ({ id, error: new Error('403') }));
+  const warning = unconfirmedWarning({ ...NO_DELETIONS, unconfirmed });
+  if (says === undefined) expect(warning).toBeUndefined();
+  else expect(warning).toMatch(new RegExp(`^${says}, .*403`));
 });

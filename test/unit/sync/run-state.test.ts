@@ -4,7 +4,7 @@ import { resolved } from '../../../src/input/checks.ts';
 import type { Page } from '../../../src/pagination/page.ts';
 import type { SyncState } from '../../../src/reading/state.ts';
 import { asRun, type RunOptions, runOptions } from '../../../src/sync/run-options.ts';
-import { committed, delivering, removed, reportOf } from '../../../src/sync/run-report.ts';
+import { committed, delivering, progressOf, removed, reportOf } from '../../../src/sync/run-report.ts';
 import {
   begin,
   checkpointOf,
@@ -61,6 +61,12 @@ function pageAt(time: string, page: Partial<Page<{ id: string }>> = {}): Page<{ 
 
 const LATER = '2026-01-05T10:00:00Z';
 
+const malformed = new MalformedRequestError('400', { method: 'GET', path: '/accounts' }, {
+  status: 400,
+  problem: { violations: [], extensions: {} },
+  headers: {},
+} as never);
+
 test('a page of a resumed run keeps its watermark, even if the clock of the service went back', () => {
   const { state, kind } = next(startOf(interrupted(BOUND)), pageAt('2026-01-01T00:00:00Z'), rulesOf());
   expect(checkpointOf(state).run).toMatchObject({
@@ -83,10 +89,35 @@ test.each([
   ['to a bound in UTC', startOf({ ...ended, offset: 'Z' })],
   ['after the first page', next(startOf(ended), pageAt(LATER), rulesOf()).state],
 ])('a 400 %s does not change how the bound is written', (_, state) => {
-  const problem = { violations: [], extensions: {} };
-  const response = { status: 400, problem, headers: {} } as never;
-  const facts = { method: 'GET', path: '/accounts' };
-  expect(inUtc(state, new MalformedRequestError('400', facts, response))).toBeUndefined();
+  expect(inUtc(state, malformed)).toBeUndefined();
+});
+
+test('a 400 to the bound of a resumed run begins that run again in UTC, with its watermark', () => {
+  const { run = {}, stored } = inUtc(startOf(interrupted(BOUND)), malformed) ?? startOf();
+  const { watermark } = interrupted(BOUND).run ?? {};
+  expect(run).toEqual({ watermark, since: '2026-01-05T07:58:00Z', token: undefined, resumed: false });
+  expect(stored.offset).toBe('Z');
+});
+
+test('a run names the first row without an id that can be read by its number in the read', () => {
+  const invalid = [{ collection: 'accounts', id: undefined, issues: [], record: null }];
+  const whole = pageAt(LATER, { rows: [{ id: '1' }, { id: '2' }] });
+  const broken = pageAt(LATER, { rows: [{ id: '3' }, null], invalid });
+  const first = next(startOf(), whole, rulesOf()).state;
+  expect(first.unreadable).toBeUndefined();
+  const second = next(first, broken, rulesOf()).state;
+  expect(second.unreadable).toMatch(/^in row 4 of the read, /);
+  expect(next(second, broken, rulesOf()).state.unreadable).toBe(second.unreadable);
+});
+
+test('a slow first response does not look like a clock that went back', () => {
+  const first = {
+    serverTime: new Date('2026-01-05T08:00:30Z'),
+    requestedAt: new Date(LAST),
+    durationMs: 60_000,
+  };
+  const { state, kind } = next(startOf(ended), pageAt(LATER, { first }), rulesOf());
+  expect([kind, state.clockWentBack, state.run?.watermark]).toEqual(['pass', false, '2026-01-05T07:59:30Z']);
 });
 
 describe('the end of a run', () => {
@@ -126,6 +157,20 @@ describe('the report of a run', () => {
     expect(state.counts.records).toBe(0);
     expect(reportOf(committed(state, undefined))).toMatchObject({ records: 2, pages: 1 });
     expect(reportOf(committed(state, undefined))).not.toHaveProperty('added');
+  });
+
+  test('counts a batch with invalid rows alone as one that held something, and one without rows as none', () => {
+    const invalid = [{ collection: 'accounts', id: '3', issues: [], record: {} }];
+    const once = committed(delivering(startOf(ended), { records: [], invalid }), undefined);
+    expect(reportOf(once)).toMatchObject({ records: 0, invalid: 1, pages: 1 });
+    const twice = committed(delivering(once, { records: [], invalid: [] }), undefined);
+    expect(reportOf(twice)).toMatchObject({ pages: 1 });
+  });
+
+  test('says how many records a second were committed', () => {
+    const state = committed(delivering(startOf(ended), batch), undefined);
+    expect(progressOf(state, 500)).toMatchObject({ records: 2, recordsPerSecond: 4 });
+    expect(progressOf(state, 0)).toMatchObject({ recordsPerSecond: 0 });
   });
 
   test('adds up what a target says that it changed, and moves what it keeps as invalid', () => {
