@@ -173,7 +173,8 @@ function refreshPass(
   async function write({ id, seen }: Sighting<{ id: string }>): Promise<keyof Counts | undefined> {
     const before = stored.get(id);
     const change = changeOf(seen, before);
-    stored.delete(id);
+    // One that the copy did not have stays: it shows nothing of those that it has.
+    if (before !== undefined) stored.delete(id);
     if (seen instanceof Error) throw seen;
     if (seen === undefined && before === undefined) return 'unchanged';
     if (seen !== undefined && before !== undefined) proof.know({ witness: 'found' });

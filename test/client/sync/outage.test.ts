@@ -159,6 +159,25 @@ describe('a sync of a service that is down', () => {
     expect(report.records).toBeGreaterThan(0);
   });
 
+  test.each([
+    ['its own timeoutMs, not that of the client', 3 * SECOND, 1.4 * SECOND, true, 2.8],
+    ['30 s if attempts may take any time', Number.POSITIVE_INFINITY, 600 * SECOND, false, 31],
+  ])(
+    'waits for a first batch beyond the limit of time for %s',
+    async (_, timeoutMs, takes, isRead, seconds) => {
+      const { sandbox } = failing({ ms: 0 });
+      const fetch: ClientOptions['fetch'] = async (url, init) => {
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, takes)), noResponse(init.signal)]);
+        return await sandbox.fetch(url, init);
+      };
+      const client = createClient({ ...sandbox.clientOptions, timeoutMs: 1.2 * SECOND, fetch });
+      const report = await run(client, { ...accounts, timeoutMs, stopAfter: { ms: SECOND } });
+      expect([report.paused, report.records > 0]).toEqual([true, isRead]);
+      const tookMs = report.endedAt.getTime() - report.startedAt.getTime();
+      expect(tookMs / SECOND).toBeCloseTo(seconds, 1);
+    },
+  );
+
   test.each([502, 500])('stops once, after two minutes, with one error: status %i', async (status) => {
     const { client, failures } = failing({ after: 3, ms: 600 * SECOND, status });
     const { error, seconds } = await failure(client, { concurrency: 4 });

@@ -104,8 +104,9 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
       throw new Error('and so is the file');
     });
     const controller = new AbortController();
+    const onEnd = vi.fn();
     const failing = (fail: () => void): SyncTarget => ({
-      open: async (...args) => ({ ...(await target.open(...args)), [method]: fail, close }),
+      open: async (...args) => ({ ...(await target.open(...args)), [method]: fail, onEnd, close }),
     });
     const locked = failing(() => {
       throw new Error('the table is locked');
@@ -116,6 +117,10 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
     const aborted = sync(client, { ...options, target: aborting, signal: controller.signal });
     await expect(aborted).rejects.toThrow('stopped');
     expect(close).toHaveBeenCalledTimes(2);
+    // An abort is no result to note.
+    const failed = { report: expect.objectContaining({ collection: 'accounts', status: 'failed' }) };
+    const error = expect.objectContaining({ message: 'the table is locked' });
+    expect(onEnd.mock.calls).toEqual([[[{ ...failed, endedAt: expect.any(Date), error }]]]);
   },
 );
 

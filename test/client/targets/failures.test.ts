@@ -217,6 +217,11 @@ test('onProgress says that a sync waits for the database, whichever statement it
   for (let statement = 1; statement <= all; statement += 1) {
     const { waits } = await syncAwayAt(statement);
     expect(waits.length, `statement ${statement} of ${all}`).toBeGreaterThan(0);
+    // Before the first request, and after the last one.
+    if (statement === 1)
+      expect(waits).toMatchObject(waits.map(() => ({ collection: 'accounts', last: false })));
+    if (statement === all)
+      expect(waits).toMatchObject(waits.map(() => ({ collection: 'products', last: true })));
     for (const { collection, waitingUntil } of waits) {
       expect(collections).toContain(collection);
       expect(waitingUntil).toBeInstanceOf(Date);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Pause } from '../../../src/sync/limit/pause.ts';
 import { type EndedByLimit, endOfPause } from '../../../src/sync/limit/pause-end.ts';
 import { type LimitedRun, type LimitState, mustPause, RunLimit } from '../../../src/sync/limit/run-limit.ts';
@@ -39,6 +39,57 @@ test('a collection whose wait has ended is not paused before the first batch, wh
   expect(pause.signal?.aborted).toBe(false);
   pause.waits(undefined, 'rate_limit');
   expect(pause.signal?.aborted).toBe(true);
+  // How long it takes is not known.
+  expect(pause.resumeAfterMs).toBe(0);
+  limit.end();
+});
+
+test('a pause says how much longer the wait takes that it ended', () => {
+  const limit = new RunLimit({ ms: 60_000 }, 60_000);
+  const outage = { isFailing: false, isDown: false };
+  const pause = new Pause(limit, undefined, { canPause: () => true, outage: () => outage });
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  pause.waits(20_000, 'rate_limit');
+  expect(pause.resumeAfterMs).toBe(0);
+  pause.waits(90_000, 'rate_limit');
+  expect([pause.signal?.aborted, limit.isGivenUp, pause.resumeAfterMs]).toEqual([true, true, 90_000]);
+  limit.end();
+});
+
+test('a limit of time fires once, and again after the time for the first batch, unless the run has ended', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const limits = [new RunLimit({ ms: 1_000 }, 500), new RunLimit({ ms: 1_000 }, 500)];
+  const [limit, ended] = limits as [RunLimit, RunLimit];
+  for (const each of limits) each.onTime = vi.fn();
+  const fired = () =>
+    limits.map(({ signal, onTime }) => [signal.aborted, vi.mocked(onTime).mock.calls.length]);
+  vi.advanceTimersByTime(1_000);
+  expect(fired()).toEqual([
+    [false, 0],
+    [false, 0],
+  ]);
+  ended.end();
+  vi.advanceTimersByTime(1);
+  expect(fired()).toEqual([
+    [true, 1],
+    [false, 0],
+  ]);
+  vi.advanceTimersByTime(500);
+  expect(fired()).toEqual([
+    [true, 2],
+    [false, 0],
+  ]);
+  limit.end();
+});
+
+test('a limit that is longer than a timer can be does not fire at once', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const limit = new RunLimit({ ms: 2 ** 31 }, 60_000);
+  limit.onTime = vi.fn();
+  vi.advanceTimersByTime(60_000);
+  expect([limit.signal.aborted, vi.mocked(limit.onTime).mock.calls]).toEqual([false, []]);
   limit.end();
 });
 
