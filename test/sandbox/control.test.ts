@@ -1,5 +1,5 @@
 import { createSandbox, type Listening, type Sandbox, sandboxFaults } from 'accounting-data-sdk/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { call, createProduct, send as sendToService } from './support/call.ts';
 import { type Control, controlOf, Events } from './support/control.ts';
 import { rawCall, rawRequest } from './support/raw.ts';
@@ -53,6 +53,7 @@ describe('what another user of the service does with its records', () => {
       { action: 'delete', collection: 'accounts', id: '2', at: '2026-01-31T12:01:00.000Z' },
       { action: 'create', collection: 'products', key: 'full' },
     ]);
+    expect((await control('GET /state')).record.changes).toBe(5);
   });
 
   test('a list is searched and divided, and has the changes of its collection', async () => {
@@ -224,6 +225,16 @@ describe('the log', () => {
     await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
   });
 
+  test('says when a response without a socket ended whose body the client cancels', async () => {
+    sandbox.faults.add({ kind: 'slow-body', everyMs: 60_000 });
+    const headers = { 'X-AUTH-TOKEN': sandbox.keys.full };
+    const { body } = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, { headers });
+    const last = async () => (await control('GET /requests/1?bodies=false')).record;
+    expect(await last()).toMatchObject({ status: 200, durationMs: null });
+    await body?.cancel();
+    expect(await last()).toMatchObject({ durationMs: expect.any(Number) });
+  });
+
   test('says of a response to a client that has closed the connection before it that it was aborted', async () => {
     const when = () => {
       socket.destroy();
@@ -274,6 +285,21 @@ describe('the log', () => {
   });
 });
 
+test('events have a line every 15 s while somebody reads them, or a proxy would close the connection', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const _ of ['first', 'after all have left']) {
+    const stop = new AbortController();
+    const { body } = await fetch(`${listening.url}/_sandbox/events`, { signal: stop.signal });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    await reader?.read();
+    vi.advanceTimersByTime(15_000);
+    expect((await reader?.read())?.value).toBe(': open\n\n');
+    stop.abort();
+    await expect.poll(() => vi.getTimerCount()).toBe(0);
+  }
+});
+
 describe('the service', () => {
   test('shows its state', async () => {
     const head = await control('HEAD /state');
@@ -303,6 +329,11 @@ describe('the service', () => {
     });
     expect(JSON.stringify(options)).not.toContain('ids.products');
     expect(options).toContainEqual(expect.objectContaining({ name: 'ids.form', values: expect.any(Array) }));
+    // A function is not JSON, and the records of fixtures are too many.
+    const given = { clock: { now: () => 0 }, hiddenRecords: () => false, fixtures: { boms: [] } };
+    sandbox.reset(given);
+    const shown = (await control('GET /state')).record.options as Record<string, unknown>;
+    for (const name of Object.keys(given)) expect(shown[name]).toMatch(/^given: an? /);
   });
 
   test('its clock is moved and stopped', async () => {
@@ -334,7 +365,10 @@ describe('the service', () => {
   test('another quota begins for every key, and that of the options again', async () => {
     await control('POST /quota', { limit: 2 });
     for (const status of [200, 200, 429]) expect(await statusOf('/accounts')).toBe(status);
+    const shown = async () => (await control('GET /state')).record.quota;
+    expect(await shown()).toMatchObject({ limits: { limit: 2 }, isChanged: true });
     (await control('DELETE /quota')).expectStatus(204);
+    expect(await shown()).toMatchObject({ limits: { limit: 50 }, isChanged: false });
     const { headers } = await call(sandbox, '/accounts');
     expect(headers.get('x-ratelimit-remaining')).toBe('49');
   });
@@ -354,6 +388,7 @@ describe('the service', () => {
     sandbox.faults.add({ kind: 'status', status: 503 });
     await reset();
     expect([sandbox.count(), sandbox.journal, sandbox.faults.rules]).toEqual([0, [], []]);
+    expect((await control('GET /faults')).record.faults).toEqual([]);
     expect([store.accounts.all(), clock.now()]).toEqual([before, Date.parse(NOON)]);
     expect([await statusOf('/accounts'), await statusOf('/accounts', issued)]).toEqual([200, 401]);
     expect((await createProduct(sandbox, { name: 'Chair' }, { idempotencyKey: 'k' })).record).toMatchObject({

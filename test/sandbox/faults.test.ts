@@ -23,6 +23,14 @@ describe('content of a response', () => {
     expect((await call(sandbox, '/accounts')).record.type).toBe('urn:accounting:error:period_closed');
     sandbox.faults.next({ kind: 'status', status: 404, type: 'not_found' });
     expect((await call(sandbox, '/accounts')).record).toMatchObject({ status: 404, title: 'No such record' });
+    // Of several types with one status, the usual one.
+    for (const [status, type] of [
+      [403, 'forbidden'],
+      [422, 'validation_failed'],
+    ] as const) {
+      sandbox.faults.next({ kind: 'status', status });
+      expect((await call(sandbox, '/accounts')).record.type).toBe(`urn:accounting:error:${type}`);
+    }
   });
 
   test('rewrite changes status, headers and body, and processes the request unless it is not committed', async () => {
@@ -71,18 +79,26 @@ describe('matching', () => {
     expect(statuses).toEqual([500, 505, 200, 200, 502, 502, 200, 504, 501, 507, 507, 200, 503, 503, 201]);
     expect(rules.map(({ hits }) => hits)).toEqual([1, 1, 2, 2, 1, 1, 2]);
     expect([sandbox.faults.rules, rules.filter(({ active }) => active)]).toEqual([[rules[3]], [rules[3]]]);
+    // Every delay beside one other fault, which is the one of the log.
+    sandbox.faults.clear();
+    for (const kind of ['delay', 'status', 'delay'] as const)
+      sandbox.faults.next(kind === 'delay' ? { kind, ms: 0 } : { kind, status: 500 });
+    expect((await call(sandbox, '/accounts')).status).toBe(500);
+    expect([sandbox.requests.at(-1)?.fault, sandbox.faults.rules]).toEqual(['status', []]);
   });
 
-  test('probability selects the same requests with the same seed, and others with another', async () => {
-    const met = async (seed: number) => {
-      const sandbox = createSandbox({ seed });
+  test('probability selects the same requests with the same seed, after a reset too, and others with another', async () => {
+    const met = async (seed: number, sandbox = createSandbox({ seed })) => {
       sandbox.faults.add({ kind: 'status', status: 500 }, { probability: 0.3 });
       const statuses = [];
       for (let i = 0; i < 100; i += 1) statuses.push((await call(sandbox, '/accounts')).status);
       return statuses.map((status, i) => (status === 500 ? i : -1)).filter((i) => i !== -1);
     };
-    const once = await met(1);
+    const sandbox = createSandbox({ seed: 1 });
+    const once = await met(1, sandbox);
     expect(await met(1)).toEqual(once);
+    sandbox.reset();
+    expect(await met(1, sandbox)).toEqual(once);
     expect(await met(2)).not.toEqual(once);
     // 100 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
     expect(Math.abs(once.length - 30)).toBeLessThan(15);

@@ -75,8 +75,12 @@ test('with hosts, a request to any other host is rejected with 421, a preflight 
     return (await send(request.replace('Host: sandbox', `Host: ${host}`))).slice(9, 12);
   };
   for (const host of ['LOCALHOST:4010', '[::1]:80']) expect(await statusFor(host)).toBe('200');
+  const isOther = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+    /shop/.test(headers.host ?? '');
+  const fault = sandbox.faults.add({ kind: 'status', status: 503 }, { when: isOther });
   for (const host of ['shop.example', 'localhost.shop.example:4010'])
     expect(await statusFor(host)).toBe('421');
+  expect(fault.hits).toBe(0);
   expect(await statusFor('shop.example', 'OPTIONS')).toBe('421');
   expect(await statusFor('localhost', 'OPTIONS')).toBe('204');
 });

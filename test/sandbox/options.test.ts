@@ -153,6 +153,8 @@ test.each<[what: string, options: SandboxOptions, ...steps: Step[]]>([
     ['PATCH 2', 422, { ean: '1' }],
     ['DELETE 1', 204],
     ['POST 5', 201, { ean: '1' }],
+    ['POST 6', 201, { ean: '' }],
+    ['POST 7', 201, { ean: '' }],
   ],
   [
     'commitDelayMs: readers see a write later, with the updatedAt of its time, and a writer at once',

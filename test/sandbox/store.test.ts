@@ -57,8 +57,8 @@ describe('sandbox.store', () => {
     expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a']);
   });
 
-  test('loads fixtures', () => {
-    const { store } = createSandbox();
+  test('loads fixtures, which readers see at once', () => {
+    const { store } = createSandbox({ commitDelayMs: 60_000 });
     store.load({ accounts: [{ id: '5', name: 'a' }, { name: 'b' }], boms: [{}, {}] });
     expect([store.accounts.ids(), store.boms.count]).toEqual([['5', '6'], 2]);
     store.accounts.clear();

@@ -77,6 +77,8 @@ describe('dateFilter', () => {
     ['local', '2026-01-31T10:00:01Z', []],
     ['local', '2026-01-31T10:00:00-05:00', ['1']],
     ['local', '2026-01-31T10:00:00+0530', ['1']],
+    ['stored', '2026-01-31T15:00:00Z', ['1']],
+    ['stored', '2026-01-31T10:00:01-05:00', []],
   ] as const)('%s compares updatedSince=%s with 10:00 in New York', async (dateFilter, since, found) => {
     const sandbox = createSandbox({ ...newYork, dateFilter });
     sandbox.store.products.insert({});

@@ -27,6 +27,11 @@ describe('waits follow fake timers', () => {
     expect(status).toBe(201);
     const again = await createProduct(sandbox, first, { idempotencyKey: 'k' });
     expect([again.status, again.json]).toEqual([201, json]);
+    // A repeat that is late gets the first response too.
+    sandbox.faults.next({ kind: 'delay', ms: 5000, before: 'commit' });
+    const late = createProduct(sandbox, first, { idempotencyKey: 'k' });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect((await late).json).toEqual(json);
     expect(sandbox.store.products.count).toBe(2);
   });
 
@@ -59,7 +64,7 @@ describe('waits follow fake timers', () => {
     }
   });
 
-  test('an abort ends a slow body, each piece of which is waited for, and leaves no timer', async () => {
+  test('an abort or a cancel ends a slow body, each piece of which is waited for, and leaves no timer', async () => {
     vi.useFakeTimers();
     const sandbox = createSandbox();
     sandbox.faults.add({ kind: 'slow-body', everyMs: 60_000 });
@@ -70,6 +75,14 @@ describe('waits follow fake timers', () => {
     await vi.advanceTimersByTimeAsync(59_999);
     controller.abort(reason);
     await rejected;
+    expect(vi.getTimerCount()).toBe(0);
+    // So does a reader that needs no more.
+    const reader = (await send(sandbox, '/accounts')).body?.getReader();
+    void reader?.read();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(1);
+    await reader?.cancel();
+    await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -53,7 +53,8 @@ export function isSameValue(sent: unknown, copied: unknown): boolean {
     case 'boolean':
       return BOOLEANS[String(sent)]?.includes(String(copied).toLowerCase()) === true;
     case 'number':
-      return typeof copied !== 'object' && Number(copied) === sent;
+      // An empty text is no number, although JavaScript makes 0 of it.
+      return typeof copied !== 'object' && `${copied}`.trim() !== '' && Number(copied) === sent;
     case 'string':
       return isSameText(sent, copied);
     default:

@@ -42,7 +42,7 @@ describe('fixtures', () => {
     // A pull by page can write a record twice.
     appendFileSync(file, '{"id":"25","name":"Again"}\n');
 
-    const copy = createSandbox({ fixtures: dirname(file), pageSize: 100 });
+    const copy = createSandbox({ fixtures: dirname(file), pageSize: 100, commitDelayMs: 60_000 });
     const { products } = createClient({ ...copy.clientOptions, validation: 'report' });
     const first = await products.list({}, { pagination: 'page' }).pages().next();
     const rows = first.done ? [] : (first.value.rows as { id: unknown; salePrice?: unknown }[]);

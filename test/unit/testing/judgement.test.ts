@@ -124,6 +124,8 @@ test.each([
   [true, 0],
   [false, null],
   [7, '7.5'],
+  [0, ''],
+  [0, ' '],
   [['a'], 'a'],
   ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00Z'],
 ])('a copy must not hold %j as %j', (sent, copied) => {
