@@ -58,6 +58,8 @@ describe('the options and the advice for a service', () => {
   test('name the Accept header for a 406, lists that reject updatedSince, and the collection that differs', async () => {
     const client = clientBehind(productSandbox().sandbox, (url) => {
       if (url.pathname.endsWith('/boms')) return Response.json({}, { status: 406 });
+      const since = url.searchParams.get('updatedSince') ?? '';
+      if (/[+-]\d\d:\d\d$/.test(since)) return Response.json({}, { status: 400 });
       if (!url.pathname.endsWith('/products')) return url;
       if (url.searchParams.has('updatedSince')) return Response.json({}, { status: 400 });
       // Of two bounds, it drops one.
@@ -67,6 +69,7 @@ describe('the options and the advice for a service', () => {
     const report = await probe(client, { collections: ['accounts', 'boms', 'products'] });
     expect(report.advice.join('\n')).toMatch(/406 for boms: .*Accept header/m);
     expect(report.advice.join('\n')).toMatch(/^Lists of products reject updatedSince: /m);
+    expect(report.advice.join('\n')).toMatch(/^updatedSince with an offset is rejected \(accounts\)/m);
     expect(report.client.pagination).toEqual({ products: 'page' });
   });
 });
@@ -218,6 +221,7 @@ test.each<[options: SandboxOptions, compares: string | undefined, offset: string
   expect(updatedSince.compares.value).toBe(compares);
   expect([report.sandbox.timeZone, report.sandbox.dateFilter]).toEqual([offset, compares]);
   if (offset !== undefined) expect(report.advice.join()).toContain(offset);
+  expect(report.advice.join().includes('ignores the offset of its bound')).toBe(compares === 'local');
 });
 
 test('a probe does not take a parameter of the client for the number of the page in a link', async () => {

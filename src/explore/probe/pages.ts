@@ -65,7 +65,7 @@ export async function probePages(
   first: FirstPage,
   likely: readonly string[],
 ): Promise<PageFindings> {
-  if (first.rows.length === 0) return withoutRecords(session, first);
+  if (first.rows.length === 0) return withoutRecords(session, first, likely[0] ?? session.pageParameter);
   const search = new PageSearch(session, first);
   const way = await search.find([...new Set([...likely, ...USUAL_NAMES])]);
   const found = way === undefined ? search.failure() : await continued(session, first, way);
@@ -229,8 +229,12 @@ function onePage(length: number): Pick<PageFindings, 'pageSize' | 'shortPages'> 
   };
 }
 
-async function withoutRecords(session: ProbeSession, { segment, rows }: FirstPage): Promise<PageFindings> {
-  const second = await session.list(segment, { _page: '2' });
+async function withoutRecords(
+  session: ProbeSession,
+  { segment, rows }: FirstPage,
+  parameter: string,
+): Promise<PageFindings> {
+  const second = await session.list(segment, { [parameter]: '2' });
   return {
     ...allUnknown('there is no record', [
       'page',
@@ -241,7 +245,7 @@ async function withoutRecords(session: ProbeSession, { segment, rows }: FirstPag
       'shortPages',
       'repeats',
     ]),
-    afterLastPage: afterLastPageOf(second, '_page=2'),
+    afterLastPage: afterLastPageOf(second, `${parameter}=2`),
     rows,
   };
 }
