@@ -97,6 +97,15 @@ describe('what changes delivers', () => {
     expect(await readAccounts(books)).toMatchObject({ mode: 'incremental', records: 1 });
   });
 
+  test('is requested with headers of the caller, of which one replaces that for caches', async () => {
+    const books = setUpSync();
+    await readAccounts(books, { headers: { 'Cache-Control': 'max-age=5', 'X-Trace': 't1' } });
+    expect(books.sandbox.requests[0]?.headers).toMatchObject({
+      'cache-control': 'max-age=5',
+      'x-trace': 't1',
+    });
+  });
+
   test('is a part of a collection under a prefix of its own, within its bounds', async () => {
     const books = withAccounts(40);
     expect(await readAccounts(books, { prefix: 'low', id: { lte: '20' } })).toMatchObject({ records: 20 });

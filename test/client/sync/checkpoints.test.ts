@@ -5,6 +5,7 @@ import {
   type ChangesOptions,
   ConcurrentRunError,
   changes,
+  InvalidInputError,
   memoryStore,
   type Store,
   type SyncToTargetOptions,
@@ -151,6 +152,9 @@ describe('a store fails the run with a CheckpointError', () => {
   const down = () => {
     throw new Error('down');
   };
+  const forever = () => {
+    throw new InvalidInputError('store', 'must be mended');
+  };
   const swallowing = () => {
     const adapter = new Map();
     adapter.set = down;
@@ -163,6 +167,12 @@ describe('a store fails the run with a CheckpointError', () => {
   test.each<[string, Store | Partial<Store>, object, RegExp]>([
     ['rejects a read', { get: async () => down() }, isDown, /read.* down/],
     ['throws at a write', { set: down }, isDown, /written.* down/],
+    [
+      'throws what no repetition mends',
+      { get: forever },
+      { retryable: false },
+      /read.*store: must be mended/,
+    ],
     ['swallows its own errors, as Keyv does', swallowing(), {}, /returned false/],
     ['loses a write', { set: nothing }, {}, /lost the value/],
   ])('if it %s', async (_, changed, facts, message) => {

@@ -110,6 +110,22 @@ describe('a copy', () => {
     expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
   });
 
+  test.each([Number.NaN, 7n, new Map([['a', 1]]), [undefined]])(
+    'has nothing of a batch in which a schema returns what JSON would lose: %s',
+    async (value) => {
+      const [sandbox, copy] = [createSandbox({ records: { products: 2 } }), openSqlite()];
+      const transform = ({ id }: { id: string }) => ({ id, value: id === '1' ? value : 1 });
+      const schemas = { products: z.object({ id: z.string() }).transform(transform) };
+      const error = await caught(run(sandbox, copy, { collections: ['products'] }, { schemas }));
+      expect(isAccountingError(error, 'sync_failed') && error.errors[0]?.error).toMatchObject({
+        code: 'invalid_input',
+        argument: 'schemas',
+        message: expect.stringContaining('record "1" of products'),
+      });
+      expect(await copied(copy)).toEqual([]);
+    },
+  );
+
   test('has the last of two records with one id, and counts it once', async () => {
     const copy = openSqlite();
     const opened = await openTarget(copy.target);
@@ -628,7 +644,11 @@ test('a row of a copy that was removed or forgotten meanwhile is not written bac
   const [before] = (await opened.rows?.('accounts', ['1'])) ?? [];
   await copy.query(`DELETE FROM ${copy.tables}record`);
   expect(await opened.replace?.('accounts', '1', row, before?.version)).toBe(false);
+  const refreshing = await openTarget(copy.target, 'acme', { purpose: 'refresh' });
   await copy.query(`DELETE FROM ${copy.tables}checkpoint`);
+  const remembered = caught(Promise.resolve(refreshing.company?.set('key')));
+  expect(await remembered).toMatchObject({ code: 'concurrent_run' });
+  await refreshing.close?.();
   expect(await opened.replace?.('accounts', '1', row, undefined)).toBe(false);
   expect(await copied(copy)).toEqual([]);
   await opened.close?.();

@@ -1,6 +1,7 @@
-import { createClient, type Listeners, memoryStore, sync } from 'accounting-data-sdk';
+import { createClient, type Listeners, memoryStore, push, type RunEnd, sync } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
+import { caught } from '../../support/caught.ts';
 
 const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
 
@@ -34,6 +35,23 @@ test('listeners around a run are nested, the first outside', async () => {
     'second ends with undefined, done',
     'first ends with undefined, done',
   ]);
+});
+
+test('a listener around a push that fails gets its error and its report', async () => {
+  let end: RunEnd | undefined;
+  const run: NonNullable<Listeners['run']> = async (_, work) => {
+    end = await work();
+  };
+  const sandbox = createSandbox();
+  sandbox.faults.add({ kind: 'status', status: 401 }, { method: 'POST' });
+  const client = createClient({ ...sandbox.clientOptions, on: { run } });
+  const rows = [{ productNumber: 'P-1', name: 'Desk' }];
+  const error = await caught(
+    push(client.products, { tenant: 'acme', store: memoryStore(), key: 'productNumber', rows }),
+  );
+  expect(error).toMatchObject({ code: 'push_failed' });
+  expect(end?.error).toBe(error);
+  expect(end?.report).toMatchObject({ tenant: 'acme', rows: 1, counts: { created: 0 } });
 });
 
 /** What a listener calls when the run has ended. */

@@ -67,16 +67,21 @@ describe('a call that waits', () => {
     const { info, ...others } = quiet();
     const limited = problemResponse(429, {}, { 'retry-after': `${seconds}` });
     const fetch = scriptedFetch(limited, jsonResponse({ id: '1' }));
-    const client = scriptedClient(fetch, { logger: { ...others, info } });
+    // As pino, which takes the fields first.
+    const logger = { ...others, info, bindings: () => ({}) };
+    const client = scriptedClient(fetch, { logger });
     const calls = [client.boms.get('1'), client.boms.get('1')];
     await advance(999);
     expect(info).not.toHaveBeenCalled();
     await advance(1);
     expect(info).toHaveBeenCalledTimes(lines);
-    for (const [line] of info.mock.calls)
+    for (const [fields, line] of info.mock.calls) {
       expect(line).toMatch(
         /^accounting-data-sdk #\d+ GET \/boms\/1 waits (?:3\d{3} ms|for the quota of the key)$/,
       );
+      const waitMs = line.endsWith(' ms') ? expect.any(Number) : undefined;
+      expect(fields).toMatchObject({ method: 'GET', path: '/boms/1', waitMs });
+    }
     await runToEnd(Promise.all(calls));
   });
 

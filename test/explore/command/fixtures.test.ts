@@ -55,7 +55,7 @@ describe('fixtures', () => {
     [undefined, '\uFEFF{"id":"1","name":"Zoë"}\r\n\r\n{"id":"2","name":"a\u2028b"}'],
     ['accounts.ndjson cannot be loaded: line 4 is not a JSON object.', '{"id":"1"}\n\n\n{"secret'],
     ['it is not UTF-8.', Buffer.from('{"id":"1","name":"Zoë"}', 'latin1')],
-    ['line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993}'],
+    ['line 1 has 9007199254740993, which has', '{"id":"1","n":9007199254740993,"m":9007199254740995}'],
     ['no file of a collection', '{"id":"1"}\n', 'unknown.ndjson'],
   ])('are rejected with %s: %j', (message, text, name = 'accounts.ndjson') => {
     const file = folder();

@@ -93,6 +93,12 @@ test('a key that was used before is admitted without a request, and remembered o
   expect([requested, admission.memory]).toEqual([[], { salt: 's', keys: ['s old', 's new'] }]);
 });
 
+test('the last ten keys are remembered', async () => {
+  const { admission } = admissionOf(NOON, { sameCompany: true });
+  for (let n = 1; n <= 12; n++) await admission.admit(`${n}`);
+  expect(admission.memory?.keys).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((n) => `s ${n}`));
+});
+
 const row = (id: number, createdAt: unknown = NOON) => ({ id: `${id}`, createdAt });
 
 test('the first key of a first run is admitted, and the next by the records that were read', async () => {

@@ -79,13 +79,15 @@ test('a database may be away several times in a run, each time for maxOutageMs',
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const patience = { maxOutageMs: 1_000, signal: undefined, warn: () => {}, waits: () => {} };
-  const awayFor = async (ms: number) => {
+  const [warn, waits] = [vi.fn(), vi.fn()];
+  const endless = { ...patience, maxOutageMs: Number.POSITIVE_INFINITY, warn, waits };
+  const awayFor = async (ms: number, how = patience) => {
     const until = performance.now() + ms;
     const work = () => {
-      if (performance.now() < until) throw { code: 'ECONNREFUSED' };
+      if (performance.now() < until) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
       return 'back';
     };
-    const result = outlasting(work, patience).catch(() => 'given up');
+    const result = outlasting(work, how).catch(() => 'given up');
     await vi.runAllTimersAsync();
     return await result;
   };
@@ -94,4 +96,11 @@ test('a database may be away several times in a run, each time for maxOutageMs',
     'back',
     'given up',
   ]);
+  // Each time with one warning, after a second.
+  expect([await awayFor(9_000, endless), await awayFor(600, endless), await awayFor(9_000, endless)]).toEqual(
+    ['back', 'back', 'back'],
+  );
+  const text = 'The database is away (Error: refused). Waiting until it is back.';
+  expect(warn.mock.calls).toEqual([[text], [text]]);
+  expect(Math.max(...waits.mock.calls.map(([waitMs]) => waitMs))).toBe(2_000);
 });
