@@ -62,6 +62,16 @@ describe('sync', () => {
     }
   });
 
+  test('reads a collection that is named twice once, and nothing if none is named', async () => {
+    const books = setUpSync({ records: { accounts: 5 } });
+    const twice = await syncAll(books, { collections: ['accounts', 'accounts'] });
+    expect(twice).toMatchObject({ records: 5, collections: [{ collection: 'accounts', records: 5 }] });
+    books.sandbox.clearLogs();
+    const none = await syncAll(books, { collections: [] });
+    expect(none).toMatchObject({ records: 0, paused: false, complete: undefined, collections: [] });
+    expect(books.sandbox.count()).toBe(0);
+  });
+
   test('reads two collections of a level at the same time, and others when one is done', async () => {
     const names = ['accounts', 'products', 'budgets', 'bankFeedConnections', 'bankPayerMemories'] as const;
     const books = setUpSync({ records: Object.fromEntries(names.map((name) => [name, 60])) });

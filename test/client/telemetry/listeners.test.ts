@@ -37,6 +37,24 @@ test('listeners around a run are nested, the first outside', async () => {
   ]);
 });
 
+test('a listener or a logger that throws is named in a warning, and changes nothing', async () => {
+  const logger = quiet();
+  const bad = (what: string) => (): never => {
+    throw new Error(`bad ${what}`);
+  };
+  logger.debug.mockImplementationOnce(bad('logger'));
+  const { report } = await runOf(
+    [{ run: bad('run'), end: vi.fn().mockImplementationOnce(bad('end')) }],
+    logger,
+  );
+  expect(report.records).toBe(3);
+  expect(logger.warn.mock.calls.flat()).toEqual([
+    'accounting-data-sdk: the listener on.run threw Error: bad run',
+    'accounting-data-sdk: the logger threw Error: bad logger',
+    'accounting-data-sdk: the listener on.end threw Error: bad end',
+  ]);
+});
+
 test('a listener around a push that fails gets its error and its report', async () => {
   let end: RunEnd | undefined;
   const run: NonNullable<Listeners['run']> = async (_, work) => {

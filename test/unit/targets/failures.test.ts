@@ -31,6 +31,7 @@ test.each<[FailureKind, readonly object[]]>([
       // A local socket has a path, too.
       { code: 'ECONNREFUSED', path: '/var/run/postgresql' },
       ...sqlite(5, 6, 15, 17, 517),
+      ...codes('SQLITE_BUSY', 'SQLITE_BUSY_RECOVERY', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL', 'SQLITE_SCHEMA'),
     ],
   ],
   [
@@ -41,6 +42,7 @@ test.each<[FailureKind, readonly object[]]>([
       { message: 'Query read timeout' },
       { code: 'ERR_OF_A_DRIVER' },
       ...sqlite(7, 9, 10, 13, 778),
+      ...codes('SQLITE_NOMEM', 'SQLITE_INTERRUPT', 'SQLITE_IOERR_WRITE', 'SQLITE_FULL'),
       ...files('EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO'),
     ],
   ],
@@ -65,6 +67,7 @@ test.each<[FailureKind, readonly object[]]>([
       { message: 'Client has encountered a connection error and is not queryable' },
       { message: 'Client was closed and is not queryable' },
       ...sqlite(1, 3, 8, 11, 14, 19, 23, 26, 1032, 1811),
+      ...codes('SQLITE_ERROR', 'SQLITE_CANTOPEN', 'SQLITE_CORRUPT', 'SQLITE_READONLY_DBMOVED'),
       ...files('ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'),
     ],
   ],
