@@ -132,8 +132,13 @@ describe('a list with a cursor of the caller', () => {
       evidence: { facts: ['cursor_ended', 'repeated_rows'] },
     });
     const into = { tenant: 'acme', target: openSqlite().target, collections: ['accounts'] as const };
-    for (const records of [300, 0])
-      expect(await sync(client, into)).toMatchObject({ records, complete: 'likely' });
+    for (const [records, repeated] of [
+      [300, 11],
+      [0, 0],
+    ]) {
+      const collections = [{ collection: 'accounts', repeated }];
+      expect(await sync(client, into)).toMatchObject({ records, complete: 'likely', collections });
+    }
   });
 
   test('throws what its next throws after the page that it was given', async () => {

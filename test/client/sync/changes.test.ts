@@ -138,6 +138,19 @@ describe('a batch of changes', () => {
     expect(await readAccounts(books)).toMatchObject({ resumed: false, watermark: oneHourLater });
   });
 
+  test('is committed although callbacks throw, and warnings name them', async () => {
+    const books = withAccounts(5);
+    const { logger, warnings } = loggerOfWarnings();
+    const client = clientOf(books.sandbox, { logger });
+    const bad = () => {
+      throw new Error('bad callback');
+    };
+    const report = await readAccounts({ ...books, client }, { onCheckpoint: bad, onProgress: bad });
+    expect(report).toMatchObject({ status: 'done', records: 5 });
+    for (const name of ['onCheckpoint', 'onProgress'])
+      expect(warnings).toContainEqual(expect.stringContaining(`${name} threw Error: bad callback`));
+  });
+
   test('is reported with its checkpoint and the progress of the run', async () => {
     const books = withAccounts(25);
     const events: unknown[] = [];

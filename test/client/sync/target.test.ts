@@ -224,6 +224,7 @@ test.each([
   const error = await caught(sync(client, { tenant: 'acme', target, collections: ['accounts'] }));
   expect(error).toMatchObject({
     code: 'checkpoint',
+    retryable: true,
     message: expect.stringMatching(message),
     cause: expect.any(Error),
   });

@@ -3,6 +3,7 @@
 import {
   type Client,
   type ClientOptions,
+  type CollectionReport,
   forget,
   isAccountingError,
   refresh,
@@ -349,6 +350,25 @@ describe('the views of a copy', () => {
 });
 
 describe('sync_status of a copy', () => {
+  test('does not take the place of a view of the user', async () => {
+    const copy = openSqlite();
+    await copy.query('CREATE VIEW sync_status AS SELECT 1 AS mine');
+    const error = await caught(openTarget(copy.target));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'target' });
+    expect(`${error}`).toContain('sync_status is a view that was not created for accounting_record');
+    expect(await copy.query('SELECT mine FROM sync_status')).toEqual([{ mine: 1 }]);
+  });
+
+  test('has an error even if what was thrown says nothing', async () => {
+    const copy = openSqlite();
+    const opened = await openTarget(copy.target);
+    await opened.onBatch(batch([{ id: '1' }]));
+    const report = { collection: 'accounts', status: 'failed' } as CollectionReport;
+    await opened.onEnd?.([{ report, endedAt: new Date(), error: {} }]);
+    await opened.close?.();
+    expect(await statusOf(copy)).toMatchObject({ last_error: 'unknown', finished_at: null });
+  });
+
   test('keeps the error of a collection that a later run does not reach, and does not count a paused one as finished', async () => {
     const records = { accounts: 5, products: 60, bankFeedAccounts: 5 };
     const [sandbox, copy] = [createSandbox({ records, pageSize: 10 }), openSqlite()];
