@@ -49,6 +49,7 @@ describe('the options and the advice for a service', () => {
     [{ pageParameter: 'page' }, ["pageParameter: 'page'"]],
     [{ pageSizeParameter: 'itemsPerPage' }, ["parameters.itemsPerPage: '100'"], 'pass parameters: { items'],
     [{ afterLastPage: 'not_found' }, ["afterLastPage: 'not_found'"]],
+    [{ nullFields: 'omitted', records: { products: 40 } }, [], 'value are left out (products): replace rec'],
   ])('with %j contain %s', async (options, option, advice = '') => {
     const report = await probe(productSandbox(options).client, { collections: ['products'] });
     expect([optionsOf(report), report.advice.join()]).toEqual([option, expect.stringContaining(advice)]);

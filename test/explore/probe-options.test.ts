@@ -84,18 +84,22 @@ test('a probe that only reads reports what only writing shows as unknown', async
   for (const finding of Object.values(findings)) expect(finding.known).toBe(false);
 });
 
-test.each([
+test.each<[what: string, gap: number, edited: boolean, expected: 'id' | undefined, others?: SandboxOptions]>([
   ['sparse ids, and a record that was edited', 7, true, 'id'],
   ['dense ids', 1, true, undefined],
   ['records in order of updatedAt, too', 7, false, undefined],
-])("a probe suggests listOrder: 'id' for sparse ids that ascend: %s", async (_, gap, edited, expected) => {
-  const sandbox = createSandbox({ ids: { gap }, clock: '2026-01-01', pageSize: 10 });
+  ['another list in another order', 7, true, undefined, { order: { boms: 'id-desc' } }],
+  ['another list that is read by page', 7, true, undefined, { filters: { boms: { id: 'ignore' } } }],
+])("a probe suggests listOrder: 'id' for sparse ids that ascend: %s", async (...row) => {
+  const [, gap, edited, expected, others] = row;
+  const records = { boms: 40 };
+  const sandbox = createSandbox({ ids: { gap }, clock: '2026-01-01', pageSize: 10, records, ...others });
   for (let n = 0; n < 40; n++) {
     sandbox.clock.advance(60_000);
     sandbox.store.products.insert({ name: 'Desk' });
   }
   if (edited) sandbox.store.products.update(sandbox.store.products.ids()[0] ?? '', { name: 'Edited' });
   const client = createClient(sandbox.clientOptions);
-  const report = await probe(client, { collections: ['products'] });
+  const report = await probe(client, { collections: ['products', 'boms'] });
   expect(report.client.listOrder).toBe(expected);
 });

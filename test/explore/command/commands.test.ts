@@ -97,6 +97,55 @@ test.each([
   for (const key of [otherCompany, full]) expect((await runAs(key)).code).toBe(0);
 });
 
+/** Commands that read or write several pages, with what comes before them. */
+const LONG: readonly (readonly [line: string, before?: string])[] = [
+  ['pull accounts'],
+  ['pull accounts --to FILE'],
+  ['pull accounts --to FILE --verify', 'pull accounts --to FILE'],
+  ['push FILE.csv --key productNumber --yes --state FILE'],
+];
+
+test.each(LONG)('%s waits as long as --max-outage says for a service that is down', async (line, before) => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 90 } });
+  const file = folder()('a');
+  writeFileSync(`${file}.csv`, 'productNumber\nA\n');
+  const argsFor = (text: string) => text.replaceAll('FILE', file).split(' ');
+  if (before !== undefined) await ends(run(env, argsFor(before)), 0);
+  sandbox.faults.add({ kind: 'status', status: 503 });
+  const tookMs = async (maxOutage: string) => {
+    const startedAt = Date.now();
+    await ends(run(env, argsFor(`${line} --quiet --max-outage ${maxOutage}`)), 5);
+    return Date.now() - startedAt;
+  };
+  expect(await tookMs('0')).toBeLessThan(60_000);
+  expect(await tookMs('1h')).toBeGreaterThan(3_000_000);
+});
+
+test.each([...LONG, ['whoami'], ['get accounts 1'], ['discover'], ['probe accounts']])(
+  '%s sends no more requests after Ctrl-C',
+  async (line, before) => {
+    const { sandbox, env } = openSandbox({ records: { accounts: 300 } });
+    const file = folder()('a');
+    writeFileSync(`${file}.csv`, 'productNumber\nA\n');
+    const argsFor = (text: string) => text.replaceAll('FILE', file).split(' ');
+    if (before !== undefined) await ends(run(env, argsFor(before)), 0);
+    sandbox.clearLogs();
+    const stop = new AbortController();
+    sandbox.onRequest(() => stop.abort());
+    await ends(run(env, argsFor(line), { signal: stop.signal }), 130);
+    expect(sandbox.count()).toBeLessThanOrEqual(2);
+  },
+);
+
+test('a command waits for the quota of its key as long as the service says', async () => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 3 } });
+  sandbox.faults.next({ kind: 'status', status: 429, retryAfter: 7_200 });
+  const shown: (string | undefined)[] = [];
+  const status = (text: string | undefined) => void shown.push(text);
+  expect((await run(env, ['get', 'accounts', '1'], { status })).code).toBe(0);
+  expect([shown[0], shown.at(-1)]).toEqual([expect.stringMatching(/^waiting.* quota/), undefined]);
+});
+
 const DOWN = 'http://127.0.0.1:1';
 
 describe('an error', () => {

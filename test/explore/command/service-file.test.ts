@@ -162,6 +162,19 @@ test('--service gives every command the options of the file, which may be JSON w
   }
 });
 
+test.each(['pull accounts', 'pull accounts --to A.sqlite', 'push A.csv --key productNumber --dry-run'])(
+  '--service gives the options of sync in the file to %s',
+  async (line) => {
+    const { env } = openSandbox();
+    const file = folder()('A');
+    // An option that is rejected, because a first run shows nothing of a lookback.
+    writeFileSync(`${file}.json`, JSON.stringify({ client: {}, sync: { lookbackMs: -1 }, sandbox: {} }));
+    writeFileSync(`${file}.csv`, 'productNumber\nA\n');
+    const args = [...line.replace('A.', `${file}.`).split(' '), '--service', `${file}.json`];
+    await ends(run(env, args), 2, 'lookbackMs');
+  },
+);
+
 test('probe finds that ids are numbers, and --service copies such a service', async () => {
   const { sandbox, env } = openSandbox({ records: { accounts: 40, products: 20 }, ids: { numbers: true } });
   const file = folder();
