@@ -56,11 +56,19 @@ describe('discover reports a field', () => {
 
   test('in a comment that says how often it was there, inside lists too, and warns of amounts as numbers', async () => {
     const { source, fields } = await discoverAccounts([
-      { lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }], totalAmount: 12.5, quantity: 3 },
-      { lines: [], quantity: 4 },
+      {
+        lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }],
+        totalAmount: 12.5,
+        quantity: 3,
+        due: '5.00',
+      },
+      { lines: [], quantity: 4, due: null, grossPrice: '1.5' },
+      { lines: [], quantity: 4, due: '7.25', grossPrice: '2.50' },
     ]);
-    expect(source).toMatch(/amount: digits may be lost; on 1 of 2 records/);
-    expect(source).toContain('/** Integer; on all 2 records. */');
+    expect(source).toContain('/** Amount, 2 digits after the point; on all 3 records, null on 1. */');
+    expect(source).toContain('/** Amount; on 2 of 3 records. */');
+    expect(source).toMatch(/amount: digits may be lost; on 1 of 3 records/);
+    expect(source).toContain('/** Integer; on all 3 records. */');
     expect(fields.lines?.items?.fields?.amount).toMatchObject({ kinds: ['money'], always: true });
     expect(fields.lines?.items?.fields?.note).toMatchObject({ always: false });
     expect(source).toContain('/** String; on 1 of 2 records. */');
@@ -116,7 +124,8 @@ test.each(['uuid', 'numeric'] as const)(
     const [owner, other] = sandbox.store.accounts.ids();
     sandbox.store.boms.insert({ owner, accountId: crypto.randomUUID(), mixed: owner });
     sandbox.store.boms.insert({ owner: other, mixed: 'none' });
-    const { collections } = await discover(clientOf(sandbox), { collections: ['accounts', 'boms'] });
+    const { collections, source } = await discover(clientOf(sandbox), { collections: ['accounts', 'boms'] });
+    expect(source.includes('/** Id of one of the accounts; on all 2 records. */')).toBe(form === 'uuid');
     const references = form === 'uuid' ? { owner: { collection: 'accounts', form: 'id' } } : {};
     expect(collections[1]?.references).toEqual(references);
   },

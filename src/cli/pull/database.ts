@@ -297,18 +297,13 @@ function logReport(
     const count = records + invalid;
     written += count;
     if (status === 'forbidden') io.note(`This key may not read ${collection}.`);
-    const { deleted = 0, skipped, unconfirmed = [] } = deletions ?? {};
+    const { deleted = 0, unconfirmed = [] } = deletions ?? {};
     const parts = [count > 0 && `${numberOf(count)} read`, deleted > 0 && `${numberOf(deleted)} deleted`];
     const done = parts.filter((part) => part !== false).join(', ');
     if (done !== '') io.note(`${collection}: ${done}`);
     for (const [why, ids] of byReason(unconfirmed)) {
       const kept = ids.length === 1 ? 'it is kept' : 'they are kept';
       io.note(`${collection}: whether ${listed(ids)} ${was(ids)} deleted is unknown, so ${kept}. ${why}`);
-    }
-    if (skipped === 'resumed') {
-      io.note(
-        `${collection}: this run resumed an interrupted one, so deletions were not looked for. Run it again.`,
-      );
     }
     if (invalid > 0) {
       io.note(

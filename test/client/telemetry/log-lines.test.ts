@@ -18,6 +18,8 @@ beforeEach(() => {
 });
 
 const quiet = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn() });
+/** A logger that gets the fields of each line before its text. */
+const likePino = () => ({ ...quiet(), bindings: () => ({}) });
 const retried = () =>
   scriptedFetch(
     problemResponse(503),
@@ -26,11 +28,37 @@ const retried = () =>
   );
 
 test('the lines of a list differ in the page or the bounds of ids, as the error of a 500 does', async () => {
-  const logger = quiet();
+  const logger = likePino();
   const client = scriptedClient(scriptedFetch(problemResponse(500)), { logger, retry: false });
   const error = await caught(client.boms.list({ id: { gte: '1' } }, { pagination: 'page' }).first());
-  expect(logger.debug.mock.calls[0]?.[0]).toMatch(/ GET \/boms\?_page=1&id\[gte\]=1 attempt 1$/);
+  expect(logger.debug.mock.calls[0]).toEqual([
+    expect.objectContaining({ query: '_page=1&id[gte]=1' }),
+    expect.stringMatching(/ GET \/boms\?_page=1&id\[gte\]=1 attempt 1$/),
+  ]);
   expect(String(error)).toContain('GET /boms?_page=1&id[gte]=1 returned 500');
+});
+
+test('the lines of a write that is rejected name its outcome and its request', async () => {
+  const logger = quiet();
+  const rejected = problemResponse(422, { type: 'validation_failed' }, { 'x-request-id': 'r-7' });
+  await caught(scriptedClient(scriptedFetch(rejected), { logger }).products.create({ name: 'Desk' }));
+  expect(logger.debug.mock.calls.at(-1)?.[0]).toMatch(/ → 422 in \d+ ms, request r-7$/);
+  expect(logger.warn.mock.calls).toEqual([
+    [expect.stringMatching(/ failed after \d+ ms: validation_failed, outcome rejected\. /)],
+  ]);
+});
+
+test('the line of an invalid row names the row and all that is wrong with it', async () => {
+  const logger = likePino();
+  const rows = jsonResponse([{ id: '7', salePrice: 5, name: 7 }]);
+  const client = scriptedClient(scriptedFetch(rows), { logger, validation: 'report' });
+  await client.products.list({}, { pagination: 'none' }).toArray({ limit: 5 });
+  expect(logger.warn.mock.calls).toEqual([
+    [
+      { collection: 'products', id: '7', issues: [expect.any(String), expect.any(String)] },
+      expect.stringMatching(/products 7: .*salePrice.*; .*name|products 7: .*name.*; .*salePrice/),
+    ],
+  ]);
 });
 
 test('ACCOUNTING_LOG writes lines of its level to stderr and none to stdout, unless the caller has a logger', async () => {

@@ -40,8 +40,19 @@ const EXPECTED: readonly (readonly [level: number, line: RegExp, fields: object]
   [0, / → 503 in \d+ ms, \d+\/10000 left$/, { attempt: 1, status: 503, durationMs: number }],
   [1, / status 503; again in \d+ ms$/, { attempt: 1, reason: 'status 503', waitMs: number }],
   [0, / attempt 2$/, { attempt: 2 }],
-  [0, / → 404 in \d+ ms/, { attempt: 2, status: 404, durationMs: number }],
-  [2, / failed after \d+ ms: not_found\. .*404/, { status: 404, code: 'not_found', outcome: 'unknown' }],
+  [
+    0,
+    / → 404 in \d+ ms, \d+\/10000 left, request r-7$/,
+    { attempt: 2, status: 404, durationMs: number, requestId: 'r-7' },
+  ],
+  [
+    2,
+    / failed after \d+ ms: not_found\. .*404/,
+    {
+      ...{ status: 404, code: 'not_found', outcome: 'unknown', requestId: 'r-7' },
+      ...{ attempt: 2, durationMs: number, waitedMs: number },
+    },
+  ],
 ];
 
 /** The lines of a create that the service rejects. */
@@ -74,6 +85,7 @@ test.each(LOGGERS)('the client logs lines and fields to %s as it is', async (_, 
   const sandbox = createSandbox();
   const options = { ...sandbox.clientOptions, logger: create(stream), retry: { baseDelayMs: 1 } };
   sandbox.faults.next({ kind: 'status', status: 503 });
+  sandbox.faults.next({ kind: 'rewrite', headers: { 'X-Request-Id': 'r-7' } });
   await expect(createClient(options).products.get('404')).rejects.toThrow();
   const seen = lines();
   expect(seen.map(({ msg, message }) => msg ?? message)).toEqual(

@@ -38,6 +38,10 @@ test('whoami shows for each collection whether the key may read it', async () =>
     expect(some.out).toMatch(
       new RegExp(`^${name} +${name === 'products' ? 'readable' : 'scope_required'}$`, 'm'),
     );
+  const left = 10_000 - collectionNames.length;
+  expect(some.out).toContain(
+    `\nservice  ${sandbox.baseUrl}/api/public/v1\nquota    ${left} of 10000 requests left\n`,
+  );
 });
 
 test.each([
@@ -72,7 +76,20 @@ test('pull --to ends with 3 if the key may not read a collection of the copy any
 test('pull --to names the collections that the key may not read', async () => {
   const { sandbox, env } = openSandbox({ records: 50 });
   const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
-  await ends(run(settings, argsOf('pull --all --to FILE')), 0, 'This key may not read boms');
+  const args = argsOf('pull --all --to FILE');
+  await ends(run(settings, args), 0, 'This key may not read boms');
+  const verified = run(settings, [...args, '--verify']);
+  await ends(verified, 0, 'boms: not compared, the key may not read it.');
+});
+
+test('pull --verify compares the copy of another API key with --same-company alone', async () => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 4 }, otherRecords: { accounts: 4 } });
+  const args = argsOf('pull accounts --to FILE');
+  expect((await run(env, args)).code).toBe(0);
+  const verify = ['--verify', '--quiet', '--max-candidates', 'all'];
+  const other = { ...env, ACCOUNTING_API_KEY: sandbox.keys.otherCompany };
+  await ends(run(other, [...args, ...verify]), 7, 'The copy was written with another API key.');
+  await ends(run(other, [...args, ...verify, '--same-company']), 8, '8 records of default in');
 });
 
 test.each([

@@ -19,6 +19,24 @@ describe('discover', () => {
     expect(written.log).toMatch(/schemas\.ts from 49 records of 2 collections \(\d+ requests\)/);
   });
 
+  test('reads as many records as --sample says, and names the collections that the key may not read', async () => {
+    const { sandbox, env } = openSandbox({ records: { accounts: 400, products: 400 } });
+    const settings = { ...env, ACCOUNTING_API_KEY: sandbox.keys.productsOnly };
+    const file = folder()('schemas.ts');
+    const args = ['discover', 'accounts', 'products', '--sample', '60', '--out', file];
+    const { log, out } = await ends(run(settings, [...args, '--json']), 0);
+    expect(log).toContain('at most about 60 records of each of 2 collections.');
+    expect(log).toContain('from 60 records of 1 collection (4 requests). This key may not read accounts.');
+    expect(JSON.parse(out)).toMatchObject({ requests: 4, collections: [{ records: 0 }, { records: 60 }] });
+    expect(readFileSync(file, 'utf8')).toContain(
+      '/** One of the accounts: not readable with the key of this run (scope_required). */',
+    );
+    await ends(run(env, ['discover', 'boms', '--check', file]), 8);
+    await ends(run(env, ['discover', 'boms', '--out', file]), 0);
+    expect(readFileSync(file, 'utf8')).toContain('/** One of the boms: there was no record. */');
+    await ends(run(env, ['discover', 'boms', '--check', file]), 0, `The service sends what ${file} says.`);
+  });
+
   // All in one record: each name must be a field of its own.
   test('writes a schema that accepts its sample, with odd names and deep lists', async () => {
     const { sandbox, env } = openSandbox({ records: { boms: 1 } });

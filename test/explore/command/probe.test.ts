@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ProbeReport } from 'accounting-data-sdk/explore';
 import { expect, test } from 'vitest';
-import { folder, openSandbox, run } from './support/run.ts';
+import { ends, folder, openSandbox, run } from './support/run.ts';
 
 test('probe logs how many requests it will send, then prints what fits the service, no wider than the terminal', async () => {
   const options = { pageSize: 20, order: 'id-desc', afterLastPage: 'not_found' } as const;
@@ -38,7 +38,8 @@ test('probe --write prompts for confirmation, and writes nothing without a yes',
   expect([declined.code, mute.code, mute.log]).toEqual([2, 2, expect.stringContaining('--yes')]);
   expect(questions).toEqual([expect.stringContaining(`one product at ${sandbox.baseUrl}`)]);
   expect(sandbox.count()).toBe(0);
-  expect((await run(env, WRITE, { prompt })).code).toBe(0);
+  const plan = /^At most \d+ requests, to read, and to create, update and delete one product\./;
+  await ends(run(env, WRITE, { prompt }), 0, plan);
   expect(sandbox.journal.at(-1)?.action).toBe('delete');
 });
 
@@ -51,6 +52,12 @@ test('probe --write shows how the service responds to writes, and names what it 
   expect((JSON.parse(out) as ProbeReport).writes.createStatus).toMatchObject({ known: true, value: 200 });
   const said = `could not be deleted: ${sandbox.store.products.ids().at(-1)}`;
   expect([code, log]).toEqual([5, expect.stringContaining(said)]);
+  // Even if it is stopped.
+  const stop = new AbortController();
+  sandbox.onRequest(({ method }) => method === 'PATCH' && stop.abort());
+  const stopped = await run(env, args, { signal: stop.signal });
+  const last = `could not be deleted: ${sandbox.store.products.ids().at(-1)}`;
+  expect([stopped.code, stopped.out, stopped.log]).toEqual([130, '', expect.stringContaining(last)]);
 });
 
 test('probe --out prints what it says without it, and --json with --out writes both', async () => {

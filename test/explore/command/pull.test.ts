@@ -257,6 +257,11 @@ test.each<[what: string, options: SandboxOptions, warning: RegExp]>([
     expect(log).toMatch(RegExp(`^Warning: records of accounts may be missing: .*${warning.source}`, 'm'));
     expect(log).toMatch(/^\d+ records of accounts in .* s: records may be missing\.$/m);
     expect(log).not.toContain('complete');
+    const byPage = /^Ids are not integers: reading page by page\.$/gm;
+    expect(log.match(byPage)?.length ?? 0).toBe(options.ids ? 1 : 0);
+    const asked = await run(env, ['pull', 'accounts', '--pagination', 'page']);
+    expect(asked.log).toMatch(/^\d+ records of accounts in 4 pages, /m);
+    expect(asked.log).not.toMatch(byPage);
     expect((await run(env, ['pull', 'accounts', '--quiet'])).log).toBe('');
   },
 );

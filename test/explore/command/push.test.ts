@@ -8,16 +8,22 @@ import { ends, records, run } from './support/run.ts';
 const numbered = (...numbers: string[]) => numbers.map((productNumber) => ({ productNumber }));
 
 test('push creates and updates the products of a CSV file, and sends nothing the second time', async () => {
-  const { sandbox, push } = withFile(
+  const { sandbox, push, file } = withFile(
     'productNumber,name,salePrice,tags\nA,"Desk, oak",129,new|sale\nB,Chair,,\n',
     { existing: [{ productNumber: 'B', name: 'Stool', salePrice: '5.0000' }] },
   );
-  const first = await push('--yes', '--quiet');
+  const first = await push('--yes', '--quiet', '--results', file('results.ndjson'));
   expect(first).toMatchObject({ code: 0, log: '2 rows: 1 created, 1 updated, 0 unchanged.\n' });
   expect(products(sandbox)).toMatchObject([
     { productNumber: 'B', name: 'Chair', salePrice: '5.0000' },
     { productNumber: 'A', name: 'Desk, oak', salePrice: '129.0000', tags: ['new', 'sale'] },
   ]);
+  const results = records(readFileSync(file('results.ndjson'), 'utf8'));
+  expect(results.find(({ key }) => key === 'B')).toMatchObject({
+    action: 'updated',
+    id: '1',
+    fields: ['name'],
+  });
   sandbox.clearLogs();
   const second = await push('-y', '--json');
   expect(second.log).toContain('0 created, 0 updated, 2 unchanged.');
@@ -61,13 +67,19 @@ test.each([true, false])('push asks before it writes, not with --dry-run: %s', a
   const questions: string[] = [];
   const confirm = async (question: string) => {
     questions.push(question);
+    // The question has the line of the status for itself.
+    expect(shown.at(-1)).toBeUndefined();
     return confirmed;
   };
-  const io = { prompt: { confirm, secret: async () => '' } };
+  const shown: (string | undefined)[] = [];
+  const status = (text: string | undefined) => void shown.push(text);
+  const io = { prompt: { confirm, secret: async () => '' }, status };
   const { code, log } = await run(env, ['push', file('products.csv'), '--key', 'productNumber'], io);
   expect([code, log.includes('Nothing was written.')]).toEqual([confirmed ? 0 : 2, !confirmed]);
   expect(questions).toEqual([expect.stringContaining('1 to create, 0 to update')]);
   expect(products(sandbox)).toHaveLength(Number(confirmed));
+  expect(shown).toContain('0 products read');
+  expect(shown.includes('[==========] 1 of 1 written')).toBe(confirmed);
   // Standard input has the rows: a question would read them.
   await ends(run(env, ['push', '-', '--key', 'productNumber'], io), 2, 'Pass --yes');
 });
@@ -98,8 +110,18 @@ test('push writes a result for each row, and fails if some were not written', as
   expect(log).toContain('5 of 6 rows were not written.\nCorrect them, and');
   const results = records(readFileSync(file('results.ndjson'), 'utf8'));
   expect(results.toSorted((a, b) => Number(a.line) - Number(b.line))).toMatchObject([
-    { line: 2, key: 'A', action: 'failed', error: { code: 'invalid_input' } },
-    { line: 3, key: 'B', action: 'created', id: expect.any(String) },
+    {
+      line: 2,
+      key: 'A',
+      action: 'failed',
+      error: { code: 'invalid_input', message: expect.stringMatching(/^salePrice: "none" is not/) },
+    },
+    {
+      line: 3,
+      key: 'B',
+      action: 'created',
+      id: expect.any(String),
+    },
     { line: 6, key: 'B', action: 'duplicate', reason: 'line 3 has the same key, and the first row wins' },
     { line: 7, action: 'failed' },
     { line: 8, key: 'C', action: 'conflict', ids: ['1', '2'] },
@@ -137,12 +159,15 @@ test('push --dry-run writes into its results what a create would send, and the o
 test('push prints the first row of each reason why rows failed, with violations, and the lines of the others', async () => {
   // Of more than twenty rows, a random sample is sent first.
   const rows = Array.from({ length: 40 }, (_, n) => `P-${n},${n < 12 ? ['none', 'open'][n % 2] : 5},sold`);
-  const { push } = withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
+  const { push, file } = withFile(`productNumber,salePrice,status\nC,1,new\n${rows.join('\n')}\n`, {
     allowedStatuses: ['new'],
     problemType: 'api-platform',
     existing: numbered('C', 'C'),
   });
-  const { code, log } = await push('--yes', '--concurrency', '8');
+  const { code, log } = await push('--yes', '--concurrency', '8', '--results', file('results.ndjson'));
+  const results = records(readFileSync(file('results.ndjson'), 'utf8'));
+  const violations = [{ propertyPath: 'status', message: expect.any(String) }];
+  expect(results.find(({ line }) => line === 15)).toMatchObject({ error: { violations } });
   expect([code, log.split('\n').filter((line) => /^line \d+, |^and /.test(line))]).toEqual([
     9,
     [
