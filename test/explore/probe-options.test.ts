@@ -21,6 +21,7 @@ const services: readonly SandboxOptions[] = [
   { formats: 'jsonld', listBody: 'member', pageParameter: 'page', relations: 'iri', nullFields: 'omitted' },
   { notFoundBody: 'Not Found', idempotency: { replay: 'ignored' } },
   { notFoundBody: { message: 'Not Found' } },
+  { notFoundBody: '', timestamps: 'offset' },
   { idempotency: { replay: 'conflict' } },
   { idempotency: { differentBody: 'stored' } },
   { contentTypes: { create: ['application/ld+json'], update: ['application/merge-patch+json'] } },

@@ -18,6 +18,7 @@ describe('a probe that writes', () => {
     const { sandbox, client } = twentyProducts({ requiredFields: ['productNumber', 'name'] });
     const rejected = await probeWrites(client);
     expect(rejected.writes.requiredFields.value).toEqual(['productNumber']);
+    expect(rejected.sandbox.requiredFields).toEqual(['productNumber']);
     expect(sandbox.journal).toEqual([]);
 
     const given = await probeWrites(client, { write: { draft: { productNumber: 'P-1' } } });
@@ -31,6 +32,24 @@ describe('a probe that writes', () => {
     expect(writes.createStatus).toMatchObject({ reason: expect.stringContaining('connection_failed') });
     expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
     expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+  });
+
+  test('finds and deletes a product whose response cannot be read', async () => {
+    const { sandbox, client } = twentyProducts();
+    sandbox.faults.add({ kind: 'rewrite', body: '<h1>Created</h1>' }, { method: 'POST', times: 1 });
+    const { writes } = await probeWrites(client);
+    expect(writes.createStatus).toMatchObject({ reason: 'the create returned unexpected_response' });
+    expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+  });
+
+  test('leaves nothing behind if another user deletes its product', async () => {
+    const { sandbox, client } = twentyProducts({ unknownFields: 'store' });
+    const kept = await probeWrites(client);
+    expect(kept.writes.unknownFields.value).toBe('kept');
+    sandbox.onRequest(({ method }) => method === 'PATCH' && sandbox.store.products.delete('22'));
+    const { writes } = await probeWrites(client);
+    expect(writes.updateStatus.known || writes.unknownFields.known).toBe(true);
+    expect([writes.deleteStatus.known, writes.leftBehind]).toEqual([false, []]);
   });
 
   test.for([[0], [9]])(
@@ -79,7 +98,10 @@ describe('a probe of writes', () => {
     const canBeListed = options.filters === undefined;
     const last = listed === undefined ? undefined : Math.max(found, listed);
     expect(writes.visibleAfterMs.value).toEqual(canBeListed ? near(last) : near(found));
-    expect(sandbox.newRecords?.foundAfterMs).toBe(Math.floor(found / 1_000) * 1_000);
+    const seconds = (ms: number | undefined) => ms && Math.floor(ms / 1_000) * 1_000;
+    expect([sandbox.newRecords?.foundAfterMs, sandbox.newRecords?.listedAfterMs]).toEqual(
+      [found, listed].map(seconds),
+    );
   });
 
   test.each([

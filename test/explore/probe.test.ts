@@ -1,5 +1,5 @@
 import { createClient } from 'accounting-data-sdk';
-import { discover, type ProbePlan, probe, whoami } from 'accounting-data-sdk/explore';
+import { discover, type ExploreProgress, type ProbePlan, probe, whoami } from 'accounting-data-sdk/explore';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
@@ -24,6 +24,31 @@ test.each([
   expect(requests).toBeLessThanOrEqual(plans[0]?.[0].atMost ?? 0);
   expect(requests).toBeGreaterThan(20);
   expect([...new Set(sandbox.requests.map(({ method }) => method))]).toEqual(['GET']);
+});
+
+test('a probe counts its requests with retries and writes, and reports how far it is', async () => {
+  const sandbox = createSandbox({ records: { accounts: 60, products: 20 } });
+  sandbox.faults.add({ kind: 'status', status: 503 }, { skip: 4, times: 2 });
+  const client = createClient({ ...sandbox.clientOptions, retry: { baseDelayMs: 1 } });
+  const plans: ProbePlan[] = [];
+  const progress: ExploreProgress[] = [];
+  const probed = (write: boolean) =>
+    probe(client, {
+      collections: ['products', 'accounts', 'products'],
+      write,
+      onPlan: (plan) => void plans.push(plan),
+      onProgress: (now) => void progress.push(now),
+    });
+  const { requests, collections } = await probed(true);
+  expect(requests).toBe(sandbox.count());
+  // The one with more records first, and the report in the order of the caller.
+  const seen = new Set(progress.map(({ collection, done, of }) => `${collection} ${done} of ${of}`));
+  expect([...seen]).toEqual(['undefined 0 of 2', 'accounts 0 of 2', 'products 1 of 2', 'undefined 2 of 2']);
+  expect(progress.at(-1)?.requests).toBe(requests);
+  expect(collections.map(({ collection }) => collection)).toEqual(['products', 'accounts']);
+  await probed(false);
+  expect(plans).toMatchObject([{ collections: ['products', 'accounts'], writes: true }, { writes: false }]);
+  expect((plans[0]?.atMost ?? 0) - (plans[1]?.atMost ?? 0)).toBeGreaterThan(20);
 });
 
 test('a probe rejects if every collection would fail in the same way', async () => {

@@ -82,6 +82,13 @@ test('pull --to names the collections that the key may not read', async () => {
   await ends(verified, 0, 'boms: not compared, the key may not read it.');
 });
 
+test('pull --to lists as --pagination says', async () => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 90 } });
+  await ends(run(env, [...argsOf('pull accounts --to FILE'), '--pagination', 'page']), 0);
+  const names = new Set(sandbox.requests.flatMap(({ query }) => Object.keys(query)));
+  expect([...names]).toEqual(['_page']);
+});
+
 test('pull --verify compares the copy of another API key with --same-company alone', async () => {
   const { sandbox, env } = openSandbox({ records: { accounts: 4 }, otherRecords: { accounts: 4 } });
   const args = argsOf('pull accounts --to FILE');
@@ -114,8 +121,10 @@ test.each([
   for (const key of [otherCompany, full]) expect((await runAs(key)).code).toBe(0);
 });
 
+type Line = readonly [line: string, before?: string];
+
 /** Commands that read or write several pages, with what comes before them. */
-const LONG: readonly (readonly [line: string, before?: string])[] = [
+const LONG: readonly Line[] = [
   ['pull accounts'],
   ['pull accounts --to FILE'],
   ['pull accounts --to FILE --verify', 'pull accounts --to FILE'],
@@ -138,21 +147,20 @@ test.each(LONG)('%s waits as long as --max-outage says for a service that is dow
   expect(await tookMs('1h')).toBeGreaterThan(3_000_000);
 });
 
-test.each([...LONG, ['whoami'], ['get accounts 1'], ['discover'], ['probe accounts']])(
-  '%s sends no more requests after Ctrl-C',
-  async (line, before) => {
-    const { sandbox, env } = openSandbox({ records: { accounts: 300 } });
-    const file = folder()('a');
-    writeFileSync(`${file}.csv`, 'productNumber\nA\n');
-    const argsFor = (text: string) => text.replaceAll('FILE', file).split(' ');
-    if (before !== undefined) await ends(run(env, argsFor(before)), 0);
-    sandbox.clearLogs();
-    const stop = new AbortController();
-    sandbox.onRequest(() => stop.abort());
-    await ends(run(env, argsFor(line), { signal: stop.signal }), 130);
-    expect(sandbox.count()).toBeLessThanOrEqual(2);
-  },
-);
+const ALL: readonly Line[] = [...LONG, ['whoami'], ['get accounts 1'], ['discover'], ['probe accounts']];
+
+test.each(ALL)('%s sends no more requests after Ctrl-C', async (line = '', before) => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 300 } });
+  const file = folder()('a');
+  writeFileSync(`${file}.csv`, 'productNumber\nA\n');
+  const argsFor = (text: string) => text.replaceAll('FILE', file).split(' ');
+  if (before !== undefined) await ends(run(env, argsFor(before)), 0);
+  sandbox.clearLogs();
+  const stop = new AbortController();
+  sandbox.onRequest(() => stop.abort());
+  await ends(run(env, argsFor(line), { signal: stop.signal }), 130);
+  expect(sandbox.count()).toBeLessThanOrEqual(2);
+});
 
 test('a command waits for the quota of its key as long as the service says', async () => {
   const { sandbox, env } = openSandbox({ records: { accounts: 3 } });

@@ -93,6 +93,8 @@ test('pull --full removes deleted records, many only with --max-candidates, and 
   const aborted = await pull(['--full', '--quiet']);
   expect([aborted.code, copied(file).length]).toEqual([1, 200]);
   expect(aborted.log).toMatch(/60 of 200 local records(.|\n)*maxCandidates is 50.*\n.*--max-candidates all/);
+  await ends(pull(['--verify', '--quiet']), 8, '50 records of acme in');
+  await ends(pull(['--verify', '--quiet', '--max-candidates', '60']), 8, '60 records of acme in');
   const fault = sandbox.faults.add({ kind: 'status', status: 403 }, { path: /products\/[1-7]$/ });
   const { code, log } = await pull(['--full', '--max-candidates', '60']);
   const unknown = 'whether 1, 2, 3, 4, 5 and 2 others were deleted is unknown';
