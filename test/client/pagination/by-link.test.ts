@@ -33,7 +33,7 @@ const inHeader = (rows: readonly object[], next: string | undefined) =>
 
 test.each<[string, Parameters<typeof withCursor>[0]]>([
   ['the header Link', inHeader],
-  ['view.next', (member, next) => ({ member, view: { '@id': '?', next: url(next) } })],
+  ['view.next', (member, next) => ({ member, totalItems: 9, view: { '@id': '?', next: url(next) } })],
   ['hydra:next', (rows, next) => ({ 'hydra:member': rows, 'hydra:view': { 'hydra:next': url(next) } })],
   ['_links.next', (member, next) => ({ member, _links: next && { next: { href: url(next) } } })],
   ['next.@id', (member, next) => ({ member, next: next && { '@id': url(next) } })],

@@ -36,7 +36,7 @@ test.each([400, 404, 410, 416, 422])(
     const { accounts } = serviceOf(({ page = 1 }) =>
       page > 2 ? problemResponse(status, {}) : rowsOf(page === 1 ? [1, 2] : []),
     );
-    expect(await idsOf(accounts.list({}, oneAtATime))).toEqual(['1', '2']);
+    for (const prefetch of [0, 4]) expect(await idsOf(accounts.list({}, { prefetch }))).toEqual(['1', '2']);
   },
 );
 

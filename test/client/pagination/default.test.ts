@@ -1,6 +1,6 @@
 // How a list is paginated if nobody chose: see also keyset.test.ts and by-page.test.ts.
 
-import type { ListOptions, ListQuery } from 'accounting-data-sdk';
+import type { ClientOptions, ListOptions, ListQuery } from 'accounting-data-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { caught } from '../../support/caught.ts';
@@ -28,11 +28,11 @@ const withoutBounds = (ids: readonly (string | number)[], { page = 1 }: Query) =
   rowsOf(ids.slice((page - 1) * 10, page * 10));
 
 /** Ids that are integers and others, which no upper bound on integers includes. */
-const mixed = (ids: readonly number[], texts: readonly string[]) =>
+const mixed = (ids: readonly number[], texts: readonly string[], options: ClientOptions = {}) =>
   serviceOf(({ page = 1, id }) => {
     const isOpen = id.lt === undefined && id.lte === undefined;
     return rowsOf([...inside(ids, id), ...(isOpen ? texts : [])].slice((page - 1) * 10, page * 10));
-  });
+  }, options);
 
 test('toArray returns the records with the lowest ids, and by page the first of the service', async () => {
   const { accounts } = listing([100, ...range(6, 60)], 10);
@@ -166,6 +166,14 @@ describe('a list in which an id is not an integer', () => {
     const read = await all(pages());
     expect(read.flatMap(({ ids }) => ids)).toHaveLength(30);
     expect(read.at(-1)?.evidence.facts).toEqual(['several_pages']);
+  });
+
+  test('reports an invalid row once that was delivered before', async () => {
+    const accounts = z.object({ id: z.string().refine((id) => id !== '5') });
+    const { pages } = mixed(range(1, 90), ['x-91'], { validation: 'report', schemas: { accounts } });
+    const read = await all(pages());
+    expect(kindsOf(read)).toEqual(new Set(['keyset', 'page']));
+    expect(read.flatMap(({ invalid }) => invalid.map(({ id }) => id))).toEqual(['5']);
   });
 
   test('is resumed without the records that were delivered before', async () => {

@@ -3,7 +3,7 @@ import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { listing, readAccounts, setUpSync, withAccounts } from '../sync/set-up.ts';
-import { accountsOf, all, everything, range, rowsOf, serviceOf } from './service.ts';
+import { accountsOf, all, byId, everything, range, rowsOf, serviceOf } from './service.ts';
 
 const none = { pagination: 'none' } as const;
 const uuids = { ids: { form: 'uuid' }, paginated: false, records: { accounts: 95 } } as const;
@@ -32,6 +32,18 @@ test('a list without pagination sends the filters, and throws if bounds on id ar
   const list = accounts.list({ id: { gt: '1' }, updatedSince: '2026-01-01' }, none);
   expect(await caught(all(list))).toMatchObject({ code: 'filter_ignored' });
   expect(queries).toEqual(['id[gt]=1&updatedSince=2026-01-01']);
+});
+
+test.each([
+  ['links', 'link'],
+  ['a cursor', byId],
+] as const)('a list by %s throws if bounds on id are ignored', async (_, pagination) => {
+  const { accounts } = serviceOf(() => rowsOf([1, 2, 3]));
+  const list = accounts.list({ id: { lt: '3' } }, { pagination });
+  expect(await caught(all(list))).toMatchObject({
+    code: 'filter_ignored',
+    message: expect.stringContaining('outside the requested bounds'),
+  });
 });
 
 test('a list without pagination is rejected with page or resumeFrom', async () => {
