@@ -35,6 +35,17 @@ test('a list with a cursor throws FilterIgnoredError if rows are sent again, eve
   expect(queries).toHaveLength(7);
 });
 
+test('a cursor gets the rows of a response that came before too', async () => {
+  const windows = [[1, 2], [2, 3], []];
+  const { pages } = serviceOf(({ count }) => rowsOf(windows[count - 1] ?? []));
+  const given: (readonly string[])[] = [];
+  const next = ({ ids }: { readonly ids: readonly string[] }) =>
+    given.push(ids) < windows.length ? {} : undefined;
+  const read = await all(pages({}, { pagination: { first: {}, next } }));
+  expect(read.map(({ ids }) => ids)).toEqual([['1', '2'], ['3'], []]);
+  expect(given).toEqual([['1', '2'], ['2', '3'], []]);
+});
+
 test.each([0, 1])(
   'a list throws an error of its cursor after the page that the cursor got, with prefetch %d',
   async (prefetch) => {

@@ -43,7 +43,10 @@ test.each([400, 404, 410, 416, 422])(
 test('a list by page delivers each row once and counts those that come again, however long after', async () => {
   const { pages } = withPages([1, 2, 3], [4, 5, 5], [3, 5, 6], [5, 6], [1, 7], [2, 3]);
   const read = await all(pages());
-  for (const { ids, records } of read) expect(ids).toEqual(records.map(({ id }) => id));
+  for (const { ids, records, sent } of read) {
+    expect(ids).toEqual(records.map(({ id }) => id));
+    expect(sent).toEqual(records);
+  }
   expect(read.map(({ ids, repeated, complete }) => [ids, repeated, complete])).toEqual([
     [['1', '2', '3'], 0, undefined],
     [['4', '5'], 1, 'likely'],

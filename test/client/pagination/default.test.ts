@@ -184,6 +184,7 @@ describe('a list in which an id is not an integer', () => {
     const rest = await all(accounts.list({}, { resumeFrom: first?.resumeToken }).pages());
     expect([...(first?.ids ?? []), ...rest.flatMap(({ ids }) => ids)]).toEqual([...strings(1, 90), 'x-91']);
     expect(rest.some(({ restarted }) => restarted)).toBe(false);
+    expect(rest.at(-1)?.evidence.facts).toEqual(['several_pages']);
   });
 });
 

@@ -58,6 +58,14 @@ describe('a read by keyset', () => {
     expect(await caught(resumed.toArray({ limit: 100 }))).toMatchObject({ resumeToken });
   });
 
+  test('is resumed by a client whose lists are read by page', async () => {
+    const { accounts, client } = accountsOf(range(1, 25), { pageSize: 10 });
+    const { value: first } = await accounts.list().pages().next();
+    const { accounts: byPage } = client.withOptions({ pagination: 'page' });
+    const rest = await all(byPage.list({}, { resumeFrom: first?.resumeToken }));
+    expect([...(first?.ids ?? []), ...rest.map(({ id }) => id)]).toEqual(range(1, 25).map(String));
+  });
+
   test('of pages of one record takes one request for each of them if ids have no gaps', async () => {
     const { accounts, queries } = accountsOf(range(1, 60), { pageSize: 1 });
     expect(idsIn(await all(accounts.list({}, keyset).pages()))).toEqual(range(1, 60));
