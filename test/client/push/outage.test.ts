@@ -111,6 +111,22 @@ test.each([
   expect(figures().posts).toBeLessThanOrEqual(4);
 });
 
+test('a push outlasts an outage in which it looks whether an update was applied', async () => {
+  let downUntil = 0;
+  const { run } = withResponses(
+    async ({ method }, carryOut) => {
+      if (Date.now() < downUntil) return new Response('down', { status: 503 });
+      if (method !== 'PATCH') return undefined;
+      await carryOut();
+      downUntil = Date.now() + 30 * SECOND;
+      return Response.json({ ok: true });
+    },
+    { existing: [{ productNumber: 'A', name: 'Old' }] },
+  );
+  const { results } = await run([{ productNumber: 'A', name: 'New' }], { retry: { maxAttempts: 1 } });
+  expect(results).toMatchObject([{ action: 'updated', fields: ['name'] }]);
+});
+
 test('a push fails creates that always fail while lists succeed, after three rounds', async () => {
   const { pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
   const { report, results } = await pushAll(60 * SECOND);
@@ -301,6 +317,15 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
   await run(rows(5), { retry: { maxAttempts: 1 }, onProgress });
   expect(seen.find(({ waiting }) => waiting)).toMatchObject({ phase: 'write', total: 2 });
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
+
+  // The wait before another attempt of a write.
+  seen.length = 0;
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 1 });
+  await run(rows(6), { onProgress });
+  expect(seen.find(({ waiting }) => waiting)).toMatchObject({
+    phase: 'write',
+    waitingUntil: expect.any(Date),
+  });
 });
 
 test('a report says what became of the writes and how many requests were sent, also of a push that wrote nothing', async () => {

@@ -46,6 +46,27 @@ test('a push reads a list with hidden rows again by page, and creates no product
   const { report, commits } = await run(rows);
   expect([report.counts.unchanged, commits]).toEqual([rows.length, []]);
   expect(report.complete).toBe('likely');
+  // What both reads have met.
+  expect(report.evidence.facts).toEqual(['whole_intervals', 'several_pages', 'other_order']);
+});
+
+test('a push reads a list again that lacks a product which it has shown before, and creates it no second time', async () => {
+  const { sandbox } = setUpPush(products(25), { sandbox: { pageSize: 10 } });
+  // An id that is no integer: the list is continued by page.
+  sandbox.store.products.insert({ id: 'x-1', productNumber: 'X' });
+  let lacking = 0;
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    const response = await sandbox.fetch(url, init);
+    const { searchParams } = new URL(url);
+    if (lacking > 0 || searchParams.get('_page') !== '3') return response;
+    const rows = (await response.json()) as { id: string }[];
+    const left = rows.filter(({ id }) => id !== 'x-1');
+    lacking += rows.length - left.length;
+    return Response.json(left);
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  const { report } = await run([...products(25), { productNumber: 'X' }]);
+  expect([lacking, report.counts.unchanged, report.complete]).toEqual([1, 26, 'likely']);
 });
 
 test('a push fails rows without a product if a second read of the list repeats products too, unless incompleteList is create', async () => {
