@@ -311,7 +311,9 @@ export class HttpTransport implements Transport {
       const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
       try {
-        const read = await this.send({ ...request, method: 'GET', body: undefined, settings, options });
+        const mayBeMissing = method === 'DELETE';
+        const get = { ...request, method: 'GET', body: undefined, mayBeMissing, settings, options } as const;
+        const read = await this.send(get);
         return method === 'DELETE' ? undefined : read;
       } catch (error) {
         isDone = method === 'DELETE' && isAccountingError(error, 'not_found') && error.missing;

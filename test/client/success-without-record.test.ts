@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { callWith, METHODS } from '../support/four-methods.ts';
 import { numbered, setUpPush } from '../support/push.ts';
 import {
   type FetchedRequest,
   jsonResponse,
+  problemResponse,
   scriptedClient,
   scriptedFetch,
 } from '../support/scripted-fetch.ts';
@@ -79,6 +80,23 @@ test('a delete that gets such a 200 is not done because a proxy has no such path
   );
   const error = await caught(scriptedClient(deleted).products.delete('1'));
   expect(error).toMatchObject({ code: 'unexpected_response', outcome: 'unknown' });
+});
+
+test('a delete that gets such a 200 is done if the product is gone, and nothing is reported as an error', async () => {
+  const bodies: Readonly<Record<string, Response>> = {
+    DELETE: jsonResponse(OTHERS['success: true']),
+    GET: problemResponse(404, { type: 'not_found' }),
+  };
+  const deleted = scriptedFetch(
+    ({ init: { method = '' } }: FetchedRequest) => bodies[method] ?? jsonResponse(product),
+  );
+  const [error, end] = [vi.fn(), vi.fn()];
+  await scriptedClient(deleted, { on: { error, end } }).products.delete('1');
+  expect(error).not.toHaveBeenCalled();
+  expect(end.mock.calls.map(([{ method, result }]) => `${method} ${result}`)).toEqual([
+    'GET ok',
+    'DELETE ok',
+  ]);
 });
 
 test('a push looks again at the product of an update that got such a 200', async () => {

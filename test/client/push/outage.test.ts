@@ -75,6 +75,17 @@ test('a push sends a create that failed in an outage again as any other, althoug
   expect([done, failures]).toEqual([['P-0 created', 'P-1 created'], -1]);
 });
 
+test('a push takes a 503 that asks for a wait for a sign of an outage, although the list responds after the wait', async () => {
+  let failures = 2;
+  const { run } = withResponses(({ body }) =>
+    String(body).includes('P-1') && failures-- > 0
+      ? new Response('down', { status: 503, headers: { 'retry-after': '5' } })
+      : undefined,
+  );
+  const { done } = await run(rows(2), { concurrency: 1, retry: { maxAttempts: 1 } });
+  expect(done).toEqual(['P-0 created', 'P-1 created']);
+});
+
 interface Outage {
   readonly forMs: number;
   readonly isDown: readonly string[];
@@ -290,6 +301,17 @@ test('a push rejects with the reason of its signal, and a later push continues',
   expect((await run(rows(20))).report.counts.failed).toBe(0);
   expect(sandbox.store.products.all()).toHaveLength(20);
   expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
+});
+
+test('a push that waits for a service that is down rejects with the reason of its signal', async () => {
+  const stopped = new AbortController();
+  let isDown = false;
+  const { run } = withResponses(({ method }) => {
+    if (isDown && method === 'GET') stopped.abort('enough');
+    isDown ||= method === 'POST';
+    return isDown ? new Response('down', { status: 503 }) : undefined;
+  });
+  expect(await caught(run(rows(1), { signal: stopped.signal }))).toBe('enough');
 });
 
 test('a push with concurrency 3 keeps three writes of each kind in flight, and no more', async () => {

@@ -1,4 +1,10 @@
-import { createClient, type ProductDraft, type PushOptions, push } from 'accounting-data-sdk';
+import {
+  createClient,
+  type FetchFunction,
+  type ProductDraft,
+  type PushOptions,
+  push,
+} from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -55,7 +61,7 @@ test('a push reads a list again that lacks a product which it has shown before, 
   // An id that is no integer: the list is continued by page.
   sandbox.store.products.insert({ id: 'x-1', productNumber: 'X' });
   let lacking = 0;
-  const fetch: typeof sandbox.fetch = async (url, init) => {
+  const fetch: FetchFunction = async (url, init) => {
     const response = await sandbox.fetch(url, init);
     const { searchParams } = new URL(url);
     if (lacking > 0 || searchParams.get('_page') !== '3') return response;
@@ -95,6 +101,13 @@ test('a push gets the product of a stored id that the list does not show', async
   const planned = await run(row('z'), { dryRun: true });
   expect(planned.results).toMatchObject([{ action: 'updated', id: '1', fields: ['name'] }]);
   expect(await run(row('y'))).toMatchObject({ done: ['A unchanged'], commits: [] });
+  // The list may lack the product of another row too.
+  const { done, report } = await run([...row('y'), { productNumber: 'NEW' }]);
+  expect(done).toEqual(['A unchanged', 'NEW failed']);
+  expect(report).toMatchObject({
+    complete: 'likely',
+    evidence: { facts: expect.arrayContaining(['unlisted_record']) },
+  });
   sandbox.store.products.delete('1');
   expect((await run(row('y'))).done).toEqual(['A created']);
 });
