@@ -9,6 +9,7 @@ useVirtualClock();
 
 const FAST = { retry: { maxAttempts: 2, baseDelayMs: 1 }, maxOutageMs: 0 };
 const A: ProductDraft = { productNumber: 'A', name: 'Desk', salePrice: '129' };
+const B: ProductDraft = { productNumber: 'B' };
 
 const posts = ({ requests }: Sandbox) => requests.filter(({ method }) => method === 'POST');
 const numbersOf = ({ store }: Sandbox) => store.products.all().map(({ productNumber }) => productNumber);
@@ -81,18 +82,21 @@ test('a push waits for the create of a killed run before it reads, for visibleAf
   const setUp = setUpPush();
   const { sandbox, run } = setUp;
   await pushAndDie(setUp, [A], { committed: false });
-  const waited = async (dryRun: boolean) => {
+  const waited = async (dryRun: boolean, options: object, pushed = A) => {
     const startedAt = Date.now();
     let firstAt: number | undefined;
     const stop = sandbox.onRequest(() => {
       firstAt ??= Date.now() - startedAt;
     });
-    const { done } = await run([A], { dryRun, visibleAfterMs: 70_000 });
+    const { done } = await run([pushed], { dryRun, ...options });
     stop();
     return [done, firstAt];
   };
-  expect(await waited(true)).toEqual([['A created'], 0]);
-  expect(await waited(false)).toEqual([['A created'], 70_000]);
+  expect(await waited(true, { visibleAfterMs: 70_000 })).toEqual([['A created'], 0]);
+  expect(await waited(false, { visibleAfterMs: 70_000 })).toEqual([['A created'], 70_000]);
+  // By default for timeoutMs.
+  await pushAndDie(setUp, [B], { committed: false });
+  expect(await waited(false, { timeoutMs: 7_000 }, B)).toEqual([['B created'], 7_000]);
 });
 
 test('a push does not create a deleted product again if the list has one with its key, but without an id', async () => {

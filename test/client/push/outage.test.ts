@@ -340,6 +340,11 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
   expect(seen.find(({ waiting }) => waiting)).toMatchObject({ phase: 'write', total: 2 });
   expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 2, total: 2, waiting: false });
 
+  // A product that seems to be deleted counts as a write.
+  sandbox.store.products.delete('1');
+  await run(rows(5), { onProgress });
+  expect(seen.at(-1)).toMatchObject({ phase: 'write', done: 1, total: 1 });
+
   // The wait before another attempt of a write.
   seen.length = 0;
   sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'POST', times: 1 });
@@ -348,6 +353,25 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
     phase: 'write',
     waitingUntil: expect.any(Date),
   });
+});
+
+test('a push sends each request with its headers, and waits for a write as long as its maxWaitMs', async () => {
+  const { run, sandbox } = setUpPush(rows(2));
+  sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 90 }, { method: 'POST', times: 1 });
+  const options = { headers: { 'X-Run': '7' }, maxWaitMs: 120 * SECOND };
+  const { report } = await run(
+    [{ productNumber: 'NEW' }, ...rows(1), { productNumber: 'P-1', name: 'y' }],
+    options,
+  );
+  expect(report.counts).toMatchObject({ created: 1, updated: 1, unchanged: 1 });
+  expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PATCH']));
+  for (const { headers } of sandbox.requests) expect(headers).toMatchObject({ 'x-run': '7' });
+});
+
+test('a push ends a write after its deadlineMs', async () => {
+  const { run } = withResponses(({ method, signal }) => (method === 'POST' ? noResponse(signal) : undefined));
+  const { results } = await run(rows(1), { deadlineMs: 3 * SECOND, retry: { maxAttempts: 1 } });
+  expect(results).toMatchObject([{ action: 'failed', error: { code: 'timeout', limit: 'deadline' } }]);
 });
 
 test('a report says what became of the writes and how many requests were sent, also of a push that wrote nothing', async () => {

@@ -127,9 +127,13 @@ test.each<[string, PushOptions<ProductDraft>['key'], z.ZodType<{ id: string }>]>
 test('a push calls confirm before it writes, and plans again if that takes long', async () => {
   const { run, sandbox, ids } = setUpPush(products(3));
   const rows = [...products(3), { productNumber: 'NEW', name: 'x' }];
-  const no = await run(rows, { confirm: () => false });
-  expect([no.report.dryRun, no.commits]).toEqual([true, []]);
   const counts: unknown[] = [];
+  const no = await run([...rows, { productNumber: 'NEW' }, {}], {
+    confirm: (planned) => counts.push(planned) === 0,
+  });
+  expect([no.report.dryRun, no.commits]).toEqual([true, []]);
+  expect(counts.splice(0)).toEqual([no.report.counts]);
+  expect(no.report.counts).toMatchObject({ created: 1, unchanged: 3, duplicate: 1, failed: 1 });
   const slowly = longConfirm(() => {
     sandbox.store.products.insert({ productNumber: 'NEW', name: 'by another program' });
     sandbox.store.products.update(ids[0] ?? '', { productNumber: 'other' });

@@ -1,4 +1,4 @@
-import type { ProductDraft, Store } from 'accounting-data-sdk';
+import type { ProductDraft, PushProgress, Store } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
@@ -289,7 +289,13 @@ test('a push takes over from a run that shows no sign of life for five seconds, 
     firstAfterMs ??= Date.now() - startedAt;
   });
   const waits = { timeoutMs: 20_000, visibleAfterMs: 10_000 };
-  expect((await run([DESK], waits)).done).toEqual(['1001 created']);
+  const ends = new Set<number>();
+  const onProgress = ({ waitingUntil }: PushProgress) => {
+    if (waitingUntil !== undefined) ends.add(waitingUntil.getTime() - startedAt);
+  };
+  expect((await run([DESK], { ...waits, onProgress })).done).toEqual(['1001 created']);
+  // It reports each look at the other run, too.
+  expect(ends.size).toBeGreaterThan(25);
   expect(firstAfterMs).toBeGreaterThanOrEqual(5_000 + 30_000);
   expect(firstAfterMs).toBeLessThan(5_000 + 30_000 + 3_000);
   // Its sign of life is deleted, and the next push need not wait.
