@@ -243,9 +243,12 @@ describe('a SyncError', () => {
       const books = setUpSync();
       books.sandbox.faults.add({ kind: 'status', status: first }, { collection: 'accounts', times: 99 });
       books.sandbox.faults.add({ kind: 'status', status: second }, { collection: 'budgets', times: 99 });
-      const { message, retryable, causeCode, errors } = await failureOf(syncAll(books, { collections }));
+      const error = await failureOf(syncAll(books, { collections }));
+      const { message, retryable, causeCode, errors, report } = error;
       expect(errors.map(({ error }) => error)).toMatchObject([{ status: first }, { status: second }]);
       expect([retryable, causeCode]).toEqual([true, undefined]);
+      // That is of paused collections alone.
+      expect(report).toMatchObject({ paused: false, lastFailure: undefined });
       expect(message).toMatch(/2 of 3 collections .accounts, budgets.*1 other reason/);
     },
   );
