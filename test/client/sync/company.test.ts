@@ -377,12 +377,13 @@ describe('without a target', () => {
   test('changes knows the company of its collection too', async () => {
     const company = twoCompanies();
     const options = { tenant: 'acme', store: memoryStore(), mode: 'full' } as const;
-    const read = async (apiKey: string) => {
-      for await (const _ of changes(company.client(apiKey).products, options));
+    const read = async (apiKey: string, sameCompany = false) => {
+      for await (const _ of changes(company.client(apiKey).products, { ...options, sameCompany }));
     };
     await read(company.a);
     expect(await caught(read(company.b))).toMatchObject(isRejected);
     await read(company.sandbox.issueKey());
+    await read(company.b, true);
   });
 
   test('changes warns too if no record has createdAt when the key changes', async () => {

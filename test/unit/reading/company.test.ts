@@ -93,6 +93,16 @@ test('a key that was used before is admitted without a request, and remembered o
   expect([requested, admission.memory]).toEqual([[], { salt: 's', keys: ['s old', 's new'] }]);
 });
 
+test.each<[Found]>([[same], ['gone'], ['denied']])(
+  'of many known records five are requested: each %j',
+  async (each) => {
+    const { admission, requested } = admissionOf(NOON, { found: Array<Found>(8).fill(each) });
+    const error = await caught(admission.admit('new').then(() => Promise.reject('admitted')));
+    expect(error === 'admitted').toBe(each === same);
+    expect(requested).toHaveLength(5);
+  },
+);
+
 test('the last ten keys are remembered', async () => {
   const { admission } = admissionOf(NOON, { sameCompany: true });
   for (let n = 1; n <= 12; n++) await admission.admit(`${n}`);

@@ -4,6 +4,7 @@ import {
   collectionName,
   decodeState,
   encodeState,
+  keyPrefix,
   label,
   type SyncState,
 } from '../../../src/reading/state.ts';
@@ -77,6 +78,22 @@ test('a state of a later version says so', () => {
 test.each(['', 'a:b', 'ä', 'a..b', 'x'.repeat(101), undefined])(
   'the key of a state cannot have the tenant %j',
   (tenant) => expect(label.allows(tenant)).toBe(false),
+);
+
+test.each([
+  ['a', true],
+  ['a:b-c:D_1.2', true],
+  ['x'.repeat(100), true],
+  ['x'.repeat(101), false],
+  ['', false],
+  ['a:', false],
+  [':a', false],
+  ['a::b', false],
+  ['a..b', false],
+  ['a b', false],
+  ['ä', false],
+])('the key of a state can have the prefix %j: %s', (prefix, allowed) =>
+  expect(keyPrefix.allows(prefix)).toBe(allowed),
 );
 
 test('the key of a state names a collection as the client does', () => {
