@@ -148,6 +148,17 @@ test('a sync that wrote nothing leaves nothing in the database of a tenant', asy
   expect(new Set((await left()).map(({ tenant }) => tenant))).toEqual(new Set(['acme']));
 });
 
+test('a sync that wrote nothing takes the copy from no other that has written meanwhile', async () => {
+  const copy = openSqlite();
+  const first = await openTarget(copy.unlocked());
+  const second = await openTarget(copy.unlocked());
+  await first.onBatch(batch([{ id: '1' }]));
+  await second.close?.();
+  await first.onBatch(batch([{ id: '2' }]));
+  await first.close?.();
+  expect(await copied(copy)).toHaveLength(2);
+});
+
 test('a view shows the first 1,500 fields of a collection, 30 of them with an index, and body has all', async () => {
   const copy = openSqlite();
   const names = Array.from({ length: 1_600 }, (_, at) => (at < 40 ? `f${at}Id` : `f${at}`));
