@@ -13,6 +13,7 @@ import {
   readAccounts,
   type SyncSetUp,
   setUpSync,
+  statuses,
   syncAll,
   withAccounts,
 } from './set-up.ts';
@@ -105,6 +106,20 @@ describe('the signal', () => {
     const { report, signal } = run(['accounts']);
     expect(await report).toMatchObject({ collections: [{ status: 'done' }] });
     expect([signal.aborted, listenersOn(signal)]).toEqual([true, 0]);
+
+    // One that the key may not read has ended too.
+    const other = stopper();
+    const limited = await syncAll(
+      { ...books, client: clientOf(books.sandbox, { apiKey: books.sandbox.keys.productsOnly }) },
+      {
+        tenant: 'other',
+        collections: ['budgets', 'products'],
+        concurrency: 1,
+        signal: other.signal,
+        onProgress: ({ last }) => last && other.stop(),
+      },
+    );
+    expect([statuses(limited), other.signal.aborted]).toEqual([['forbidden', 'done'], true]);
   });
 
   /** A sync of accounts and products that is stopped in its first batch. */

@@ -89,6 +89,23 @@ describe('a sync with a limit of requests', () => {
     expect(report).toMatchObject({ paused: false, records: 45 });
   });
 
+  test('resumes a collection that was paused while it read what had changed', async () => {
+    const books = setUpSync({ records: { accounts: 95, products: 5 } });
+    const options = { collections: ['accounts', 'products'], concurrency: 1 } as const;
+    await syncAll(books, { ...options, stopAfter: { requests: 1_000 } });
+    books.sandbox.clock.advance(HOUR_MS);
+    const { accounts } = books.sandbox.store;
+    for (const id of accounts.ids()) accounts.update(id, { name: 'new' });
+    const first = await syncAll(books, { ...options, stopAfter: { requests: 8 } });
+    expect(statuses(first)).toEqual(['paused', 'not_begun']);
+    const second = await syncAll(books, { ...options, stopAfter: { requests: 100 } });
+    expect(second.collections).toMatchObject([
+      { status: 'done', mode: 'incremental', resumed: true },
+      { status: 'done', mode: 'incremental', resumed: false },
+    ]);
+    expect(first.records + second.records).toBe(95);
+  });
+
   /** The collections that these syncs have read to the end, sorted. */
   const read = (reports: readonly SyncReport[]) =>
     reports

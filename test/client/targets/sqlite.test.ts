@@ -232,7 +232,7 @@ test('every call leaves a file of SQLite that can be read without the right to w
 });
 
 test('verify and tenants of a SQLite file write nothing, neither into it nor beside it', async () => {
-  const { target, file } = openSqlite();
+  const { target, file, query } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 3 } });
   expect([await target.tenants(), existsSync(file)]).toEqual([[], false]);
   await syncAccounts(sandbox, target, { tenant: 'bolt' });
@@ -251,6 +251,7 @@ test('verify and tenants of a SQLite file write nothing, neither into it nor bes
   expect([...seen]).toEqual(['books.sqlite']);
   // While a sync writes, too.
   const writing = await openTarget(target, 'cash');
+  expect(await query('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
   expect(await verify(clientOf(sandbox), options)).toMatchObject({ equal: true });
   expect(await target.tenants()).toEqual(['acme', 'bolt', 'cash']);
   await writing.close?.();
