@@ -159,6 +159,20 @@ test('a sync that wrote nothing takes the copy from no other that has written me
   expect(await copied(copy)).toHaveLength(2);
 });
 
+test('a sync that was opened during another one writes nothing once that one has gone on', async () => {
+  const copy = openSqlite();
+  const first = await openTarget(copy.unlocked());
+  await first.onBatch(batch([{ id: '1' }]));
+  const second = await openTarget(copy.unlocked());
+  await first.onBatch(batch([{ id: '2' }]));
+  const late = caught(Promise.resolve(second.onBatch(batch([{ id: '3' }]))));
+  expect(await late).toMatchObject({ code: 'concurrent_run' });
+  await second.close?.();
+  await first.onBatch(batch([{ id: '4' }]));
+  await first.close?.();
+  expect(await localIds(copy)).toEqual(['1', '2', '4']);
+});
+
 test('a view shows the first 1,500 fields of a collection, 30 of them with an index, and body has all', async () => {
   const copy = openSqlite();
   const names = Array.from({ length: 1_600 }, (_, at) => (at < 40 ? `f${at}Id` : `f${at}`));
