@@ -1,4 +1,5 @@
 import {
+  type ClientDefaults,
   type ClientOptions,
   changes,
   createClient,
@@ -22,7 +23,7 @@ import { whoamiOptions } from '../../../src/explore/whoami.ts';
 import { is, type OptionTable, optional, required } from '../../../src/internal/options.ts';
 import { moneyOptions } from '../../../src/money.ts';
 import { telemetryOptions } from '../../../src/opentelemetry/telemetry-listeners.ts';
-import { clientDefaults, clientOptions } from '../../../src/options.ts';
+import { changedDefaults, clientDefaults, clientOptions, resolveOptions } from '../../../src/options.ts';
 import { listOptions } from '../../../src/pagination/list-options.ts';
 import { pushOptions } from '../../../src/push/options.ts';
 import { changesOptions } from '../../../src/sync/changes.ts';
@@ -224,4 +225,25 @@ test('an option that is undefined counts as left out, whatever its name', async 
     Object.keys({ ...clientOptions, basUrl: 1 }).map((name) => [name, undefined]),
   );
   expect(await createClient({ ...undefineds, ...ofSandbox }).accounts.get('1')).toMatchObject({ id: '1' });
+});
+
+test.each(
+  Object.entries({
+    timeoutMs: 1_000,
+    deadlineMs: 2_000,
+    maxWaitMs: 3_000,
+    retry: { maxAttempts: 2 },
+    pagination: 'page',
+    prefetch: 2,
+    listOrder: 'id',
+    afterLastPage: 'not_found',
+    pageParameter: 'p',
+    parameters: { limit: '50' },
+    validation: 'off',
+  } satisfies Required<ClientDefaults>),
+)('withOptions keeps %s of its client, and a client that it returns keeps it too', (name, value) => {
+  const { defaults } = resolveOptions({ ...ofSandbox, [name]: value });
+  expect(defaults).not.toEqual(resolveOptions(ofSandbox).defaults);
+  expect(changedDefaults(changedDefaults(defaults, {}), {})).toEqual(defaults);
+  expect(changedDefaults(resolveOptions(ofSandbox).defaults, { [name]: value })).toEqual(defaults);
 });

@@ -106,6 +106,17 @@ describe('while the limits are unknown', () => {
     expect(sent).toEqual(ids(4));
   });
 
+  test('a queued call says once that it waits, however long', async () => {
+    const waits: string[] = [];
+    const { respond, call } = heldService({ on: { wait: ({ path }) => waits.push(path) } });
+    await call(ids(3));
+    await advance(4_000);
+    expect(waits).toEqual(['/accounts/2', '/accounts/3']);
+    await respond('1', tooMany(9));
+    await advance(4_000);
+    expect(waits.filter((path) => path !== '/accounts/1')).toHaveLength(2);
+  });
+
   test('a call whose deadline ends is a timeout that was not sent', async () => {
     const { client, sent, call } = heldService();
     await call(['1']);

@@ -1,4 +1,6 @@
-import type { ChangesOptions } from 'accounting-data-sdk';
+import { DatabaseSync } from 'node:sqlite';
+import { type ChangesOptions, sync, verify } from 'accounting-data-sdk';
+import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { listenersOn } from '../../support/open-resources.ts';
@@ -311,4 +313,19 @@ describe('the bound of an incremental run is written', () => {
       expect(warnings.filter((text) => text.includes('was rejected'))).toHaveLength(1);
     },
   );
+
+  test('by verify as by a sync', async () => {
+    const { sandbox } = setUpSync({ ...inNewYork, timestampsEverywhere: true });
+    const { id } = sandbox.store.accounts.insert({});
+    const client = clientOf(sandbox);
+    const target = sqliteTarget(new DatabaseSync(':memory:'));
+    const run = { tenant: 'acme', target, collections: ['accounts'] } as const;
+    await sync(client, run);
+    sandbox.store.accounts.update(id, { name: 'Later' });
+    await verify(client, run);
+    await sync(client, run);
+    const bounds = sandbox.requests.flatMap(({ query }) => query.updatedSince ?? []);
+    expect(new Set(bounds)).toEqual(new Set(['2026-01-05T02:58:00-05:00']));
+    expect(bounds.length).toBeGreaterThan(1);
+  });
 });

@@ -115,6 +115,27 @@ describe('a sync of a service that is down', () => {
     expect(Math.max(...late)).toBeLessThan(100);
   });
 
+  test('waits no longer in a second outage than in the first', async () => {
+    const { sandbox } = failing({ ms: 0 });
+    const waits: [number[], number[]] = [[], []];
+    let outage = 0;
+    let downUntil = Date.now() + 60 * SECOND;
+    const fetch: FetchFunction = async (...request) => {
+      if (Date.now() < downUntil) return new Response('', { status: 503 });
+      // One response, and it is down again.
+      if (outage++ === 0) downUntil = Date.now() + 60 * SECOND;
+      return await sandbox.fetch(...request);
+    };
+    const client = createClient({ ...sandbox.clientOptions, fetch, retry: { maxAttempts: 1 } });
+    const onProgress = ({ waitingUntil }: SyncProgress) =>
+      waitingUntil && waits[outage]?.push(waitingUntil.getTime() - Date.now());
+    expect(await run(client, { ...accounts, onProgress })).toMatchObject({ records: 45 });
+    for (const each of waits) {
+      expect(each[0]).toBeLessThanOrEqual(SECOND);
+      expect(Math.max(...each)).toBeGreaterThan(4 * SECOND);
+    }
+  });
+
   test.each([
     ['429', { 'retry-after': '3600' }, 'client'],
     ['429', { 'retry-after': '3600' }, false],
