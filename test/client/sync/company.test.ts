@@ -351,14 +351,16 @@ describe('without a target', () => {
     expect(await run(company.client(company.b), store, { mode: 'full', sameCompany: true })).toEqual(['B']);
   });
 
-  test('a run without changes needs no request for it', async () => {
-    const company = twoCompanies();
+  test('a run without changes needs no request for it, also with the third key', async () => {
+    const { sandbox, client, a } = twoCompanies();
     const store = memoryStore();
-    await run(company.client(company.a), store);
-    company.sandbox.clock.advance(600_000);
-    company.sandbox.clearLogs();
-    await run(company.client(company.a), store);
-    expect(company.sandbox.count()).toBe(2);
+    for (const apiKey of [a, sandbox.issueKey(), sandbox.issueKey()]) {
+      await run(client(apiKey), store);
+      sandbox.clock.advance(600_000);
+      sandbox.clearLogs();
+      await run(client(apiKey), store);
+      expect(sandbox.count()).toBe(2);
+    }
   });
 
   test('a warning, once, says that no record has createdAt when the key changes', async () => {
