@@ -142,6 +142,15 @@ describe('the sample of discover', () => {
     expect(fields).toEqual(expect.arrayContaining(['later', 'onlyOnTheNewest']));
   });
 
+  test('is read with the parameters of the client, on every page', async () => {
+    const sandbox = createSandbox({ records: { accounts: 95 } });
+    const client = createClient({ ...sandbox.clientOptions, parameters: { limit: '20', kind: 'all' } });
+    await discover(client, { collections: ['accounts'] });
+    const lists = sandbox.requests.map(({ query }) => [query.limit, query.kind]);
+    expect(lists.length).toBeGreaterThan(3);
+    expect(lists).toEqual(lists.map(() => ['20', 'all']));
+  });
+
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
     for (const options of [
       { pageParameter: 'page', ids: { form: 'uuid' } },

@@ -371,6 +371,11 @@ describe('the service', () => {
     expect(await shown()).toMatchObject({ limits: { limit: 50 }, isChanged: false });
     const { headers } = await call(sandbox, '/accounts');
     expect(headers.get('x-ratelimit-remaining')).toBe('49');
+    // Those of the last reset.
+    sandbox.reset({ rateLimit: { limit: 9 } });
+    await control('POST /quota', { limit: 2 });
+    await control('DELETE /quota');
+    expect(await shown()).toMatchObject({ limits: { limit: 9 }, isChanged: false });
   });
 
   test.each(['over HTTP', 'from code'])('a reset %s is a new service with the same keys', async (how) => {

@@ -96,7 +96,9 @@ interface Outage {
 function serviceWithOutage({ forMs, isDown, isCarriedOut = false }: Outage) {
   let startedAt: number | undefined;
   let posts = 0;
+  let requests = 0;
   const respond: Respond = async ({ method = 'GET' }, carryOut) => {
+    requests += 1;
     if (method === 'POST') startedAt ??= Date.now();
     const isOver = startedAt === undefined || Date.now() - startedAt >= forMs;
     if (isOver || !isDown.includes(method)) return undefined;
@@ -106,7 +108,8 @@ function serviceWithOutage({ forMs, isDown, isCarriedOut = false }: Outage) {
   };
   const { sandbox, run } = withResponses(respond, { creates: false });
   const pushAll = (maxOutageMs: number, more = {}) => run(rows(20), { maxOutageMs, ...more });
-  return { sandbox, pushAll, figures: () => ({ seconds: (Date.now() - (startedAt ?? 0)) / SECOND, posts }) };
+  const figures = () => ({ seconds: (Date.now() - (startedAt ?? 0)) / SECOND, posts, requests });
+  return { sandbox, pushAll, figures };
 }
 
 test.each([
@@ -142,6 +145,8 @@ test('a push fails creates that always fail while lists succeed, after three rou
   const { pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST'] });
   const { report, results } = await pushAll(60 * SECOND);
   expect(report.counts).toMatchObject({ created: 0, failed: 20 });
+  // Those that look whether the service is back too.
+  expect(report.attempts).toBe(figures().requests);
   expect(figures().posts).toBe(60);
   for (const { error, reason } of results) {
     expect(error).toMatchObject({ status: 503, outcome: 'unknown' });

@@ -266,6 +266,13 @@ test('a copy in PostgreSQL keeps the digits of amounts, has types for them and f
   expect(await rowsOf(sql)).toEqual([
     { price: '12345678901234567.8901', type: 'numeric', time, synced: time, collation: 'C' },
   ]);
+  // A schema that says no more than that it is a string.
+  const accounts = await opened(undefined, { createdAt: 'string', name: 'string' });
+  await accounts.put('1', { createdAt: '2026-01-31T12:00:00Z', name: 'Desk' });
+  const types = 'pg_typeof("createdAt")::text AS created, pg_typeof(name)::text AS name';
+  expect(await rowsOf(`SELECT ${types} FROM ${accounts.schema}.accounts`)).toEqual([
+    { created: time, name: 'text' },
+  ]);
 });
 
 test('a copy in PostgreSQL shows the first 1,500 fields of a collection, and keeps the others in body', async () => {
