@@ -144,6 +144,18 @@ test('a push reports a conflict for two rows that were pushed to one product, wh
   expect(sandbox.store.products.all()).toMatchObject([{ id: '1', productNumber: 'C' }]);
 });
 
+test('a push fails a row whose listed product is not found after an unreadable update, and says so', async () => {
+  const { sandbox } = setUpPush([A]);
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    if (init?.method === 'PATCH') return jsonResponse({ ok: true });
+    const isOfOne = new URL(String(url)).pathname.endsWith('/1');
+    return isOfOne ? problemResponse(404, { type: 'not_found' }) : await sandbox.fetch(url, init);
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  const { results } = await run([{ ...A, name: 'Table' }]);
+  expect(results).toMatchObject([{ action: 'failed', id: '1', error: { code: 'not_found' } }]);
+});
+
 test('a push that asks for long counts a known product that both of its looks miss as missed once', async () => {
   const { entries, run, sandbox } = setUpPush();
   await run([A]);
