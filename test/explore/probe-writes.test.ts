@@ -34,13 +34,17 @@ describe('a probe that writes', () => {
     expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
   });
 
-  test('finds and deletes a product whose response cannot be read', async () => {
-    const { sandbox, client } = twentyProducts();
-    sandbox.faults.add({ kind: 'rewrite', body: '<h1>Created</h1>' }, { method: 'POST', times: 1 });
-    const { writes } = await probeWrites(client);
-    expect(writes.createStatus).toMatchObject({ reason: 'the create returned unexpected_response' });
-    expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
-  });
+  // The second one is of the service, but it was cut.
+  test.each(['<h1>Created</h1>', '{"id":"1'])(
+    'finds and deletes a product after the response %s',
+    async (body) => {
+      const { sandbox, client } = twentyProducts();
+      sandbox.faults.add({ kind: 'rewrite', body }, { method: 'POST', times: 1 });
+      const { writes } = await probeWrites(client);
+      expect(writes.createStatus).toMatchObject({ reason: 'the create returned unexpected_response' });
+      expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+    },
+  );
 
   test('leaves nothing behind if another user deletes its product', async () => {
     const { sandbox, client } = twentyProducts({ unknownFields: 'store' });
