@@ -56,6 +56,27 @@ describe('what another user of the service does with its records', () => {
     expect((await control('GET /state')).record.changes).toBe(5);
   });
 
+  test('a record of the other company is read, changed and deleted beside that of the same id', async () => {
+    const before = sandbox.store.accounts.all();
+    const path = '/records/accounts/2?company=other';
+    const list = async () => (await control('GET /records/accounts?company=other')).record;
+    await control('POST /records/accounts?company=other', { id: '2', name: 'Other' });
+    await control(`PATCH ${path}`, { id: '2', name: 'Changed' });
+    // Nothing changes.
+    await control(`PATCH ${path}`, {});
+    const record = { id: '2', name: 'Changed' };
+    expect((await control(`GET ${path}`)).record).toEqual(record);
+    expect(await list()).toMatchObject({ count: 1, found: 1, records: [record] });
+    (await control(`DELETE ${path}`)).expectStatus(204);
+    const { count, changes } = await list();
+    expect([count, changes]).toEqual([
+      0,
+      ['create', 'update', 'delete'].map((action) => expect.objectContaining({ action, company: 'other' })),
+    ]);
+    expect(changes).toMatchObject([{}, { fields: ['name'] }, {}]);
+    expect(sandbox.store.accounts.all()).toEqual(before);
+  });
+
   test('a list is searched and divided, and has the changes of its collection', async () => {
     sandbox.store.accounts.insert({ name: 'Anna Zoë' });
     await control('PATCH /records/accounts/4', { city: 'Ede' });
@@ -378,6 +399,39 @@ describe('the service', () => {
     expect(await shown()).toMatchObject({ limits: { limit: 9 }, isChanged: false });
   });
 
+  test.each([
+    ['fixed', '2 2 2 1'],
+    ['fixed-from-first', '2 2 1 0'],
+    ['sliding-counter', '2 1 1 0'],
+    ['token-bucket', '2 2 1 0'],
+  ])(
+    'a look at the state neither uses a quota of the kind %s nor begins its window',
+    async (kind, expected) => {
+      await control('POST /quota', { limit: 3, windowMs: 60_000, kind });
+      const look = async () => (await control('GET /state')).record.keys;
+      const seen = [];
+      for (const [beforeMs, afterMs] of [
+        [0, 0],
+        [70_000, 49_000],
+        [1_000, 1_000],
+        [1_000, 9_000],
+      ] as const) {
+        sandbox.clock.advance(beforeMs);
+        await look();
+        await look();
+        sandbox.clock.advance(afterMs);
+        const { headers } = await call(sandbox, '/boms');
+        const remaining = Number(headers.get('x-ratelimit-remaining'));
+        seen.push(remaining);
+        expect(await look()).toMatchObject({ full: { quota: { remaining } } });
+      }
+      expect(seen.join(' ')).toBe(expected);
+      // A reset has the quota of the options.
+      await control('POST /reset');
+      expect(await look()).toMatchObject({ full: { quota: { limit: 50, remaining: 50 } } });
+    },
+  );
+
   test.each(['over HTTP', 'from code'])('a reset %s is a new service with the same keys', async (how) => {
     const { store, clock, keys } = sandbox;
     const before = store.accounts.all();
@@ -418,6 +472,7 @@ describe('the service', () => {
       { clock: 'someday' },
       { records: 1_000_000 },
       { otherRecords: { products: 1e9 } },
+      { records: { products: 300_000, accounts: 300_000 } },
       { fixtures: [] },
       { fixtures: { bom: [] } },
       { fixtures: { boms: {} } },

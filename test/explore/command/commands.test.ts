@@ -38,6 +38,15 @@ test('whoami shows for each collection whether the key may read it', async () =>
     expect(some.out).toMatch(
       new RegExp(`^${name} +${name === 'products' ? 'readable' : 'scope_required'}$`, 'm'),
     );
+  const shown: (string | undefined)[] = [];
+  const status = (text: string | undefined) => void shown.push(text);
+  const unlimited = openSandbox({ rateLimitHeaders: false });
+  expect((await run(unlimited.env, ['whoami'], { status })).out).toContain('\nquota    not reported\n');
+  const [first, second] = collectionNames;
+  expect(shown.slice(0, 2)).toEqual([
+    `[          ] ${first} (1 of ${collectionNames.length})`,
+    `[          ] ${second} (2 of ${collectionNames.length})`,
+  ]);
   const left = 10_000 - collectionNames.length;
   expect(some.out).toContain(
     `\nservice  ${sandbox.baseUrl}/api/public/v1\nquota    ${left} of 10000 requests left\n`,
@@ -260,6 +269,9 @@ describe('an error', () => {
     await run(settings, ['pull', 'accounts'], { log, signal: stop.signal });
     expect(stop.signal.reason).toBeLessThanOrEqual(3_000);
     if (address === '') return;
+    const shown: string[] = [];
+    await run(settings, ['pull', 'accounts'], { status: (text = '') => void shown.push(text) });
+    expect(shown.join('\n')).not.toContain('waiting for a response');
     const quiet = await run(settings, ['pull', 'accounts', '--quiet']);
     expect([quiet.code, quiet.log]).toEqual([6, expect.not.stringContaining('retrying in')]);
   });

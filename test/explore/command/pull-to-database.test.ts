@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { collectionNames } from 'accounting-data-sdk';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openPglite } from '../../support/pglite.ts';
 import { projectFolder } from '../support/schema-file.ts';
 import { ends, folder, openSandbox, records, run } from './support/run.ts';
@@ -47,6 +47,11 @@ test('pull --to writes every collection to SQLite, then only what changed, and -
   expect(found.log).toContain('products: 1 record changed since the last sync.');
   const extra = { collection: 'accounts', id: '2', difference: 'extra' };
   expect([found.code, records(found.out)]).toEqual([8, [extra]]);
+  expect(found.log).toContain(`1 record of acme in ${file} differs from the service.`);
+  const report = await pull(['--verify', '--json']);
+  const accounts = expect.objectContaining({ collection: 'accounts', extra: ['2'] });
+  const differing = { equal: false, collections: expect.arrayContaining([accounts]) };
+  expect([report.code, JSON.parse(report.out)]).toEqual([8, expect.objectContaining(differing)]);
   // The only company of the database needs no name.
   const second = await run(env, ['pull', '--all', '--to', file, '--json']);
   expect(second.log).toContain('1 record of acme');
@@ -70,6 +75,13 @@ test('pull --to writes the first company as default without --tenant, requires i
 
   const forget = ['pull', '--to', file, '--tenant', 'acme', '--forget'];
   expect([(await run(env, forget)).code, copied(file).length]).toEqual([2, 10]);
+  const confirm = vi.fn(async () => false);
+  const prompt = { confirm, secret: async () => '' };
+  await ends(run(env, forget, { prompt }), 2, 'Nothing was removed.');
+  confirm.mockResolvedValueOnce(true);
+  await ends(run(env, forget, { prompt }), 0, `acme was removed from ${file}.`);
+  expect(confirm).toHaveBeenCalledWith(`Remove every record of acme from ${file}?`, expect.anything());
+  expect((await pull()).code).toBe(0);
   await ends(run(env, [...forget, '--yes']), 0, `acme was removed from ${file}.`);
   expect(copied(file)).toHaveLength(5);
   await ends(run(env, [...forget, '--yes']), 2, 'Nothing of acme is in');
@@ -93,6 +105,8 @@ test('pull --full removes deleted records, many only with --max-candidates, and 
   const aborted = await pull(['--full', '--quiet']);
   expect([aborted.code, copied(file).length]).toEqual([1, 200]);
   expect(aborted.log).toMatch(/60 of 200 local records(.|\n)*maxCandidates is 50.*\n.*--max-candidates all/);
+  // It would stop again.
+  expect(aborted.log).not.toContain('Run the same command');
   await ends(pull(['--verify', '--quiet']), 8, '50 records of acme in');
   await ends(pull(['--verify', '--quiet', '--max-candidates', '60']), 8, '60 records of acme in');
   const fault = sandbox.faults.add({ kind: 'status', status: 403 }, { path: /products\/[1-7]$/ });
@@ -100,8 +114,12 @@ test('pull --full removes deleted records, many only with --max-candidates, and 
   const unknown = 'whether 1, 2, 3, 4, 5 and 2 others were deleted is unknown';
   const said = RegExp(`53 deleted\\nproducts: ${unknown}, so they are kept\\. .* 403`);
   expect([code, log, copied(file).length]).toEqual([0, expect.stringMatching(said), 147]);
-  await ends(pull(['--verify']), 0, `products: ${unknown}. GET`);
+  const compared = await ends(pull(['--verify']), 0, `products: ${unknown}. GET`);
+  expect(compared.log).toContain('no difference, but the read of products may have missed records.');
   fault.remove();
+  const five = sandbox.faults.add({ kind: 'status', status: 403 }, { path: /products\/[3-7]$/ });
+  await ends(pull(['--verify']), 8, 'products: whether 3, 4, 5, 6, 7 were deleted is unknown. GET');
+  five.remove();
   sandbox.faults.add({ kind: 'status', status: 403 }, { path: /products\/7$/ });
   await ends(pull(['--full']), 0, 'products: whether 7 was deleted is unknown, so it is kept.');
 });

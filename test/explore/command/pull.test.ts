@@ -58,6 +58,15 @@ test.each(['keyset', 'page'])(
   },
 );
 
+test('pull says how many records of all its pages are invalid', async () => {
+  const { sandbox, env } = openSandbox({ records: { accounts: 25 }, pageSize: 10 });
+  const body = (text: string) => text.replaceAll(/"id":"(?:3|14)",/g, '$&"limit":1e400,');
+  sandbox.faults.add({ kind: 'rewrite', body });
+  const { log, out } = await run(env, ['pull', 'accounts', '--pagination', 'page']);
+  expect(records(out).filter(({ limit }) => limit === null)).toHaveLength(2);
+  expect(log).toMatch(/^25 records of accounts in .*\n2 of them are invalid: /m);
+});
+
 test.each(FORMATS)('pull prints rows with odd ids, none that is no object, and fails: %s', async (format) => {
   const { sandbox, env } = openSandbox({ records: { accounts: 4 }, ids: { numbers: true } });
   const body = (text: string) => text.replace(/\{"id":2[^}]*\}/, '"x"').replace(/\{"id":3[^}]*\}/, '[1]');
@@ -75,8 +84,10 @@ describe('pull on a terminal', () => {
     const { sandbox, env } = openSandbox({ records: { accounts: 60 } });
     const shown: (string | undefined)[] = [];
     const status = (text: string | undefined) => void shown.push(text);
-    sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 1 }, { skip: 2, times: 1 });
+    sandbox.faults.add({ kind: 'status', status: 429, retryAfter: 30 }, { skip: 2, times: 1 });
     const { log } = await run(env, ['pull', 'accounts'], { status });
+    // The response has come.
+    expect(shown.join()).not.toContain('waiting for a response');
     expect(shown).toContainEqual(expect.stringMatching(/^accounts: 60 records in \d+ pages/));
     expect(shown).toContainEqual(expect.stringMatching(/waiting.* for the quota of the key$/));
     expect(log).toMatch(/^60 records of accounts in \d+ pages, [\d.]+ s: complete\.$/m);
@@ -107,6 +118,9 @@ describe('a pull into a file', () => {
     expect(readdirSync(file('.'))).toEqual(['a', 'link']);
     expect(lstatSync(file('link')).isSymbolicLink()).toBe(true);
     expect(statSync(file('a')).mode & 0o777).toBe(0o640);
+    if (code !== 130) return;
+    const stopped = pull(['--out', file('new')], { signal: stopAt(sandbox, 5) });
+    await ends(stopped, 130, `${file('new')} was not written.`);
   });
 
   test('is rejected before a request is sent if it cannot be written', async () => {
@@ -114,6 +128,7 @@ describe('a pull into a file', () => {
     const file = folder();
     writeFileSync(file('taken'), '');
     mkdirSync(file('data/pull.lock'), { recursive: true });
+    mkdirSync(file('more/products.ndjson'), { recursive: true });
     await using server = createServer().listen(file('socket'));
     await once(server, 'listening');
     for (const [what, name, reason] of [
@@ -122,6 +137,7 @@ describe('a pull into a file', () => {
       ['accounts', 'socket', /not a regular file/],
       ['--all', 'taken', /Name a folder\./],
       ['--all', 'data', /cannot be locked/],
+      ['--all', 'more', /products\.ndjson is a folder/],
     ] as const)
       await ends(run(env, ['pull', what, '--out', file(name)]), 7, reason);
     expect([sandbox.count(), statSync(file('socket')).isSocket()]).toEqual([0, true]);
@@ -177,8 +193,12 @@ test('pull --format csv writes the columns of all records', async () => {
   const { sandbox, env } = openSandbox();
   for (const record of [{ name: 'Cash, "petty"' }, { tags: ['a'], empty: '' }])
     sandbox.store.accounts.insert(record);
+  const file = folder();
+  vi.stubEnv('TMPDIR', file('.'));
   const { out } = await run(env, ['pull', 'accounts', '--format', 'csv']);
   expect(out).toBe('id,name,tags,empty\n1,"Cash, ""petty""",,\n2,,"[""a""]",""\n');
+  // Its lines were in a temporary file.
+  expect(readdirSync(file('.')).filter((name) => name.startsWith('accounting-data-sdk'))).toEqual([]);
 });
 
 describe('pull --all', () => {
@@ -212,6 +232,14 @@ describe('pull --all', () => {
       expect(records(text)).toEqual(sandbox.store[name].all());
     }
     expect(log).toMatch(/^\d+ records of accounts in \d+ pages, [\d.]+ s: complete\.$/m);
+  });
+
+  test('replaces the other files if one cannot be replaced', async () => {
+    const { sandbox, file, pull, files } = pullOfAll({ records: { accounts: 3, products: 3 } });
+    sandbox.onRequest(() => sandbox.count() === 2 && mkdirSync(file('data/accounts.ndjson')));
+    await ends(pull(), 7, `Every record is in ${file('data/accounts.ndjson.part')}.`);
+    expect(records(readFileSync(file('data/products.ndjson'), 'utf8'))).toHaveLength(3);
+    expect(files()).toHaveLength(collectionNames.length + 1);
   });
 
   test('that is stopped changes no file', async () => {
@@ -259,9 +287,17 @@ test.each<[what: string, options: SandboxOptions, warning: RegExp]>([
     expect(log).not.toContain('complete');
     const byPage = /^Ids are not integers: reading page by page\.$/gm;
     expect(log.match(byPage)?.length ?? 0).toBe(options.ids ? 1 : 0);
-    const asked = await run(env, ['pull', 'accounts', '--pagination', 'page']);
-    expect(asked.log).toMatch(/^\d+ records of accounts in 4 pages, /m);
-    expect(asked.log).not.toMatch(byPage);
+    const profile = { client: { pagination: { accounts: 'page' } }, sync: {}, sandbox: {} };
+    const service = folder()('service.json');
+    writeFileSync(service, JSON.stringify(profile));
+    for (const how of [
+      ['--pagination', 'page'],
+      ['--service', service],
+    ]) {
+      const asked = await run(env, ['pull', 'accounts', ...how]);
+      expect(asked.log).toMatch(/^\d+ records of accounts in 4 pages, /m);
+      expect(asked.log).not.toMatch(byPage);
+    }
     expect((await run(env, ['pull', 'accounts', '--quiet'])).log).toBe('');
   },
 );

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
+import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { folder, main, run } from './support/run.ts';
@@ -40,7 +41,9 @@ const ARGS = ['--port', '0', '--records', '200', '--seed', '7'];
 test('sandbox prints lines for a .env file, serves, logs and stops', async () => {
   const fault = '{"kind":"status","status":503,"collection":"boms","times":1}';
   const options = '{"rateLimit":{"limit":3},"listBody":"member"}';
-  const { out, log, variable, read, end } = await serve(...ARGS, '--options', options, '--fault', fault);
+  const other = '{"kind":"status","status":502,"collection":"budgets"}';
+  const faults = ['--fault', fault, '--fault', other];
+  const { out, log, variable, read, end } = await serve(...ARGS, '--options', options, ...faults);
   const response = await read('/products?id[gt]=5');
   expect([response.status, response.headers.get('x-ratelimit-limit')]).toEqual([200, '3']);
   expect(await response.json()).toMatchObject({
@@ -114,7 +117,7 @@ test.each([
 
 test.each([
   ['--host 127.0.0.1', 421, undefined],
-  ['--host 127.0.0.1 --allow-host other.example --allow-host Shop.example', 401, undefined],
+  ['--host 127.0.0.1 --allow-host Shop.example --allow-host other.example', 401, undefined],
   ['--host 0.0.0.0 --cors', 401, '*'],
 ])('sandbox with %s responds to shop.example with %d, for pages of %s', async (flags, status, pages) => {
   const { variable } = await serve(...ARGS, ...flags.split(' '));
@@ -153,6 +156,19 @@ test('sandbox serves the records of a folder, with the options of --service belo
   expect(await (await read('/boms')).json()).toMatchObject({ member: [{ id: '70' }, { id: '71' }] });
 });
 
+test('sandbox --service generates some pages of each collection, of the size that --options says', async () => {
+  const file = folder()('service.json');
+  writeFileSync(file, JSON.stringify({ client: {}, sync: {}, sandbox: { pageSize: 5 } }));
+  for (const [more, each, quota] of [
+    [[], 350, '10000 requests in 60 s'],
+    [['--options', '{"pageSize":90,"rateLimit":{"windowMs":5000}}'], 450, '10000 requests in 5 s'],
+  ] as const) {
+    const { out } = await serve('--port', '0', '--seed', '7', '--service', file, ...more);
+    const records = (collectionNames.length * each).toLocaleString('en-US');
+    expect(out[0]).toContain(`: ${records} records from seed 7, ${quota} for each key.`);
+  }
+});
+
 test('sandbox takes numbers with underscores, generates fewer records for the other company, and takes no rate limit from --options', async () => {
   const records = ['--records', '1_400', '--seed', '7'];
   const { out, read, variable } = await serve('--port', '0', ...records, '--options', '{"rateLimit":false}');
@@ -161,6 +177,26 @@ test('sandbox takes numbers with underscores, generates fewer records for the ot
   expect(ofOther.headers.get('x-ratelimit-limit')).toBe('1000000');
   const { otherStore } = createSandbox({ seed: 7, records: 1_400, otherRecords: 500 });
   expect(await ofOther.json()).toEqual(otherStore.products.all().slice(0, 30));
+  // Never more than the company has.
+  const few = await serve('--port', '0', '--records', '30', '--seed', '7');
+  const products = await (
+    await few.read('/products', few.variable('ACCOUNTING_API_KEY_OTHER_COMPANY'))
+  ).json();
+  const { otherStore: small } = createSandbox({ seed: 7, records: 30, otherRecords: 30 });
+  expect(products).toEqual(small.products.all());
+});
+
+test('sandbox --list-options prints every option with its default, and every fault with its fields', async () => {
+  const { code, out } = await run({}, ['sandbox', '--list-options']);
+  expect(code).toBe(0);
+  for (const line of [
+    '  rateLimit.limit: 10000 (a whole number of at least 1)',
+    '  filters.updatedSince: "apply" (apply, ignore, reject)',
+    '  notFoundBody: none (a string, which is sent as HTML, or an object, which is sent as JSON)',
+    '  stall in atByte committed',
+    'Match conditions of a fault: method, path, collection, skip, times, forMs, probability',
+  ])
+    expect(out.split('\n')).toContain(line);
 });
 
 test('sandbox --write writes its settings into a file, which a port that is in use leaves as it was', async () => {
