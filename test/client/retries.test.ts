@@ -47,6 +47,9 @@ const lost = networkError('ECONNRESET');
 const good = jsonResponse({ id: '42' });
 const empty = new Response(null, { status: 204 });
 const cut = new Response('{"id":', { headers: { 'content-type': 'application/json' } });
+/** A body that ends before its first byte. */
+const failingBody = () =>
+  new ReadableStream({ start: (controller) => controller.error(networkError('ECONNRESET')) });
 /** No response, until the attempt is given up. */
 const unresponsive: FetchResponse = ({ init: { signal } }) => noResponse(signal);
 
@@ -60,6 +63,7 @@ const named: Readonly<Record<string, FetchResponse>> = {
   cut,
   stalled: stalled(200, 'application/json'),
   'stalled-page': stalled(200, 'text/html'),
+  'lost-page': () => new Response(failingBody(), { headers: { 'content-type': 'text/html' } }),
   'stalled-403': stalled(403, 'application/json'),
   'stalled-429': stalled(429, 'text/html', { 'retry-after': '2' }),
   429: tooMany(),
@@ -150,6 +154,7 @@ const sequences: readonly Sequence[] = [
   ['PATCH', 'empty 404', 2, 'unexpected_response, applied, attempts 1'],
   ['DELETE', 'lost good', 2, 'ok', { ...noCreates, ...noUpdates }],
   ['DELETE', 'lost 404', 2, 'ok'],
+  ['DELETE', 'lost-page', 1, 'unexpected_response, unknown, attempts 1'],
   ['DELETE', '425 404', 2, 'not_found, rejected, attempts 2'],
   ['DELETE', 'lost 403', 2, 'forbidden, unknown, attempts 2'],
   ['DELETE', 'lost 404-of-a-route', 2, 'unknown_problem, unknown, attempts 2'],

@@ -1,6 +1,7 @@
 import type { CustomCursor } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { jsonResponse } from '../../support/scripted-fetch.ts';
 import { accountsOf, all, byId, listing, range, rowsOf, serviceOf } from './service.ts';
 
 test('a list with a cursor sends its parameters and the filters of the caller until the cursor ends', async () => {
@@ -44,6 +45,13 @@ test('a cursor gets the rows of a response that came before too', async () => {
   const read = await all(pages({}, { pagination: { first: {}, next } }));
   expect(read.map(({ ids }) => ids)).toEqual([['1', '2'], ['3'], []]);
   expect(given).toEqual([['1', '2'], ['2', '3'], []]);
+  // A row that comes again shows that rows moved.
+  const links = serviceOf(({ count }) =>
+    jsonResponse({ member: rowsOf(windows[count - 1] ?? []), next: count < 2 ? '?cursor=x' : null }),
+  );
+  const linked = await all(links.pages({}, { pagination: 'link' }));
+  expect(linked.at(-1)).toMatchObject({ complete: 'likely', repeated: 1 });
+  expect(linked.at(-1)?.evidence.facts).toContain('repeated_rows');
 });
 
 test.each([0, 1])(

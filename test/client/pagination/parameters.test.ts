@@ -9,7 +9,7 @@ import {
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
 import { leaveAtBatch, listing, readAccounts, withAccounts } from '../sync/set-up.ts';
-import { all, byId, everything } from './service.ts';
+import { accountsOf, all, byId, everything, range } from './service.ts';
 
 const parameters = { itemsPerPage: '50' } as const;
 
@@ -146,4 +146,13 @@ test.each(KINDS)('a page of a proxy does not show that a list (%j) is empty', as
   expect(error).toMatchObject({ code: 'not_found', missing: false });
   // The option is set.
   expect(error.message).not.toContain('afterLastPage');
+});
+
+test('a list keeps its bounds, whatever the caller does to them later', async () => {
+  const { accounts, queries } = accountsOf(range(1, 5), { pageSize: 2 });
+  const id = { gte: '3' };
+  const list = accounts.list({ id }, { pagination: 'page' });
+  id.gte = '1';
+  expect((await all(list.pages())).flatMap(({ ids }) => ids)).toEqual(['3', '4', '5']);
+  expect(queries()[0]).toContain('id[gte]=3');
 });
