@@ -351,6 +351,17 @@ describe('without a target', () => {
     expect(await run(company.client(company.b), store, { mode: 'full', sameCompany: true })).toEqual(['B']);
   });
 
+  test('a run without changes forgets nothing of the company', async () => {
+    const { sandbox, client, a, b } = twoCompanies();
+    const store = memoryStore();
+    for (let n = 0; n < 3; n++) {
+      await run(client(a), store);
+      sandbox.clock.advance(600_000);
+    }
+    for (const mode of ['incremental', 'full'])
+      expect(await caught(run(client(b), store, { mode }))).toMatchObject(isRejected);
+  });
+
   test('a run without changes needs no request for it, also with the third key', async () => {
     const { sandbox, client, a } = twoCompanies();
     const store = memoryStore();
