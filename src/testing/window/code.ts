@@ -86,9 +86,10 @@ export function testOf(request: Request, rule: Json | undefined, conditions: rea
 }
 
 /** The call of a client that sends a request like this. */
-function callOf({ method, path, query, body, idempotencyKey }: Request): string {
+function callOf(request: Request): string {
+  const { method, path, query, body, idempotencyKey } = request;
   const [segment = '', id, ...rest] = path.startsWith(API) ? path.slice(API.length).split('/') : [];
-  const isKnown = segment !== '' && rest.length === 0;
+  const isKnown = segment !== '' && id !== '' && rest.length === 0;
   const records = `client.${collectionOf(segment)}`;
   const idText = id === undefined ? '' : literal(decoded(id));
   if (isKnown && method === 'GET' && id !== undefined) return `${records}.get(${idText})`;
@@ -97,9 +98,26 @@ function callOf({ method, path, query, body, idempotencyKey }: Request): string 
     const options = idempotencyKey === null ? '' : `, { idempotencyKey: ${literal(idempotencyKey)} }`;
     return `${records}.create(${literal(body)}${options})`;
   }
-  if (isKnown && method === 'PATCH') return `${records}.update(${idText}, ${literal(body)})`;
-  if (isKnown && method === 'DELETE') return `${records}.delete(${idText})`;
-  return `client.request({ method: ${literal(method)}, path: ${literal(path)} })`;
+  if (isKnown && method === 'PATCH' && id !== undefined)
+    return `${records}.update(${idText}, ${literal(body)})`;
+  if (isKnown && method === 'DELETE' && id !== undefined) return `${records}.delete(${idText})`;
+  return otherCall(request);
+}
+
+/** A request that no collection sends, or that no client can send. */
+function otherCall({ method, path, url, query, body, bodyBytes, idempotencyKey }: Request): string {
+  if (!path.startsWith(API) || !['GET', 'POST', 'PATCH', 'DELETE'].includes(method)) {
+    const options = method === 'GET' ? '' : `, { method: ${literal(method)} }`;
+    return `sandbox.fetch(sandbox.baseUrl + ${literal(url)}${options})`;
+  }
+  const request = {
+    method,
+    path: path.slice(API.length - 1),
+    ...(Object.keys(query).length > 0 && { query }),
+    ...(bodyBytes > 0 && method !== 'GET' && { body }),
+    ...(idempotencyKey !== null && method === 'POST' && { idempotencyKey }),
+  };
+  return `client.request(${literal(request)})`;
 }
 
 /** A list with the filters of a request. Its pages are the client's own to request. */

@@ -75,6 +75,12 @@ test('a finding is a sentence with the ids, what happened to the first, and whet
   expect(sentences({ copy: [B] })).toEqual([
     '1 of 2 accounts is missing from the copy (id 1). The run did not list the collection.',
   ]);
+  expect(sentences({ copy: [], heldBefore: ['1'] })).toEqual([
+    '1 of 2 accounts is missing from the copy (id 1). The copy had record 1 before the run, and the service still has it.',
+  ]);
+  expect(sentences({ copy: [{ ...A, name: 7n }, B] })).toEqual([
+    '1 of 2 accounts has a wrong value in the copy (id 1). name of record 1 is 7 in the copy and "A" in the service.',
+  ]);
   stale.addPage(5, ['1']);
   expect(sentences({ timeline: stale, copy: [A] })).toEqual([
     '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2. The response to request 5 contained the new version.',
@@ -94,17 +100,20 @@ test('a finding is a sentence with the ids, what happened to the first, and whet
     '1 of 2 accounts is still in the copy, but was deleted (id 3). Record 3 was deleted in state 3.',
     '7 of 2 accounts are in the copy, but never existed (ids 90, 91, 92, 93, 94, …). The service never had record 90.',
   ]);
+  expect(sentences({ copy: [A, B, ...many.slice(0, 5)] })[0]).toContain('(ids 90, 91, 92, 93, 94)');
 });
 
 test.each([
   ['12.5000', '12.5'],
   ['12.5000', 12.5],
   ['0.0000', 0],
+  ['1200000000000000.0000', 1.2e15],
   ['2026-01-31T12:00:00Z', new Date('2026-01-31T12:00:00Z')],
   ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00+01:00'],
   ['2026-01-31T12:00:00Z', '2026-01-31 12:00:00'],
   ['34', 34],
   [true, 1],
+  [true, 'TRUE'],
   [false, 'f'],
   [null, undefined],
   [['a', { b: 1, c: 2 }], '["a",{"c":2,"b":1}]'],
@@ -112,8 +121,13 @@ test.each([
   expect(isSameValue(sent, copied)).toBe(true);
 });
 
+test('a copy may hold an id as a bigint', () => {
+  expect([isSameValue('34', 34n), isSameValue('34', 35n)]).toEqual([true, false]);
+});
+
 test.each([
   ['123456789012345678.12345678', Number('123456789012345678.12345678')],
+  ['123456789012345.6', 123456789012345.6],
   ['12.5000', '-12.5000'],
   ['1200.0000', '12'],
   ['12.5000', '12.5 EUR'],
@@ -124,6 +138,7 @@ test.each([
   [true, 0],
   [false, null],
   [7, '7.5'],
+  [7, [7]],
   [0, ''],
   [0, ' '],
   [['a'], 'a'],
@@ -141,6 +156,33 @@ test.each<[what: string, WrittenEvidence['products'], more: Partial<WrittenEvide
   ['have no problem if each row has one', [{ ...product, productNumber: 'DESK-1 ' }], {}],
   ['need not exist after a failed run', [], { isComplete: false }],
   ['may differ if they are locked', [{ ...product, name: 'old' }], locked],
+  [
+    'are those of the last row of a key',
+    [product],
+    { rows: [{ ...row, name: 'older', salePrice: '1.0' }, row] },
+  ],
+  [
+    'need not exist for a row that the service rejects',
+    [product],
+    { rows: [row, { ...row, productNumber: 'x', name: '' }] },
+  ],
+  [
+    'may have another time of their last change',
+    [{ ...product, updatedAt: '2026-02-01' }],
+    { before: [{ ...product, updatedAt: '2026-01-31' }] },
+  ],
+  [
+    'lose what no row says',
+    [{ ...product, brand: null }],
+    { before: [{ ...product, brand: 'Oak' }] },
+    'brand of product "desk-1" is null in the service. It was "Oak", and the row does not have the field.',
+  ],
+  [
+    'are not as their row says',
+    [{ ...product, name: 'X' }],
+    { before: [product] },
+    'name of product "desk-1" is "X" in the service and "Desk" in the row.',
+  ],
   ['are of no row', [product, other], {}, 'No row has the product "lamp-1".'],
   ['are gone without a row', [product], { before: [product, other] }, 'There is no product "lamp-1".'],
 ])('products %s', (_, products, more, ...found) => {

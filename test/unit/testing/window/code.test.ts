@@ -66,15 +66,17 @@ describe('a request as curl', () => {
   test.each([
     ['{"name":"It\'s a $HOME `desk` \\\\ \\u0041 \\n","n":12345678901234567.89}'],
     ['not JSON: \n %&'],
+    ['null'],
   ])('sends the body %j with the digits that it had', (text) => {
-    const body = text.startsWith('{') ? parseExactly(text) : text;
+    const isJson = !text.startsWith('not');
+    const body = isJson ? parseExactly(text) : text;
     const sent = request({ method: 'POST', body, bodyBytes: 1, headers: { 'idempotency-key': 'k 1' } });
     const words = argumentsOf(curlOf(sent, { ...to, key: undefined }));
     expect(words.slice(0, 2)).toEqual(['-X', 'POST']);
     expect(words).toContain('X-AUTH-TOKEN: YOUR_KEY');
     expect(words).toContain('idempotency-key: k 1');
     const data = words[words.indexOf('--data-raw') + 1] ?? '';
-    expect(text.startsWith('{') ? parseExactly(data) : data).toEqual(body);
+    expect(isJson ? parseExactly(data) : data).toEqual(body);
   });
 });
 
@@ -83,6 +85,7 @@ describe('a fault as code', () => {
     { kind: 'lost-response', committed: true, times: 1 },
     { kind: 'status', status: 503, retryAfter: "it's 5", collection: 'boms', times: 2, skip: 1 },
     { kind: 'status', status: 404, body: { 'a-b': null, c: [1, 'x'] } },
+    { kind: 'status', status: 503, collection: 'boms', times: 1 },
     { kind: 'stall' },
   ];
 
@@ -123,7 +126,24 @@ test.each<[more: Partial<Request>, call: string]>([
     "await client.products.update('7', { n: null });",
   ],
   [{ method: 'DELETE', path: '/api/public/v1/products/7' }, "await client.products.delete('7');"],
-  [{ path: '/other' }, "await client.request({ method: 'GET', path: '/other' });"],
+  [
+    { path: '/api/public/v1/products/7/lines', query: { a: '1' } },
+    "await client.request({ method: 'GET', path: '/products/7/lines', query: { a: '1' } });",
+  ],
+  [
+    { method: 'POST', path: '/api/public/v1/products/7', body: { a: 1 }, bodyBytes: 7, idempotencyKey: 'k' },
+    "await client.request({ method: 'POST', path: '/products/7', body: { a: 1 }, idempotencyKey: 'k' });",
+  ],
+  [
+    { method: 'DELETE', path: '/api/public/v1/products' },
+    "await client.request({ method: 'DELETE', path: '/products' });",
+  ],
+  // A client sends requests to the service alone.
+  [{ path: '/other', url: '/other?a=1' }, "await sandbox.fetch(sandbox.baseUrl + '/other?a=1');"],
+  [
+    { method: 'PUT', url: '/api/public/v1/boms/1', path: '/api/public/v1/boms/1' },
+    "await sandbox.fetch(sandbox.baseUrl + '/api/public/v1/boms/1', { method: 'PUT' });",
+  ],
 ])('the request %j as a test is %s', (more, call) => {
   expect(testOf(request(more), undefined, CONDITIONS)).toBe(call);
 });

@@ -6,7 +6,13 @@ import {
   waitAfter,
 } from '../../../../src/testing/window/timeline/entry.ts';
 import { TimelineModel } from '../../../../src/testing/window/timeline/model.ts';
-import { following, ticks, towards, zoomed } from '../../../../src/testing/window/timeline/view.ts';
+import {
+  durationText,
+  following,
+  ticks,
+  towards,
+  zoomed,
+} from '../../../../src/testing/window/timeline/view.ts';
 
 const whole = (headers = {}) => ({ sent: 'whole', headers, bodyBytes: 0 }) as const;
 
@@ -63,6 +69,7 @@ describe('the model', () => {
   test('has six rows at most in a lane', () => {
     const model = modelOf(...Array.from({ length: 8 }, (_, at) => entry(at + 1, 100 + at, 50)));
     expect(rowsOf(model)).toEqual([['full', '0 1 2 3 4 5 5 5']]);
+    expect(model.lanes[0]?.rows).toBe(6);
   });
 
   test('frees the row of a request when it ends, and keeps what it knows of one that has ended', () => {
@@ -89,6 +96,22 @@ describe('the model', () => {
     const model = modelOf(entry(1, 1_000, 10), entry(2, 20_000, 10, limited), entry(3, 49_000, 10));
     expect(model.lastGroup).toEqual({ start: 20_000, end: 50_010 });
     expect(model.extent).toEqual({ start: 1_000, end: 50_010 });
+    // Nor does a request that is still running.
+    expect(modelOf(entry(1, 1_000, null), entry(2, 60_000, 10)).lastGroup.start).toBe(1_000);
+  });
+
+  test('knows nothing of what was before it was cleared', () => {
+    const create = { method: 'POST', idempotencyKey: 'k' };
+    const model = modelOf(entry(1, 100, 50, { ...create, key: null }), entry(2, 110, null));
+    model.clear();
+    model.put(entry(3, 120, 5, create));
+    expect([rowsOf(model), model.size, model.find(1), [...model.retries]]).toEqual([
+      [['full', '0']],
+      1,
+      undefined,
+      [],
+    ]);
+    expect([model.isRunning, model.extent]).toEqual([false, { start: 120, end: 125 }]);
   });
 });
 
@@ -102,6 +125,8 @@ test.each<[more: Partial<Entry>, outcome: string, text: string]>([
   [{ status: null, response: { ...whole(), sent: 'nothing' } }, 'lost', 'no response'],
   [{ response: null }, 'lost', '200, client left'],
   [{ response: null, durationMs: null, status: null }, 'running', 'running'],
+  [{ response: null, durationMs: null }, 'running', '200, not sent yet'],
+  [{ response: { ...whole(), sent: 'slowly' } }, 'success', '200'],
 ])('a request %j is shown as %s: %s', (more, outcome, text) => {
   const shown = entry(1, 0, 5, more);
   expect([outcomeOf(shown), outcomeText(shown)]).toEqual([outcome, text]);
@@ -110,6 +135,7 @@ test.each<[more: Partial<Entry>, outcome: string, text: string]>([
 test.each([
   [{ 'retry-after': '2' }, 2_000],
   [{ 'Retry-After': 'Sat, 31 Jan 2026 12:00:05 GMT', Date: 'Sat, 31 Jan 2026 12:00:00 GMT' }, 5_000],
+  [{ 'Retry-After': 'Sat, 31 Jan 2026 11:59:00 GMT', Date: 'Sat, 31 Jan 2026 12:00:00 GMT' }, 0],
   [{ 'Retry-After': 'soon' }, 0],
   [{}, 0],
 ])('a 429 with %j asks for a wait of %i ms', (headers, ms) => {
@@ -127,6 +153,10 @@ describe('the view', () => {
     const group = { start: 1_000, end: 2_000 };
     expect(following(group, 2_500, true).end).toBeGreaterThan(2_500);
     expect(following(group, 60_000, false)).toEqual({ start: 970, end: 2_080 });
+    // The next request may come soon.
+    expect(following(group, 2_900, false)).toEqual({ start: 943, end: 3_052 });
+    // Of many minutes, the last two.
+    expect(following({ start: 0, end: 300_000 }, 900_000, false)).toEqual({ start: 176_400, end: 309_600 });
     const long = following({ start: 0, end: 90_000 }, 90_000, true);
     expect(long.start).toBeGreaterThan(55_000);
   });
@@ -147,4 +177,27 @@ describe('the view', () => {
       expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length);
     },
   );
+});
+
+test.each([
+  [999, /^\d\d:\d\d:\d\d\.\d{3}$/],
+  [200_000, /^\d\d:\d\d:\d\d$/],
+  [400_000, /^\d\d:\d\d$/],
+])('the marks of %i ms are as precise as their distance', (span, form) => {
+  for (const { text } of ticks({ start: 1_700_000_000_123, end: 1_700_000_000_123 + span }, 8))
+    expect(text).toMatch(form);
+});
+
+test.each([
+  [9.94, '9.9 ms'],
+  [9.96, '10 ms'],
+  [999.4, '999 ms'],
+  [999.6, '1.00 s'],
+  [9_996, '10.0 s'],
+  [59_949, '59.9 s'],
+  [59_950, '1 min 0 s'],
+  [119_700, '2 min 0 s'],
+  [185_400, '3 min 5 s'],
+])('a duration of %d ms is written as %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text);
 });
