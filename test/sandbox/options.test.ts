@@ -66,7 +66,14 @@ test.each<[what: string, options: SandboxOptions, ...steps: Step[]]>([
     ['GET /boms?id[gt]=', 400],
     ['GET /boms?updatedSince=x', 400],
   ],
-  ['pageSizeParameter', { pageSizeParameter: 'size', ...boms(5) }, ['GET /boms?size=2&_page=3', '5']],
+  [
+    'pageSizeParameter',
+    { pageSizeParameter: 'size', pageSize: 4, ...boms(5) },
+    ['GET /boms?size=2&_page=3', '5'],
+    // As without it.
+    ['GET /boms?size=0', '1 2 3 4'],
+    ['GET /boms?size=all', '1 2 3 4'],
+  ],
   ['paginated false', { paginated: false, pageSize: 2, ...boms(5) }, ['GET /boms?_page=2', '1 2 3 4 5']],
   ["paginated 'first'", { paginated: 'first', pageSize: 2, ...boms(5) }, ['GET /boms?_page=2', '1 2']],
   [

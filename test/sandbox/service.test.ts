@@ -45,6 +45,14 @@ test('creates of two companies under one key are two, and the journal names the 
   expect(sandbox.journal[0]).toMatchObject({ action: 'create', id: '1', key: 'full', idempotencyKey: 'a' });
 });
 
+test('a create with a blank Idempotency-Key is rejected as one without it', async () => {
+  const sandbox = createSandbox();
+  for (const idempotencyKey of ['', ' ']) {
+    const rejected = await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey });
+    rejected.expectProblem(422, 'idempotency_key_required');
+  }
+});
+
 test('the log lists requests and their responses, without the key', async () => {
   const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
   await call(sandbox, '/accounts?id[gt]=1&_page=1');
