@@ -9,7 +9,13 @@ import { jsonResponse, newOrigin, problemResponse } from '../../support/scripted
 
 /** A service that lists accounts in pages of 30 and looks for what `routed` makes of an id. */
 function serviceOf(ids: readonly string[], routed: (id: string) => string | undefined) {
-  const state = { exist: new Set(ids), hidden: new Set<string>(), requested: [] as string[] };
+  const state = {
+    exist: new Set(ids),
+    hidden: new Set<string>(),
+    requested: [] as string[],
+    pages: 0,
+    onGet: () => {},
+  };
   const fetch = async (url: string) => {
     const { pathname, searchParams } = new URL(url);
     const id = pathname.split('/accounts/')[1];
@@ -21,6 +27,7 @@ function serviceOf(ids: readonly string[], routed: (id: string) => string | unde
         ? jsonResponse({ id: found })
         : problemResponse(404, { type: 'not_found', title: 'Not found' });
     }
+    state.pages += 1;
     const page = Number(searchParams.get('_page') ?? 1);
     const rows = [...state.exist].filter((each) => !state.hidden.has(each)).map((each) => ({ id: each }));
     return jsonResponse(rows.slice((page - 1) * 30, page * 30));
@@ -112,6 +119,20 @@ test('a full sync names what ids have that are not found, and a record that show
   );
   // Three records of the form, and no more for other candidates.
   expect(state.requested.filter((id) => id.startsWith('mail'))).toHaveLength(4);
+});
+
+test('a run that resumes after the last page asks for records of the form that the one before has listed', async () => {
+  const odd = numbered(40, (n) => `mail.host.${n}`);
+  const { state, client, run, copied } = serviceOf([...plain, ...odd], (id) => id);
+  await sync(client, run);
+  for (const id of ['a-003', 'mail.host.017']) state.exist.delete(id);
+  // Its pages, and the first of the look-ups.
+  const first = await sync(client, { ...run, mode: 'full', stopAfter: { requests: state.pages + 1 } });
+  expect([first.paused, state.requested.length]).toEqual([true, 1]);
+  state.pages = 0;
+  const [report] = (await sync(client, { ...run, mode: 'full' })).collections;
+  expect([state.pages, report?.deletions]).toMatchObject([0, { deleted: 2, unconfirmed: [] }]);
+  expect(copied().toSorted()).toEqual([...state.exist].toSorted());
 });
 
 test('records of a form of which none is listed are kept', async () => {

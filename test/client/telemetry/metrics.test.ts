@@ -7,6 +7,12 @@ import { record, recordedClient } from './support/recorder.ts';
 const measured = (sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) =>
   recordedClient(sandboxOptions, options, { tenant: '42' });
 
+/** What each event of a call has. */
+const EVENT = {
+  ...{ call: 1, method: 'GET', origin: 'https://books.example.com', basePath: '/api/public/v1' },
+  ...{ path: '/products/1', template: '/products/{id}', query: undefined, attempt: 1 },
+} as const;
+
 afterEach(() => void vi.useRealTimers());
 
 test('telemetryListeners measures each call in seconds, by its template and the code of its error, and the quota', async () => {
@@ -57,15 +63,11 @@ test('telemetryListeners measures a call once, whatever number of requests it to
 test('telemetryListeners measures a wait for the quota apart from the one before a retry that it follows', async () => {
   const recorded = record();
   const { request, retry, wait, end } = telemetryListeners(recorded.options);
-  const event = {
-    ...{ call: 1, method: 'GET', origin: 'https://books.example.com', basePath: '/api/public/v1' },
-    ...{ path: '/products/1', template: '/products/{id}', query: undefined, attempt: 1 },
-  } as const;
-  request?.({ ...event, idempotencyKey: undefined });
-  retry?.({ ...event, reason: 'status 503', waitMs: 1_500 });
-  wait?.({ ...event, waitMs: 250 });
-  request?.({ ...event, attempt: 2, idempotencyKey: undefined });
-  end?.({ ...event, attempt: 2, result: 'ok', durationMs: 2, waitedMs: 2 });
+  request?.({ ...EVENT, idempotencyKey: undefined });
+  retry?.({ ...EVENT, reason: 'status 503', waitMs: 1_500 });
+  wait?.({ ...EVENT, waitMs: 250 });
+  request?.({ ...EVENT, attempt: 2, idempotencyKey: undefined });
+  end?.({ ...EVENT, attempt: 2, result: 'ok', durationMs: 2, waitedMs: 2 });
   const waits = await recorded.points('accounting.client.wait.duration');
   expect(waits.map(({ attributes, value }) => [attributes['accounting.wait.reason'], value])).toEqual([
     ['retry', expect.objectContaining({ count: 1 })],
@@ -77,8 +79,19 @@ test('telemetryListeners measures a wait for the quota apart from the one before
     { 'accounting.wait.reason': 'rate_limit', 'accounting.wait.expected': 0.25 },
   ]);
   // Nothing is kept of a call that has ended.
-  request?.({ ...event, idempotencyKey: undefined });
+  request?.({ ...EVENT, idempotencyKey: undefined });
   expect(recorded.open()).toBe(1);
+});
+
+test('telemetryListeners measures the wait in which a call ends', async () => {
+  const recorded = record();
+  const { wait, end } = telemetryListeners(recorded.options);
+  wait?.({ ...EVENT, waitMs: 250 });
+  end?.({ ...EVENT, result: 'aborted', durationMs: 2, waitedMs: 2 });
+  const waits = await recorded.points('accounting.client.wait.duration');
+  expect(waits).toMatchObject([
+    { attributes: { 'accounting.wait.reason': 'rate_limit' }, value: { count: 1 } },
+  ]);
 });
 
 test('checkpointCounter counts the checkpoints that a sync has written', async () => {
