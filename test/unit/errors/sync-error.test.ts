@@ -52,8 +52,14 @@ test('a SyncError is one JSON line with every reason once, and the collections b
       collections: { done: 'accounts, budgets', failed: 'boms, products' },
     },
   });
-  // At the default depth of `console.log`, the reasons would be left out.
-  expect(inspect({ error }, { depth: 2 })).toMatch(/errors: \[\s*\{\s*collections: 'boms, products'/);
+  // At the default depth of `console.log`, the causes of causes would be left out.
+  const cause = new RangeError('pool is empty', { cause: new Error('socket closed') });
+  const deep = new SyncError(
+    report,
+    failing(['boms'], new CheckpointError('It is down.', {}, { cause })),
+    SENT,
+  );
+  expect(inspect(deep)).toContain('socket closed');
 });
 
 const three = { a: 'failed', b: 'failed', c: 'failed' } as const;
