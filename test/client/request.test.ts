@@ -41,6 +41,20 @@ test('a response without a body is undefined', async () => {
   }
 });
 
+test('a response that contains the key is as sent, and without it if redactKey says so', async () => {
+  const key = 'key-of-the-company';
+  const sent = { id: '7', note: `for ${key}`, [key]: [{ a: key }], total: '1.0000' };
+  const client = scriptedClient(scriptedFetch(jsonResponse(sent)));
+  expect(await client.request({ path: '/invoices/7' })).toEqual(sent);
+  expect(await client.request({ path: '/invoices/7', redactKey: true })).toEqual({
+    ...{ id: '7', note: 'for [redacted]', total: '1.0000' },
+    '[redacted]': [{ a: '[redacted]' }],
+  });
+  const schema = z.object({ note: z.string() });
+  const read = client.request({ path: '/invoices/7', redactKey: true, schema });
+  expect(await read).toEqual({ note: 'for [redacted]' });
+});
+
 test('a schema types and checks what comes', async () => {
   const schema = z.object({ id: z.string(), total: z.string().transform((text) => text.length) });
   expect(await scriptedClient(done()).request({ path: '/invoices/7', schema })).toEqual({

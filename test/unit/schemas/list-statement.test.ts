@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ListStatement, statementOf, withLinks } from '../../../src/schemas/list-statement.ts';
+import { type ListStatement, nextLink, statementOf, withLinks } from '../../../src/schemas/list-statement.ts';
 
 const says = (total?: number, hasNext?: boolean): ListStatement => ({ total, hasNext });
 
@@ -32,6 +32,11 @@ test.each<[string, unknown, ListStatement]>([
   ['hasMore', { pagination: { hasMore: false, totalCount: 12 } }, says(12, false)],
   ['a cursor', { meta: { nextCursor: 'abc' } }, says(undefined, true)],
   ['a total that may be an amount', { total: 1200, meta: { total: '12.50' } }, says()],
+  ['a link that is an object', { view: { next: { '@id': '/a?page=2' } } }, says(undefined, true)],
+  ['a link without an address', { links: { next: { url: '' } } }, says(undefined, false)],
+  ['an empty link', { _links: { next: {} } }, says(undefined, false)],
+  ['a flag that is a text', { meta: { hasNext: 'false' } }, says(undefined, false)],
+  ['two totals', { totalItems: 5, total_count: 9 }, says(9)],
   ['no body', null, says()],
 ])('%s says what follows', (_, body, expected) => {
   expect(statementOf(body)).toEqual(expected);
@@ -46,4 +51,21 @@ test.each([
 ])('the header Link %s says whether a page follows: %s', (link, hasNext) => {
   expect(withLinks(says(), link)).toEqual(says(undefined, hasNext));
   expect(withLinks(says(5, true), link)).toEqual(says(5, true));
+});
+
+test.each<[body: unknown, header: string | undefined, link: string | undefined]>([
+  [{ view: { next: '/a?_page=2' } }, undefined, 'body _page=2'],
+  [{ 'hydra:view': { 'hydra:next': '/a?page=2' } }, undefined, 'body page=2'],
+  [{ _links: { next: { href: 'https://books.example/a?cursor=x%26y' } } }, undefined, 'body cursor=x%26y'],
+  [{ links: { next: { '@id': '/a?p=3' } } }, undefined, 'body p=3'],
+  [{ meta: { next_page_url: { url: '?p=4' } } }, undefined, 'body p=4'],
+  // A token is no link, and one beside it counts.
+  [{ meta: { nextCursor: 'abc' } }, undefined, undefined],
+  [{ meta: { nextCursor: 'abc', next: '/a?p=2' } }, undefined, 'body p=2'],
+  [{ next: '/a?p=9' }, '</a?p=1>; rel="prev", </a?p=2>; rel="Next"', 'header p=2'],
+  [{ next: '/a?p=9' }, '</a>; rel="next"', 'body p=9'],
+  [[{ next: '/a?p=9' }], undefined, undefined],
+])('the next page of %j with the header Link %s is at %s', (body, header, link) => {
+  const found = nextLink(body, header);
+  expect(found && `${found.in} ${found.query}`).toBe(link);
 });
