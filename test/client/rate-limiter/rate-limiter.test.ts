@@ -106,6 +106,17 @@ describe('while the limits are unknown', () => {
     expect(sent).toEqual(ids(4));
   });
 
+  test('the next calls are sent when the headers of the first have arrived, before its body has', async () => {
+    const { sent, respond, call } = heldService();
+    await call(ids(3));
+    const body = new ReadableStream();
+    await respond(
+      '1',
+      new Response(body, { headers: { 'content-type': 'application/json', ...headers(99) } }),
+    );
+    expect(sent).toEqual(ids(3));
+  });
+
   test('a queued call says once that it waits, however long', async () => {
     const waits: string[] = [];
     const { respond, call } = heldService({ on: { wait: ({ path }) => waits.push(path) } });
@@ -227,6 +238,16 @@ describe('a quota that is used up', () => {
     await advance(200);
     // A call that got a 429 goes first.
     expect(sent).toEqual(['0', '1', '2', '1']);
+  });
+
+  test('a call says how long it waits if that is known, and only that it waits if a response decides', async () => {
+    const waits: (number | undefined)[] = [];
+    const { respond, call } = heldService({ on: { wait: ({ waitMs }) => waits.push(waitMs) } });
+    await call(['1', '2']);
+    await respond('1', tooMany(3));
+    await advance(1_000);
+    await call(['3']);
+    expect(waits).toEqual([undefined, 3_000, 2_000]);
   });
 
   test('a queued call that cannot outlast a new pause ends at once, even behind one that can', async () => {

@@ -51,3 +51,12 @@ test.each<[argument: string, unknown, object?]>([
   expect(error).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
   expect(fetch.requests).toHaveLength(0);
 });
+
+test('a list has the bounds that it was given, whatever becomes of their object', async () => {
+  const fetch = scriptedFetch(jsonResponse([]));
+  const id = { gt: '1' };
+  const list = scriptedClient(fetch).accounts.list({ id });
+  id.gt = '500';
+  await list.toArray({ limit: 5 });
+  expect(fetch.requests[0]?.url.searchParams.get('id[gt]')).toBe('1');
+});
