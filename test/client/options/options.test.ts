@@ -247,3 +247,14 @@ test.each(
   expect(changedDefaults(changedDefaults(defaults, {}), {})).toEqual(defaults);
   expect(changedDefaults(resolveOptions(ofSandbox).defaults, { [name]: value })).toEqual(defaults);
 });
+
+test('a client of withOptions is the start of another, and leaves its own client as it was', async () => {
+  const own = createSandbox();
+  const first = createClient(own.clientOptions);
+  const second = first.withOptions({ parameters: { size: '5' } });
+  for (const each of [second, second.withOptions({ timeoutMs: 5_000 }), first]) {
+    own.clearLogs();
+    await each.boms.list().toArray({ limit: 9 });
+    expect(own.requests[0]?.query.size).toBe(each === first ? undefined : '5');
+  }
+});

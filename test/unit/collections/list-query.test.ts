@@ -54,9 +54,9 @@ test.each<[argument: string, unknown, object?]>([
 
 test('a list has the bounds that it was given, whatever becomes of their object', async () => {
   const fetch = scriptedFetch(jsonResponse([]));
-  const id = { gt: '1' };
-  const list = scriptedClient(fetch).accounts.list({ id });
-  id.gt = '500';
+  const between: [string, string] = ['1', '9'];
+  const list = scriptedClient(fetch).accounts.list({ id: { between } });
+  between[0] = '5';
   await list.toArray({ limit: 5 });
-  expect(fetch.requests[0]?.url.searchParams.get('id[gt]')).toBe('1');
+  expect(fetch.requests[0]?.url.searchParams.get('id[between]')).toBe('1..9');
 });
