@@ -61,3 +61,24 @@ test('a key is removed from the strings and names of a JSON value that quote it'
     '"[redacted]"': [1, '[redacted]'],
   });
 });
+
+test('a short key of a test is cut out as it is written, and out of no text of the client', () => {
+  const redactor = redactorOf('k1');
+  expect(redactor.text('no key k1, not K1')).toBe('no key [redacted], not K1');
+  expect(redactor.ownText('/k1/accounts')).toBe('/k1/accounts');
+  expect(redactorOf(KEY).ownText(`/${KEY}/accounts`)).toBe('/[redacted]/accounts');
+});
+
+test('the copy of what was thrown has no key in its name, message, code and causes, and at most 1000 characters', () => {
+  const cause = Object.assign(new RangeError(`in ${KEY}`), { code: 7 });
+  const thrown = new Error(`${'y'.repeat(990)}${KEY}${'z'.repeat(100)}`, { cause });
+  Object.assign(thrown, { name: `Own ${KEY}`, code: `E ${KEY}`, request: { key: KEY } });
+  const copy = redactorOf(KEY).cause(thrown) as Error;
+  expect(copy).toMatchObject({
+    name: 'Own [redacted]',
+    message: `${'y'.repeat(990)}[redacted]`,
+    code: 'E [redacted]',
+    cause: { name: 'RangeError', message: 'in [redacted]', code: 7 },
+  });
+  expect(copy).not.toHaveProperty('request');
+});
