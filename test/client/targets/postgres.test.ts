@@ -396,7 +396,7 @@ test('a view in PostgreSQL with a column of an older type is not replaced again 
       return database.query(text, values);
     },
   };
-  const sync = async (id: string, accountId: FieldKind = 'string') => {
+  const sync = async (id: string, accountId: FieldKind = 'string', hasMore = false) => {
     const warnings: string[] = [];
     const copy = await openTarget(postgresTarget(connection, { schema }), 'acme', {
       collections: ['accounts'],
@@ -404,7 +404,11 @@ test('a view in PostgreSQL with a column of an older type is not replaced again 
       warn: (text) => void warnings.push(text),
     });
     for (const each of [id, `${id}0`])
-      await copy.onBatch(batch([{ id: each, balance: '6.00' }], { checkpoint: `{"n":${each}}` }));
+      await copy.onBatch(
+        batch([{ id: each, balance: '6.00', ...(hasMore && { [`f${each}`]: 'x' }) }], {
+          checkpoint: `{"n":${each}}`,
+        }),
+      );
     return warnings;
   };
   const old = { balance: 'text', opened: 'text', id: 'text' };
@@ -416,6 +420,8 @@ test('a view in PostgreSQL with a column of an older type is not replaced again 
     // The first sets the kind of accountId, whose column is text anyway.
     expect(sent.filter((text) => text.includes('DO $accounting$'))).toHaveLength(id === '2' ? 1 : 0);
   }
+  // Each batch has another field.
+  expect(await sync('3', 'string', true)).toEqual([expect.stringMatching(warning)]);
   await database.exec(`DROP VIEW ${schema}.accounts`);
   expect(await sync('4')).toEqual([]);
   expect(await types()).toEqual({ balance: 'numeric', opened: 'timestamp with time zone', id: 'text' });
