@@ -119,6 +119,9 @@ test('a push fails a row without a key, an invalid row, and one that cannot be r
       error: { code: 'invalid_input', message: expect.stringContaining(String(words)) },
     })),
   );
+  // What the code of the caller threw.
+  for (const at of [3, 4])
+    expect(results.find(({ index }) => index === at)?.error?.cause).toBeInstanceOf(Error);
   expect(sandbox.journal).toHaveLength(1);
 });
 

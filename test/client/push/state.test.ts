@@ -147,3 +147,17 @@ test('a push keeps the entry that it writes with each chunk of creates small', a
   expect(largest).toBeGreaterThan(1_000);
   expect(largest).toBeLessThanOrEqual(2_100);
 });
+
+test('a push of two spellings of a key, each with a product, forgets what it had stored of one', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  const rows = [
+    { productNumber: 'AB', name: 'Desk' },
+    { productNumber: 'ab', name: 'Chair' },
+  ];
+  await run(rows.slice(0, 1));
+  const stored = () => [...entries.values()].join('');
+  expect(stored()).toContain('"ab":[');
+  sandbox.store.products.insert({ productNumber: 'ab', name: 'Chair' });
+  expect((await run(rows)).done).toEqual(['AB unchanged', 'ab unchanged']);
+  expect(stored()).not.toContain('"ab":[');
+});

@@ -168,7 +168,8 @@ describe('a sync whose `onBatch` throws', () => {
     const books = listing(withAccounts(3), { pagination: 'page' });
     const saved: string[] = [];
     const save = async ({ id }: { id: string }) => {
-      await new Promise((resolve) => setTimeout(resolve));
+      // The last one ends after the one that fails.
+      await new Promise((resolve) => setTimeout(resolve, id === '3' ? 5 : 0));
       if (id === '2') throw new Error('the sink is full');
       saved.push(id);
     };

@@ -1,4 +1,13 @@
-import fs, { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -300,10 +309,15 @@ test('a sync and tenants wait for a locked SQLite file without blocking the even
   }
 });
 
-test('a SQLite file that is deleted during a sync is an error', async () => {
+test.each(['deleted', 'replaced'])('a SQLite file that is %s during a sync is an error', async (what) => {
   const { file, target } = openSqlite();
   const sandbox = createSandbox({ records: { accounts: 60 }, pageSize: 20 });
-  const onProgress = ({ pages }: { pages: number }) => pages === 1 && rmSync(file, { force: true });
+  const onProgress = ({ pages }: { pages: number }) => {
+    if (pages !== 1) return;
+    if (what === 'deleted') return rmSync(file, { force: true });
+    copyFileSync(file, `${file}.new`);
+    renameSync(`${file}.new`, file);
+  };
   const error = await caught(syncAccounts(sandbox, target, { onProgress }));
   expect(error).toMatchObject({ code: 'sync_failed' });
   expect(`${error}`).toContain('was deleted or replaced');
