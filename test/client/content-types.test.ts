@@ -89,3 +89,20 @@ test('a 415 names Content-Type and the option contentTypes', async () => {
     expect(await caught(call)).toMatchObject({ status: 415, outcome: 'rejected', message });
   }
 });
+
+test('the content type of creates is not that of updates, and the other way round', async () => {
+  const json = 'application/json';
+  const types = [json, 'application/ld+json', 'application/vnd.api+json'] as const;
+  for (const contentTypes of [
+    { create: types[1] },
+    { update: types[2] },
+    { create: types[1], update: types[2] },
+  ]) {
+    const service = patching(types);
+    const { products } = service.client({ contentTypes });
+    await products.create({ name: 'Desk' });
+    await products.update('7', { name: 'Table' });
+    const { create = json, update = json } = contentTypes as { create?: string; update?: string };
+    expect(service.types).toEqual([create, update]);
+  }
+});

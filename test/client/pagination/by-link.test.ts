@@ -88,6 +88,8 @@ test.each<[string, Parameters<typeof withCursor>[0]]>([
     expect(await caught(reading.next())).toMatchObject({
       code: 'unexpected_response',
       reason: 'incomplete_list',
+      method: 'GET',
+      path: '/accounts',
       message: expect.stringContaining('Pass a cursor of your own'),
     });
   },

@@ -94,6 +94,13 @@ test('a push accepts a rotated API key of the same company, whatever became of i
   expect(lookUps(sandbox)).toBe(0);
 });
 
+test('a push without rows forgets nothing of the company', async () => {
+  const { sandbox, run } = setUp();
+  await run(sandbox.keys.full);
+  await run(sandbox.keys.full, { rows: [] });
+  expect(await caught(run(sandbox.keys.otherCompany))).toMatchObject({ argument: 'tenant' });
+});
+
 test('a push asks for sameCompany if all known products were deleted', async () => {
   const { sandbox, run } = setUp();
   await run(sandbox.keys.full);
