@@ -203,6 +203,7 @@ test.each<[SandboxOptions, 'page' | undefined]>([
   [{ order: 'updated-desc', hiddenRecords: 0.05 }, 'page'],
   [{ order: 'updated-desc' }, undefined],
   [{ order: 'id-asc', hiddenRecords: 0.05 }, undefined],
+  [{ order: 'id-desc', hiddenRecords: 0.05 }, undefined],
 ])('a probe of %j advises pagination %s, which misses nothing', async (options, pagination) => {
   const { client } = productSandbox(options, 300);
   const report = await probe(client, { collections: ['products'] });

@@ -50,6 +50,19 @@ test('a body is cut, rewritten or slow after the real service has sent it', asyn
   await expect(client.accounts.get('2')).rejects.toMatchObject({ code: 'unexpected_response' });
 });
 
+test('an abort ends the wait for a late response, with its reason', async () => {
+  const { sandbox } = await serve();
+  for (const before of ['commit', 'response'] as const) {
+    const enough = new Error(before);
+    const controller = new AbortController();
+    const respond: typeof fetch = (url, init) => sandbox.fetch(String(url), init);
+    const delayed = faultyFetch(respond, [{ fault: { kind: 'delay', ms: 60_000, before } }]);
+    const late = delayed(`${sandbox.baseUrl}/api/public/v1/accounts`, { signal: controller.signal });
+    controller.abort(enough);
+    await expect(late).rejects.toBe(enough);
+  }
+});
+
 test('the path of a rule does not contain a prefix of the base URL', async () => {
   const sandbox = createSandbox();
   const toSandbox: typeof fetch = (url, init) => sandbox.fetch(String(url).replace('/books/', '/'), init);
