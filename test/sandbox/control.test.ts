@@ -133,6 +133,8 @@ describe('faults', () => {
     expect(await ids()).toEqual([1, 2, 3]);
     (await control('DELETE /faults')).expectStatus(204);
     expect(sandbox.faults.rules).toEqual([]);
+    // One that has ended can be deleted again.
+    (await control('DELETE /faults/1')).expectStatus(204);
     expect(await ids()).toEqual([1, 2, 3]);
   });
 

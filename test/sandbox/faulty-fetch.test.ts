@@ -56,7 +56,7 @@ test('an abort ends the wait for a late response, with its reason', async () => 
     const enough = new Error(before);
     const controller = new AbortController();
     const respond: typeof fetch = (url, init) => sandbox.fetch(String(url), init);
-    const delayed = faultyFetch(respond, [{ fault: { kind: 'delay', ms: 60_000, before } }]);
+    const delayed = faultyFetch(respond, [{ fault: { kind: 'delay', ms: 3_600_000, before } }]);
     const late = delayed(`${sandbox.baseUrl}/api/public/v1/accounts`, { signal: controller.signal });
     controller.abort(enough);
     await expect(late).rejects.toBe(enough);

@@ -14,6 +14,11 @@ test('sandbox.fetch serves no origin but its own, which no other sandbox has', a
   await expect(elsewhere).rejects.toMatchObject({ cause: { code: 'ENOTFOUND' } });
   expect(sandbox.requests).toEqual([]);
   expect(createSandbox().baseUrl).not.toBe(sandbox.baseUrl);
+  // While it listens, it has two.
+  await using listening = createSandbox();
+  const { baseUrl } = listening;
+  for (const origin of [baseUrl, (await listening.listen()).url])
+    expect((await listening.fetch(`${origin}/api/public/v1/accounts`)).status).toBe(401);
   expect(createSandbox({ origin: 'https://books.example.com/' }).baseUrl).toBe('https://books.example.com');
 });
 

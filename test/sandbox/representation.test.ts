@@ -27,6 +27,8 @@ test('problemType api-platform-3.1 has a URL of RFC 2616 and no status', async (
   expect(invalid.expectStatus(422).record).toMatchObject({ type, violations: [{}] });
   const missing = await call(sandbox, '/products/1');
   expect([missing.expectStatus(404).record.type, missing.record.status]).toEqual([type, undefined]);
+  const unknownKey = await call(sandbox, '/accounts', { key: sandbox.keys.revoked });
+  expect(Object.keys(unknownKey.expectStatus(401).record)).toEqual(['message']);
 });
 
 test.each([
