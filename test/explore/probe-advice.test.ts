@@ -188,15 +188,20 @@ test.each([
 test('a probe finds the page parameter of a collection of one page, and compares times of records with ids as numbers', async () => {
   const { client } = productSandbox({ pageParameter: 'page', ids: { numbers: true } }, 12);
   const report = await probe(client, { collections: ['products'] });
-  const { page, pageSize, updatedSince, afterLastPage } = detailsOf(report.collections, 'products');
+  const { page, pageSize, updatedSince, afterLastPage, idForm } = detailsOf(report.collections, 'products');
   expect([page.value, pageSize.known, updatedSince.compares.value]).toEqual(['honoured', false, 'utc']);
   expect(afterLastPage).toMatchObject({ value: 'empty', evidence: 'page=2 is an empty list' });
   expect(report.client).toEqual({ pageParameter: 'page', ids: 'numbers' });
   expect(report.sandbox).toMatchObject({ paginated: true, pageParameter: 'page' });
   // The options of a client replace another name.
   const other = productSandbox().client.withOptions({ pageParameter: 'page' });
-  const { client: options } = await probe(other, { collections: ['products'] });
+  const { client: options, collections } = await probe(other, { collections: ['products'] });
   expect(options).toEqual({ pageParameter: '_page' });
+  // The form of ids is the same.
+  const { idForm: ofStrings } = detailsOf(collections, 'products');
+  expect([idForm.value, ofStrings.value]).toEqual(['numeric', 'numeric']);
+  expect(idForm).toHaveProperty('evidence', 'ids came as JSON numbers');
+  expect(ofStrings).toHaveProperty('evidence', expect.stringMatching(/^\d+ ids such as 1$/));
 });
 
 test.each<[SandboxOptions, 'page' | undefined]>([
