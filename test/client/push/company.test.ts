@@ -94,10 +94,13 @@ test('a push accepts a rotated API key of the same company, whatever became of i
   expect(lookUps(sandbox)).toBe(0);
 });
 
-test('a push without rows forgets nothing of the company', async () => {
+test('a push that sees no product forgets nothing of the company', async () => {
   const { sandbox, run } = setUp();
   await run(sandbox.keys.full);
-  await run(sandbox.keys.full, { rows: [] });
+  for (const id of sandbox.store.products.ids()) sandbox.store.products.delete(id);
+  sandbox.faults.add({ kind: 'status', status: 422 }, { method: 'POST' });
+  expect((await run(sandbox.keys.full)).counts).toMatchObject({ failed: 6 });
+  sandbox.faults.clear();
   expect(await caught(run(sandbox.keys.otherCompany))).toMatchObject({ argument: 'tenant' });
 });
 
