@@ -6,6 +6,7 @@ import { createClient, verify } from 'accounting-data-sdk';
 import { type PostgresConnection, postgresTarget } from 'accounting-data-sdk/targets';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
+import { listenersOn } from '../../support/open-resources.ts';
 import { runUntilSettled, useVirtualClock } from '../../support/virtual-clock.ts';
 import { loggerOfWarnings } from '../../support/warnings.ts';
 
@@ -160,11 +161,12 @@ test('a connection without a listener for errors has one while a run lasts, even
   for (const after of [0, 1]) {
     if (after === 1) emitter.on('error', () => {});
     const { query, fail } = stuck(() => []);
-    const { error } = opening(Object.assign(emitter, { query }));
+    const { signal } = new AbortController();
+    const { error } = opening(Object.assign(emitter, { query }), { signal });
     expect(listeners()).toBe(1);
     fail(denied);
     await runUntilSettled(error);
-    expect(listeners()).toBe(after);
+    expect([listeners(), listenersOn(signal)]).toEqual([after, 0]);
   }
 });
 
