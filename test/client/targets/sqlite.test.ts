@@ -264,6 +264,8 @@ test('verify and tenants of a SQLite file write nothing, neither into it nor bes
   expect(await verify(clientOf(sandbox), options)).toMatchObject({ equal: true });
   expect(await target.tenants()).toEqual(['acme', 'bolt', 'cash']);
   await writing.close?.();
+  // SQLite removes its other files when the last connection is closed.
+  expect(names()).toEqual(['books.sqlite']);
   using database = new DatabaseSync(file);
   expect(await sqliteTarget(database).tenants()).toEqual(['acme', 'bolt']);
 });

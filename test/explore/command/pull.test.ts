@@ -201,6 +201,14 @@ test('pull --format csv writes the columns of all records', async () => {
   expect(readdirSync(file('.')).filter((name) => name.startsWith('accounting-data-sdk'))).toEqual([]);
 });
 
+test.each(FORMATS)('pull --format %s writes each record once, however large they are', async (format) => {
+  const { sandbox, env } = openSandbox();
+  for (let n = 0; n < 30; n++) sandbox.store.accounts.insert({ name: `${n} ${'x'.repeat(9_000)}` });
+  const { out } = await run(env, ['pull', 'accounts', '--format', format]);
+  const written = rowsOf(format, out).map(({ name }: { name: string }) => name);
+  expect(written).toEqual(sandbox.store.accounts.all().map(({ name }) => name));
+});
+
 describe('pull --all', () => {
   /** A pull of everything into a folder. */
   function pullOfAll(options: SandboxOptions) {
