@@ -205,7 +205,7 @@ test.each(FORMATS)('pull --format %s writes each record once, however large they
   const { sandbox, env } = openSandbox();
   for (let n = 0; n < 30; n++) sandbox.store.accounts.insert({ name: `${n} ${'x'.repeat(9_000)}` });
   const { out } = await run(env, ['pull', 'accounts', '--format', format]);
-  const written = rowsOf(format, out).map(({ name }: { name: string }) => name);
+  const written = rowsOf(format, out).map(({ name }) => name);
   expect(written).toEqual(sandbox.store.accounts.all().map(({ name }) => name));
 });
 
