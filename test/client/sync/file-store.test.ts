@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -37,7 +37,9 @@ describe('fileStore', () => {
     await expect(store.set('k', Symbol('no text') as unknown as string)).rejects.toThrow();
     await expect(store.set('a\uD800', 'v')).rejects.toMatchObject({ code: 'invalid_input', argument: 'key' });
     expect(await store.get('k')).toBe(kept);
-    expect(await readdir(folder)).toEqual(['k.json']);
+    await mkdir(join(folder, 'taken.json'));
+    await expect(store.set('taken', 'v')).rejects.toThrow();
+    expect((await readdir(folder)).toSorted()).toEqual(['k.json', 'taken.json']);
   });
 
   test('removes temporary files that a killed process left, but none that may be in use', async () => {
@@ -74,7 +76,9 @@ describe('fileStore', () => {
     const store = fileStore(folder);
     const longest = ['A', 'B', 'a'].map((end) => `${'P'.repeat(100)}:${'T'.repeat(100)}:${end.repeat(100)}`);
     const odd = ['p:A:x', 'p:a:x', 'p:=a:x', 'p~a~x', 'p:a/x', '../up', '..', '.hidden', 'é', 'p%3aa:x', ''];
-    const keys = [...odd, ...longest];
+    // With the name of a temporary file, some of them are longer than a file system allows.
+    const long = [233, 234, 250].map((length) => 'n'.repeat(length));
+    const keys = [...odd, ...longest, ...long];
     for (const key of keys) await store.set(key, key);
     for (const key of keys) expect(await store.get(key)).toBe(key);
     const files = await readdir(folder);
