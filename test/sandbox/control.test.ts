@@ -308,7 +308,7 @@ describe('the log', () => {
   });
 });
 
-test('events have a line every 15 s while somebody reads them, or a proxy would close the connection', async () => {
+test('events have a line every 15 s while they are read, or a proxy would close the connection', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   for (const _ of ['first', 'after all have left']) {

@@ -9,7 +9,7 @@ import {
   scriptedFetch,
 } from '../../support/scripted-fetch.ts';
 import { leaveAtBatch, listing, readAccounts, withAccounts } from '../sync/set-up.ts';
-import { accountsOf, all, byId, everything, range } from './service.ts';
+import { all, byId, everything } from './service.ts';
 
 const parameters = { itemsPerPage: '50' } as const;
 
@@ -146,13 +146,4 @@ test.each(KINDS)('a page of a proxy does not show that a list (%j) is empty', as
   expect(error).toMatchObject({ code: 'not_found', missing: false });
   // The option is set.
   expect(error.message).not.toContain('afterLastPage');
-});
-
-test('a list keeps its bounds, whatever the caller does to them later', async () => {
-  const { accounts, queries } = accountsOf(range(1, 5));
-  const between: [string, string] = ['2', '4'];
-  const list = accounts.list({ id: { between } }, { pagination: 'page' });
-  between[0] = '1';
-  expect((await all(list.pages())).flatMap(({ ids }) => ids)).toEqual(['2', '3', '4']);
-  expect(queries()[0]).toContain('id[between]=2..4');
 });
