@@ -259,7 +259,8 @@ describe('a sync of a service that is down', () => {
     [12, 20, 12],
     [12, 2, 0],
     [3600, 120, 0],
-    [1, 0, 0],
+    // Longer than the longest wait of the client itself, which is 1 s after a first attempt.
+    [2, 0, 0],
   ])(
     'fails as soon as a Retry-After of %i s is longer than what is left of %i s: after %i s',
     async (retryAfter, most, after) => {
