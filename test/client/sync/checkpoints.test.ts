@@ -196,6 +196,18 @@ describe('a store fails the run with a CheckpointError', () => {
     expect(report).toMatchObject({ status: 'done', watermark: expect.any(Date) });
   });
 
+  test('if it has get alone and cannot be read after the last checkpoint, of which nothing else shows that it was written', async () => {
+    const books = withAccounts(5);
+    const { store, commit } = writtenByConsumer(books);
+    let isLast = false;
+    const get = (key: string) => (isLast ? down() : store.get(key));
+    const run = readAccounts(books, { store: { get } }, async (batch) => {
+      await commit(batch);
+      isLast = batch.last;
+    });
+    expect(await caught(run)).toMatchObject({ code: 'checkpoint', ...isDown });
+  });
+
   test('if it goes back in the middle of a run to what it had before, or loses it', async () => {
     const books = withAccounts(40);
     await readAccounts(books);
