@@ -76,8 +76,17 @@ const isStoredTimestamp: Check = (value) => isBound(value) && String(value).ends
 const isOffset: Check = (value) =>
   value === 'Z' || (Number.isInteger(value) && Math.abs(value as number) <= 14 * 60);
 
+const isMoment: Check = (value) =>
+  typeof value === 'number' && !Number.isNaN(new Date(value * 1000).getTime());
+const isKnownRecord: Check = (value) =>
+  Array.isArray(value) && isText(value[0]) && (isText(value[1]) || isMoment(value[1]));
+const isList = (value: unknown, isValid: Check) => Array.isArray(value) && value.every(isValid);
+
 const isStoredCompany: Check = (value) =>
-  isObject(value) && isText(value.salt) && Array.isArray(value.keys) && value.keys.every(isText);
+  isObject(value) &&
+  isText(value.salt) &&
+  isList(value.keys, isText) &&
+  (value.known === undefined || isList(value.known, isKnownRecord));
 
 /** What each member may be, in the order in which they are written. */
 const RUN: Readonly<Record<keyof RunPosition, Check>> = {

@@ -51,6 +51,11 @@ test.each([
   { company: { salt: 's' } },
   { company: { salt: 's', keys: [7] } },
   { company: { keys: [] } },
+  { company: { salt: 's', keys: [], known: {} } },
+  { company: { salt: 's', keys: [], known: [['1', 1e15]] } },
+  { company: { salt: 's', keys: [], known: [['1', null]] } },
+  { company: { salt: 's', keys: [], known: [[1, 1]] } },
+  { company: { salt: 's', keys: [], known: ['1'] } },
   { run: { ...state.run, token: 7 } },
   { run: { ...state.run, evidence: null } },
   { run: { ...state.run, read: 1.5 } },
@@ -66,6 +71,17 @@ test.each([
   { watermark: '2026-01-05T08:00:00.123Z' },
   { full: undefined, run: undefined },
   { run: { watermark: '2026-01-05T09:00:00Z' } },
+  { company: { salt: 's', keys: ['k'] } },
+  {
+    company: {
+      salt: 's',
+      keys: [],
+      known: [
+        ['1', 1767600000.5],
+        ['2', 'in May'],
+      ],
+    },
+  },
 ])('a state may lack what is not known, or hold it to the millisecond: %o', (changed) => {
   const stored = { ...JSON.parse(encodeState(state)), ...changed };
   expect(decodeState(stored, 'k')).toEqual(stored);
