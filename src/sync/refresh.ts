@@ -14,7 +14,7 @@ import { nameOf, type RunSource, runSource, type SyncSource } from '../reading/s
 import { label } from '../reading/state.ts';
 import type { UnconfirmedDeletion } from '../reports/sync-report.ts';
 import { covers, formOf, type IdForm } from '../schemas/id-form.ts';
-import type { Sighting } from './look-up.ts';
+import { otherIdOf, type Sighting } from './look-up.ts';
 import { changeOf, storedRows } from './pass.ts';
 import { chunksOf, Proof } from './proof.ts';
 import type { StoredRow, SyncTarget } from './target.ts';
@@ -196,9 +196,11 @@ function refreshPass(
           continue;
         }
         // The service writes the id in another case, and lists the record so.
-        const listed = seen === undefined || seen instanceof Error ? id : seen.id;
-        const done = listed === id ? await write(sighting) : undefined;
-        if (done === undefined) again.add(listed);
+        const listed = otherIdOf(sighting);
+        if (listed !== undefined) again.add(listed);
+        if (listed !== undefined && stored.get(id) === undefined) continue;
+        const done = await write(listed === undefined ? sighting : { ...sighting, seen: undefined });
+        if (done === undefined) again.add(id);
         else counts[done] += 1;
       }
     }

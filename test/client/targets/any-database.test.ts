@@ -609,6 +609,11 @@ describe('refresh of a copy', () => {
     expect(await refreshed(sandbox, copy, ['3F-A'], { fetch })).toMatchObject({ unchanged: 1 });
     await run(sandbox, copy);
     expect(await copied(copy)).toEqual(upstream(sandbox));
+    // One that the copy has from the time when the service had it in another case.
+    await copy.query(`UPDATE ${copy.tables}record SET id = '3F-a' WHERE id = '3f-a'`);
+    const again = await refreshed(sandbox, copy, ['3F-a'], { fetch });
+    expect(again).toMatchObject({ added: 1, deleted: 1, unchanged: 0 });
+    expect(await copied(copy)).toEqual(upstream(sandbox));
   });
 
   test.each(['2', '2-A'])('writes no other record that the service returns for the id %j', async (id) => {
