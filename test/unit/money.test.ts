@@ -57,17 +57,22 @@ test('toMoney writes every number of digits from 0 to 8', () => {
 });
 
 test.each([
-  ['half_up', '0.13', '-0.13', '0.14'],
-  ['half_even', '0.12', '-0.12', '0.14'],
-  ['up', '0.13', '-0.13', '0.14'],
-  ['down', '0.12', '-0.12', '0.13'],
-  ['floor', '0.12', '-0.13', '0.13'],
-] as const)('rounding %s of 0.125, -0.125 and 0.135 gives %s, %s and %s', (rounding, ...expected) => {
-  const rounded = ['0.125', '-0.125', '0.135'].map((text) =>
-    toMoney(toDecimal(text), { digits: 2, rounding }),
-  );
-  expect(rounded).toEqual(expected);
-});
+  ['half_up', '0.13', '-0.13', '0.14', '0.13'],
+  ['half_even', '0.12', '-0.12', '0.14', '0.13'],
+  ['half_down', '0.12', '-0.12', '0.13', '0.13'],
+  ['up', '0.13', '-0.13', '0.14', '0.13'],
+  ['down', '0.12', '-0.12', '0.13', '0.12'],
+  ['floor', '0.12', '-0.13', '0.13', '0.12'],
+  ['ceiling', '0.13', '-0.12', '0.14', '0.13'],
+] as const)(
+  'rounding %s of 0.125, -0.125, 0.135 and 0.126 gives %s, %s, %s and %s',
+  (rounding, ...expected) => {
+    const rounded = ['0.125', '-0.125', '0.135', '0.126'].map((text) =>
+      toMoney(toDecimal(text), { digits: 2, rounding }),
+    );
+    expect(rounded).toEqual(expected);
+  },
+);
 
 test('every zero of an amount is the same amount', () => {
   const zeros = ['0', '-0', '-0.00', '000.0'];

@@ -125,6 +125,26 @@ test.each([
   expect(figures().posts).toBeLessThanOrEqual(4);
 });
 
+test('a push sends no create in an outage after the response to one that was on its way, nor in a second outage', async () => {
+  const begins = ['"P-0"', '"P-4"'];
+  let downUntil = 0;
+  let sent = 0;
+  const { run } = withResponses(async ({ method, body }, carryOut) => {
+    if (String(body).includes('"P-1"')) {
+      await new Promise((resolve) => setTimeout(resolve, 2 * SECOND));
+      return await carryOut();
+    }
+    if (method === 'POST' && Date.now() < downUntil) sent += 1;
+    if (begins[0] !== undefined && String(body).includes(begins[0])) {
+      begins.shift();
+      downUntil = Date.now() + 30 * SECOND;
+    }
+    return Date.now() < downUntil ? new Response('down', { status: 503 }) : undefined;
+  });
+  const { report } = await run(rows(8), { concurrency: 2, retry: { maxAttempts: 1 } });
+  expect([report.counts.created, begins, sent]).toEqual([8, [], expect.toSatisfy((n: number) => n < 2)]);
+});
+
 test('a push outlasts an outage in which it looks whether an update was applied', async () => {
   let downUntil = 0;
   const { run } = withResponses(
@@ -183,6 +203,22 @@ test.each([
   },
 );
 
+test('a push repeats an update once that alone gets a 500', async () => {
+  let attempts = 0;
+  const respond = ({ body }: RequestInit) => {
+    if (!String(body).includes('bad')) return undefined;
+    attempts += 1;
+    return serverError();
+  };
+  const { run } = withResponses(respond, { existing: rows(3) });
+  const { report, results } = await run([{ productNumber: 'P-0', name: 'bad' }, ...changed(3).slice(1)]);
+  expect(report.counts).toMatchObject({ updated: 2, failed: 1 });
+  const reason = expect.stringContaining('look at this row');
+  const failed = { action: 'failed', id: '1', reason, error: { status: 500 } };
+  expect(results.find(({ key }) => key === 'P-0')).toMatchObject(failed);
+  expect(attempts).toBe(6);
+});
+
 test('a push stops after maxOutageMs and reports the creates that may have been applied', async () => {
   const { sandbox, pushAll, figures } = serviceWithOutage({ forMs: 3_600 * SECOND, isDown: ['POST', 'GET'] });
   const results: PushResult[] = [];
@@ -198,7 +234,10 @@ test('a push stops after maxOutageMs and reports the creates that may have been 
   expect(sandbox.store.products.all()).toEqual([]);
 });
 
-test('a push stops at once if the service asks it to wait for longer than maxWaitMs', async () => {
+test.each([
+  ['maxWaitMs', { maxWaitMs: 60 * SECOND, maxOutageMs: 7_200 * SECOND }],
+  ['maxOutageMs', { maxWaitMs: 7_200 * SECOND, maxOutageMs: 60 * SECOND }],
+])('a push stops at once if the service asks it to wait for longer than %s', async (_, limits) => {
   let posts = 0;
   const respond = ({ method }: RequestInit) => {
     if (method !== 'POST' || ++posts > 1) return undefined;
@@ -206,7 +245,7 @@ test('a push stops at once if the service asks it to wait for longer than maxWai
   };
   const { run } = withResponses(respond);
   const startedAt = Date.now();
-  const error = await caught(run(rows(2), { concurrency: 1, maxWaitMs: 60 * SECOND }));
+  const error = await caught(run(rows(2), { concurrency: 1, ...limits }));
   expect(error).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
   expect([posts, Date.now() - startedAt]).toEqual([1, expect.toSatisfy((ms: number) => ms < 600 * SECOND)]);
 });
@@ -308,15 +347,35 @@ test('a push rejects with the reason of its signal, and a later push continues',
   expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
 });
 
-test('a push that waits for a service that is down rejects with the reason of its signal', async () => {
+test('a push that waits for a service that is down rejects at once with the reason of its signal', async () => {
   const stopped = new AbortController();
   let isDown = false;
+  let stoppedAt = 0;
+  const stop = () => {
+    stoppedAt ||= Date.now();
+    stopped.abort('enough');
+  };
   const { run } = withResponses(({ method }) => {
-    if (isDown && method === 'GET') stopped.abort('enough');
+    if (isDown && method === 'GET') stop();
     isDown ||= method === 'POST';
     return isDown ? new Response('down', { status: 503 }) : undefined;
   });
   expect(await caught(run(rows(1), { signal: stopped.signal }))).toBe('enough');
+  expect(Date.now()).toBe(stoppedAt);
+});
+
+test('a push that waits until its writes are visible rejects at once with the reason of its signal', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  const stopped = new AbortController();
+  let stoppedAt = 0;
+  const onProgress = ({ waitingUntil }: PushProgress) => {
+    if (Number(waitingUntil) - Date.now() < 20 * SECOND || stoppedAt > 0) return;
+    stoppedAt = Date.now() + SECOND;
+    setTimeout(() => stopped.abort('enough'), SECOND);
+  };
+  expect(await caught(run(rows(1), { ...ONCE, signal: stopped.signal, onProgress }))).toBe('enough');
+  expect(Date.now()).toBe(stoppedAt);
 });
 
 test('a push with concurrency 3 keeps three writes of each kind in flight, and no more', async () => {
@@ -356,6 +415,16 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
   await run(rows(6), { onProgress });
   expect(seen.find(({ waiting }) => waiting)).toMatchObject({
     phase: 'write',
+    waitingUntil: expect.any(Date),
+  });
+
+  // And of the list.
+  seen.length = 0;
+  sandbox.faults.add({ kind: 'status', status: 503 }, { method: 'GET', times: 1 });
+  await run(rows(6), { onProgress });
+  expect(seen.find(({ waiting }) => waiting)).toMatchObject({
+    phase: 'read',
+    total: undefined,
     waitingUntil: expect.any(Date),
   });
 });

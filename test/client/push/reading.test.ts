@@ -39,6 +39,16 @@ test('a push closes its rows if the signal stops it', async () => {
   expect(isClosed).toBe(true);
 });
 
+test('a push reads no further page of its list after the signal has fired', async () => {
+  const { run, sandbox } = setUpPush(products(200), { sandbox: { pageSize: 10 } });
+  const stopped = new AbortController();
+  sandbox.onRequest(() => {
+    if (sandbox.count() === 3) stopped.abort('enough');
+  });
+  expect(await caught(run(products(1), { signal: stopped.signal }))).toBe('enough');
+  expect(sandbox.count()).toBeLessThan(6);
+});
+
 // With this seed keyset pagination alone misses a product.
 test('a push reads a list with hidden rows again by page, and creates no product a second time', async () => {
   const { run, client } = setUpPush(products(100), {
@@ -111,6 +121,21 @@ test('a push gets the product of a stored id that the list does not show', async
   sandbox.store.products.delete('1');
   expect((await run(row('y'))).done).toEqual(['A created']);
 });
+
+test('a push stops if the key is rejected or the signal fires while it requests a product that the list lacks', async () => {
+  const { run, sandbox } = setUpPush([], { sandbox: { hiddenRecords: ['1'] } });
+  await run([{ productNumber: 'A' }]);
+  const route = { path: /products\/1$/ };
+  sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' }, { ...route, times: 1 });
+  const rows = [{ productNumber: 'A', name: 'x' }];
+  expect(await caught(run(rows))).toMatchObject({ code: 'push_failed', cause: { code: 'unauthenticated' } });
+  const stopped = new AbortController();
+  sandbox.onRequest(({ path }) => {
+    if (route.path.test(path)) stopped.abort('enough');
+  });
+  expect(await caught(run(rows, { signal: stopped.signal }))).toBe('enough');
+});
+
 const lowerCased = z.string().transform((text) => text.toLowerCase());
 test.each<[string, PushOptions<ProductDraft>['key'], z.ZodType<{ id: string }>]>([
   ['changes an amount', 'productNumber', productSchema.extend({ salePrice: z.string().transform(Number) })],
