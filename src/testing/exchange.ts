@@ -86,6 +86,9 @@ export async function exchange(
             closing?.throwIfAborted();
           },
         });
+  const { response } = delivery;
+  // A fault may have responded with something else than the service.
+  if (response !== undefined) [entry.status, entry.error] = [response.status, response.note?.error];
   for (const observer of observers) observer.responded?.(entry, delivery);
   return delivery;
 }

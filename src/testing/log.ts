@@ -17,7 +17,10 @@ export interface LoggedRequest {
   readonly body: unknown;
   /** When the request arrived, by the sandbox's clock. */
   readonly at: Date;
-  /** The status of the response; undefined before there is one, and if a fault kept the request from the service. */
+  /**
+   * The status of the response, or the one that a fault has put in its place; undefined before there is one, and if a
+   * fault kept the request from the service.
+   */
   readonly status: number | undefined;
   /** The error type of the response. */
   readonly error: string | undefined;

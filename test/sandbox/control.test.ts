@@ -5,6 +5,7 @@ import { type Control, controlOf, Events } from './support/control.ts';
 import { rawCall, rawRequest } from './support/raw.ts';
 
 const NOON = '2026-01-31T12:00:00Z';
+const HOUR_MS = 3_600_000;
 
 let sandbox: Sandbox;
 let listening: Listening;
@@ -140,11 +141,12 @@ describe('faults', () => {
 
   test('every kind is listed with its fields, and can be added but for one that closes the port for good', async () => {
     const { kinds, conditions } = (await control('GET /faults')).record as {
-      kinds: Record<string, { required: Record<string, { expected: string; values?: unknown[] }> }>;
+      kinds: Record<string, Record<'required' | 'optional', Record<string, { expected: string }>>>;
       conditions: object;
     };
     expect(Object.keys(kinds)).toEqual(Object.keys(sandboxFaults));
     expect(Object.keys(conditions)).toEqual(expect.not.arrayContaining(['when']));
+    expect(kinds.stall?.optional.in).toMatchObject({ values: ['headers', 'body'] });
     for (const [kind, { required }] of Object.entries(kinds)) {
       const values: Record<string, unknown> = { 'true or false': true, 'a status from 100 to 999': 503 };
       const fields = Object.entries(required).map(([name, { expected }]) => [name, values[expected] ?? 5]);
@@ -184,6 +186,7 @@ describe('the log', () => {
           at: '2026-01-31T12:00:00.000Z',
           status: 201,
           quota: { limit: 50, remaining: 49 },
+          startedAt: expect.any(Number),
           response: expect.objectContaining({
             sent: 'whole',
             body: expect.objectContaining({ id: '3', name: 'Desk' }),
@@ -193,6 +196,9 @@ describe('the log', () => {
       ],
     ]);
     expect(JSON.stringify(requests)).not.toContain(sandbox.keys.full);
+    // By the clock of the machine, whatever that of the service says.
+    const [{ startedAt }] = requests as [{ startedAt: number }];
+    expect(Math.abs(Date.now() - startedAt)).toBeLessThan(HOUR_MS);
     await call(sandbox, '/accounts?id[gt]=1&id[gt]=2');
     const after = (await control('GET /requests?after=1&bodies=false')).record;
     expect(after).toMatchObject({ last: 2, requests: [{ number: 2, records: 1 }] });
@@ -263,9 +269,13 @@ describe('the log', () => {
       socket.destroy();
       return true;
     };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     sandbox.faults.add({ kind: 'delay', ms: 100 }, { when });
     const { socket } = rawCall(listening, rawRequest('/products', sandbox.keys.full));
     const last = async () => (await control('GET /requests/1?bodies=false')).record;
+    await expect.poll(last).toMatchObject({ response: null, durationMs: expect.any(Number) });
+    vi.advanceTimersByTime(100);
     await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
   });
 
@@ -297,9 +307,14 @@ describe('the log', () => {
         if (event === wanted) return data;
       }
     };
-    sandbox.faults.add({ kind: 'delay', ms: 20 });
+    const when = () => {
+      void control('POST /reset').then(reset.resolve);
+      return true;
+    };
+    const reset = Promise.withResolvers<unknown>();
+    sandbox.faults.add({ kind: 'delay', ms: 20 }, { when });
     const slow = call(sandbox, '/accounts');
-    await control('POST /reset');
+    await reset.promise;
     await slow;
     expect((await control('GET /requests')).record.requests).toEqual([]);
     await nextOf('cleared');
@@ -361,7 +376,7 @@ describe('the service', () => {
 
   test('its clock is moved and stopped', async () => {
     const now = async (change: object) => (await control('POST /clock', change)).record.now;
-    expect(await now({ advanceMs: 3_600_000 })).toBe('2026-01-31T13:00:00.000Z');
+    expect(await now({ advanceMs: HOUR_MS })).toBe('2026-01-31T13:00:00.000Z');
     expect(await now({ set: '2026-03-01', advanceMs: -1000 })).toBe('2026-02-28T23:59:59.000Z');
     const running = createSandbox();
     const port = controlOf(await running.listen({ control: true }));
@@ -399,6 +414,11 @@ describe('the service', () => {
     await control('POST /quota', { limit: 2 });
     await control('DELETE /quota');
     expect(await shown()).toMatchObject({ limits: { limit: 9 }, isChanged: false });
+    // Without a limit there is none to look at.
+    sandbox.reset({ rateLimit: false });
+    await statusOf('/accounts');
+    expect((await control('GET /state')).record.keys).toMatchObject({ full: { quota: null } });
+    expect((await control('GET /requests')).record.requests).toMatchObject([{ quota: null }]);
   });
 
   test.each([
@@ -538,6 +558,7 @@ test.each<[request: string, body: unknown, status: number, named: string]>([
   ['DELETE /records/accounts/%E0%A4%A', undefined, 400, 'percent-encoded'],
   ['POST /clock', { set: 'someday' }, 422, 'set: "someday" is not a timestamp'],
   ['POST /clock', { advanceMs: 1e17 }, 422, 'advanceMs: The clock cannot move so far'],
+  ['POST /clock', { advanceMs: -1e17 }, 422, 'advanceMs: The clock cannot move so far'],
   ['POST /clock', { advance: 1 }, 422, 'advance: advance is not an option of the clock'],
   ['POST /keys', { access: 'all' }, 422, 'access: access must be'],
   ['POST /keys', { collections: ['bom'] }, 422, 'collections: collections: there is no collection bom'],

@@ -44,6 +44,21 @@ test('refers only to records that exist', () => {
   }
 });
 
+test('numbers have the check digits that connectors verify, and budget lines the year of their budget', () => {
+  const sandbox = createSandbox({ records: 500 });
+  const { budgetLines, budgets, products } = sandbox.store;
+  const sumOf = (digits: string) =>
+    [...digits].reverse().reduce((sum, digit, at) => sum + Number(digit) * (at % 2 === 0 ? 1 : 3), 0);
+  for (const { ean, upcCode } of products.all())
+    for (const number of [ean, upcCode]) expect([number, sumOf(number ?? '1') % 10]).toEqual([number, 0]);
+  const letters = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+  const bank = (iban: string) => BigInt(letters(iban.slice(4) + iban.slice(0, 4))) % 97n;
+  for (const path of ['bankFeedAccounts.iban', 'bankPayerMemories.payerIban'])
+    for (const iban of valuesOf(sandbox, path)) expect([iban, bank(String(iban))]).toEqual([iban, 1n]);
+  for (const { period, budgetId } of budgetLines.all() as { period?: string; budgetId?: string }[])
+    expect(period).toMatch(new RegExp(`^${budgets.get(budgetId ?? '')?.fiscalYear}-\\d\\d$`));
+});
+
 test('a client accepts every generated product, and every documented field has a value in some product', async () => {
   const { products } = createClient(createSandbox({ records: { products: 300 } }).clientOptions);
   const seen = await products.list().toArray({ limit: Infinity });

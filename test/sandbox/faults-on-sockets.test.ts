@@ -48,6 +48,7 @@ test.each([
 
 test.each([
   [{ kind: 'stall' }, ''],
+  [{ kind: 'stall', committed: false }, ''],
   [{ kind: 'stall', in: 'body', atByte: 3 }, '[{"'],
 ] as const)('%j sends %j and keeps the connection until the sandbox closes', async (fault, sent) => {
   sandbox.faults.next(fault);
@@ -60,6 +61,7 @@ test.each([
   await sandbox.close();
   const { text } = await response;
   expect([text === '', text.endsWith(sent)]).toEqual([sent === '', true]);
+  expect(sandbox.requests[0]?.status).toBe('committed' in fault ? undefined : 200);
 });
 
 test('connection-refused closes the port until the rule ends, and resets a connection if it has a condition', async () => {
@@ -76,7 +78,22 @@ test('connection-refused closes the port until the rule ends, and resets a conne
 
   await using late = createSandbox();
   late.faults.next({ kind: 'connection-refused' });
-  expect((await rawCall(await late.listen(), '').response).end).toBe('ECONNREFUSED');
+  const port = await late.listen();
+  expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
+  // A port that was closed stays closed.
+  await late.close();
+  late.faults.clear();
+  await port.ready();
+  expect((await rawCall(port, '').response).end).toBe('ECONNREFUSED');
+});
+
+test('an error in the condition of a test is a response that says so', async () => {
+  const when = () => {
+    throw new Error('no such variable');
+  };
+  sandbox.faults.add({ kind: 'stall' }, { when });
+  const response = await call(sandbox, '/accounts');
+  expect(response.expectProblem(500, 'sandbox_failed').record.detail).toContain('no such variable');
 });
 
 test('connection-refused with forMs opens the port again by itself', async () => {
@@ -93,6 +110,7 @@ test('connection-refused with forMs opens the port again by itself', async () =>
 test.each([
   [{ kind: 'lost-response', committed: true }, 'UND_ERR_SOCKET'],
   [{ kind: 'disconnect', reset: true, committed: false }, 'ECONNRESET'],
+  [{ kind: 'disconnect', in: 'headers', atByte: 17 }, 'UND_ERR_SOCKET'],
   [{ kind: 'disconnect', in: 'body', atByte: 99_999 }, 'UND_ERR_SOCKET'],
   [{ kind: 'disconnect', in: 'body', reset: true }, 'ECONNRESET'],
 ] as const)('Node’s fetch of a large and a small response with %j fails with %s', async (fault, code) => {

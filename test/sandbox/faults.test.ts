@@ -7,17 +7,19 @@ const first = { name: 'Desk', salePrice: '129.5000', tags: ['12.50'] };
 describe('content of a response', () => {
   test('a status has the type and headers of every other one, before or after the commit', async () => {
     const sandbox = createSandbox({ problemType: 'urn' });
-    for (const [status, retryAfter, committed] of [
-      [429, 7, false],
-      [503, undefined, true],
+    for (const [status, retryAfter, committed, remaining] of [
+      [429, 7, false, '9999'],
+      [503, undefined, true, '9998'],
     ] as const) {
       const before = sandbox.store.products.count;
       sandbox.faults.next({ kind: 'status', status, retryAfter, committed });
       const { headers, ...response } = await createProduct(sandbox, first);
       expect([response.status, headers.get('retry-after')]).toEqual([status, retryAfter?.toString() ?? null]);
       expect(headers.get('content-type')).toBe('application/problem+json');
-      expect(headers.get('x-ratelimit-limit')).toBe('10000');
+      expect(headers.get('x-ratelimit-remaining')).toBe(remaining);
       expect(sandbox.store.products.count - before).toBe(Number(committed));
+      const error = status === 429 ? 'rate_limited' : 'internal_error';
+      expect(sandbox.requests.at(-1)).toMatchObject({ status, error });
     }
     sandbox.faults.next({ kind: 'status', status: 409, type: 'period_closed' });
     expect((await call(sandbox, '/accounts')).record.type).toBe('urn:accounting:error:period_closed');
@@ -27,6 +29,8 @@ describe('content of a response', () => {
     for (const [status, type] of [
       [403, 'forbidden'],
       [422, 'validation_failed'],
+      [418, 'error'],
+      [502, 'internal_error'],
     ] as const) {
       sandbox.faults.next({ kind: 'status', status });
       expect((await call(sandbox, '/accounts')).record.type).toBe(`urn:accounting:error:${type}`);
@@ -48,6 +52,7 @@ describe('content of a response', () => {
     // The other headers are as they were.
     expect([...response.headers.keys()]).toEqual(expect.arrayContaining(['date', 'x-ratelimit-remaining']));
     expect(response.json).toEqual([{ id: '1', name: 'b' }]);
+    expect(sandbox.requests.at(-1)).toMatchObject({ status: 203, records: 1 });
 
     for (const committed of [false, true]) {
       sandbox.faults.next({ kind: 'rewrite', committed, body: '' });
@@ -100,6 +105,8 @@ describe('matching', () => {
     sandbox.reset();
     expect(await met(1, sandbox)).toEqual(once);
     expect(await met(2)).not.toEqual(once);
+    sandbox.reset({ seed: 2 });
+    expect(await met(2, sandbox)).toEqual(await met(2));
     // 100 draws at 0.3: far from the ends for this seed, which is all that can be said of one.
     expect(Math.abs(once.length - 30)).toBeLessThan(15);
   });

@@ -60,7 +60,22 @@ test('an abort ends the wait for a late response, with its reason', async () => 
     const late = delayed(`${sandbox.baseUrl}/api/public/v1/accounts`, { signal: controller.signal });
     controller.abort(enough);
     await expect(late).rejects.toBe(enough);
+    // A request that meets no fault takes the signal to the service.
+    const passed = faultyFetch(respond, [])(new Request(sandbox.baseUrl, { signal: controller.signal }));
+    await expect(passed).rejects.toBe(enough);
   }
+});
+
+test('the seed decides which requests meet a fault, and is 1 by default', async () => {
+  const rule = { fault: { kind: 'status', status: 503 }, probability: 0.5 } as const;
+  const met = async (...options: [object?]) => {
+    const withFaults = faultyFetch(async () => new Response('[]'), [rule], ...options);
+    const statuses = [];
+    for (let sent = 0; sent < 40; sent += 1) statuses.push((await withFaults('https://x.example')).status);
+    return statuses;
+  };
+  expect(await met({ seed: 1 })).toEqual(await met());
+  expect(await met({ seed: 2 })).not.toEqual(await met());
 });
 
 test('the path of a rule does not contain a prefix of the base URL', async () => {

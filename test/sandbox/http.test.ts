@@ -54,6 +54,12 @@ test('a preflight gets a response without a key, and lets a page read responses,
   const Origin = 'https://shop.example';
   const preflight = await fetch(url('/products/1'), { method: 'OPTIONS', headers: { Origin, ...allowing } });
   expect([preflight.status, sandbox.count()]).toEqual([204, 0]);
+  const plain = { Origin, 'Access-Control-Request-Method': 'GET' };
+  const usual = await fetch(url('/products'), { method: 'OPTIONS', headers: plain });
+  expect(usual.headers.get('access-control-allow-headers')).toBe(
+    'X-AUTH-TOKEN, Idempotency-Key, Content-Type',
+  );
+  expect(usual.headers.get('access-control-allow-private-network')).toBeNull();
   expect(Object.fromEntries(preflight.headers)).toMatchObject({
     'access-control-allow-origin': '*',
     'access-control-allow-methods': expect.stringContaining('PATCH'),
@@ -65,11 +71,16 @@ test('a preflight gets a response without a key, and lets a page read responses,
   // Whatever a client of this service reads is in the list: a browser hides the rest.
   const exposed = headers.get('access-control-expose-headers')?.split(', ').sort().join();
   expect(exposed).toBe('Date,Link,Location,Retry-After,X-RateLimit-Limit,X-RateLimit-Remaining');
+
+  await sandbox.close();
+  listening = await sandbox.listen({ cors: false });
+  const denied = await fetch(url('/products'), { method: 'OPTIONS', headers: plain });
+  expect([denied.status, denied.headers.get('access-control-allow-origin')]).toEqual([401, null]);
 });
 
 test('with hosts, a request to any other host is rejected with 421, a preflight too', async () => {
   await sandbox.close();
-  listening = await sandbox.listen({ hosts: ['localhost', '[::1]'] });
+  listening = await sandbox.listen({ hosts: ['LocalHost', '[::1]'] });
   const statusFor = async (host: string, method = 'GET') => {
     const request = get('/accounts', 'Access-Control-Request-Method: PATCH').replace('GET', method);
     return (await send(request.replace('Host: sandbox', `Host: ${host}`))).slice(9, 12);

@@ -12,7 +12,9 @@ test.each<[options: unknown, message: string]>([
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
   [{ timeZone: 'Mars/Olympus' }, 'timeZone must be an IANA name'],
   [{ records: { account: 5 } }, 'records: there is no collection account'],
+  [{ order: { bom: 'id-asc' } }, 'order: there is no collection bom'],
   [{ requiredFields: ['nmae'] }, '"nmae" is not a field of a product. Did you mean name?'],
+  [{ uniqueFields: ['nmae'] }, 'uniqueFields: "nmae" is not a field of a product.'],
   [500, 'createSandbox got 500 instead of options. Pass { records: 500 }.'],
 ])('createSandbox rejects %j', (options, message) => {
   expect(() => createSandbox(options as never)).toThrow(message);

@@ -5,6 +5,20 @@ import { play } from './support/play.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
+test.each([
+  ['bare', 'not_found'],
+  ['path', '/errors/not_found'],
+  ['url', 'https://docs.example.com/errors#not_found'],
+  ['urn', 'urn:accounting:error:not_found'],
+  ['about:blank', 'about:blank'],
+  ['rfc-url', 'https://datatracker.ietf.org/doc/html/rfc9110#section-15.5'],
+  ['status', '/errors/404'],
+  ['absent', undefined],
+] as const)('problemType %s sends the type %s', async (problemType, type) => {
+  const { record } = await call(createSandbox({ problemType }), '/products/1');
+  expect([record.type, record.status]).toEqual([type, 404]);
+});
+
 test('problemType api-platform sends the violated constraints and the status, never the error', async () => {
   const sandbox = createSandbox({ problemType: 'api-platform', requiredFields: ['name', 'brand'] });
   const one = (await createProduct(sandbox, { name: 'Desk' })).expectStatus(422).record;

@@ -42,6 +42,8 @@ test('creates of two companies under one key are two, and the journal names the 
   for (const key of [sandbox.keys.full, sandbox.keys.otherCompany])
     await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'a', key });
   expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
+  const key = sandbox.issueKey({ company: 'other', access: 'read' });
+  expect(ids(await call(sandbox, '/products', { key }))).toEqual(sandbox.otherStore.products.ids());
   expect(sandbox.journal[0]).toMatchObject({ action: 'create', id: '1', key: 'full', idempotencyKey: 'a' });
 });
 
@@ -53,9 +55,24 @@ test('a create with a blank Idempotency-Key is rejected as one without it', asyn
   }
 });
 
+test('a body is JSON in UTF-8 under any spelling of its type, and a path is percent-encoded UTF-8', async () => {
+  const sandbox = createSandbox();
+  const create = async (type: string, body: string | Buffer<ArrayBuffer>) => {
+    const headers = { 'X-AUTH-TOKEN': sandbox.keys.full, 'Idempotency-Key': type, 'Content-Type': type };
+    const url = `${sandbox.baseUrl}/api/public/v1/products`;
+    return (await sandbox.fetch(url, { method: 'POST', headers, body })).status;
+  };
+  expect(await create('Application/JSON; charset=utf-8', '{"name":"Zoë"}')).toBe(201);
+  expect(await create('application/json', Buffer.from('{"name":"Zoë"}', 'latin1'))).toBe(400);
+  (await call(sandbox, '/accounts/%E0%A4%A')).expectProblem(400, 'malformed_request');
+});
+
 test('the log lists requests and their responses, without the key', async () => {
   const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z', records: { accounts: 2 } });
+  const heard: unknown[] = [];
+  const stop = sandbox.onRequest(({ records }) => heard.push(records));
   await call(sandbox, '/accounts?id[gt]=1&_page=1');
+  stop();
   await createProduct(sandbox, { salePrice: 1 }, { idempotencyKey: 'k' });
   await createProduct(sandbox, 'no json', { idempotencyKey: 'k' });
   expect(JSON.stringify(sandbox.requests)).not.toContain(sandbox.keys.full);
@@ -70,6 +87,7 @@ test('the log lists requests and their responses, without the key', async () => 
     { method: 'POST', idempotencyKey: 'k', body: { salePrice: 1 }, error: 'validation_failed', status: 422 },
     { body: 'no json', status: 400, error: 'malformed_request' },
   ]);
+  expect([heard, sandbox.count(), sandbox.count(({ method }) => method === 'POST')]).toEqual([[1], 3, 2]);
 });
 
 test('the journal lists what requests changed, without the writes of the store', async () => {

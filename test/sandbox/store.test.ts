@@ -14,6 +14,9 @@ describe('sandbox.store', () => {
     expect(() => accounts.insert({ id: '1' })).toThrow('accounts: 1 already exists');
     expect(() => accounts.insert({ id: '' })).toThrow(TypeError);
     expect(accounts.ids()).toEqual(['1', '41', '43']);
+    const { boms } = createSandbox({ ids: { form: 'text', prefix: 'b' } }).store;
+    boms.insert({ id: 'b0000000041' });
+    expect(boms.insert({}).id).toBe('b0000000042');
   });
 
   test('completes a product, keeps unknown fields and rejects a number for money', () => {
@@ -33,6 +36,8 @@ describe('sandbox.store', () => {
       ['GET /products?updatedSince=2021-01-01', '1 2'],
       ['GET /products?updatedSince=2021-01-02', '2'],
     ]);
+    sandbox.store.products.update('2', { updatedAt: '2020-01-01T00:00:00Z' });
+    await play(sandbox, [['GET /products?updatedSince=2021-01-01', '1']]);
     expect(() => sandbox.store.products.insert({ createdAt: 'someday' })).toThrow(RangeError);
   });
 
@@ -54,7 +59,10 @@ describe('sandbox.store', () => {
     tags.push('b');
     made.tags?.push('c');
     sandbox.store.products.get('1')?.tags?.push('d');
-    expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a']);
+    sandbox.store.products.all()[0]?.tags?.push('e');
+    sandbox.store.products.update('1', { tags: made.tags }).tags?.splice(1);
+    made.tags?.splice(1);
+    expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a', 'c']);
   });
 
   test('loads fixtures, which readers see at once', () => {
@@ -63,6 +71,8 @@ describe('sandbox.store', () => {
     expect([store.accounts.ids(), store.boms.count]).toEqual([['5', '6'], 2]);
     store.accounts.clear();
     expect([store.accounts.count, store.boms.count]).toEqual([0, 2]);
+    store.clear();
+    expect(store.boms.count).toBe(0);
     expect(() => store.load({ unknown: [] } as object)).toThrow('There is no collection unknown');
     expect(() => store.load({ accounts: [{ id: 7 }] } as object)).toThrow(TypeError);
   });

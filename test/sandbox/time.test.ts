@@ -47,7 +47,12 @@ describe('times', () => {
     boms.insert({ name: 'a' });
     boms.update('1', { name: 'b' }, { visibleAfterMs: 10_000 });
     boms.update('1', { name: 'c' });
-    await play(sandbox, [['GET /boms/1', { name: 'a' }], 10_000, ['GET /boms/1', { name: 'c' }]]);
+    await play(sandbox, [
+      ['GET /boms/1', { name: 'a' }],
+      10_000,
+      ['GET /boms/1', { name: 'c' }],
+      ['GET /boms', '1'],
+    ]);
     boms.update('1', { name: 'd' }, { visibleAfterMs: 1000 });
     boms.clear();
     await play(sandbox, [1000, ['GET /boms', '']]);
@@ -83,6 +88,15 @@ describe('dateFilter', () => {
     const sandbox = createSandbox({ ...newYork, dateFilter });
     sandbox.store.products.insert({});
     expect(ids(await call(sandbox, `/products?updatedSince=${encodeURIComponent(since)}`))).toEqual(found);
+  });
+
+  test('a time without an offset is a local one, also in the hour after clocks go forward', async () => {
+    const sandbox = createSandbox({ ...newYork, clock: '2026-03-08T07:30:00Z' });
+    sandbox.store.products.insert({});
+    await play(sandbox, [
+      ['GET /products?updatedSince=2026-03-08T03:30:00', '1'],
+      ['GET /products?updatedSince=2026-03-08T03:30:01', ''],
+    ]);
   });
 
   test('local shows the repeated hour in autumn as its first occurrence', () => {

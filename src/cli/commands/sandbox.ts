@@ -81,7 +81,7 @@ export function addSandbox(program: Command, io: CommandIo): void {
     .option(
       '--allow-host <name>',
       'accept this Host too, such as host.docker.internal; repeat it for several',
-      (name: string, before: readonly string[] = []) => [...before, name.toLowerCase()],
+      (name: string, before: readonly string[] = []) => [...before, name],
     )
     .option(
       '--control',
@@ -214,7 +214,7 @@ function windowAddress(url: string): string {
 /** The names that `Host` may have; undefined for any. */
 function acceptedHosts({ host, control, allowHost = [] }: Flags): readonly string[] | undefined {
   const isOpen = allowHost.length === 0 && (isAny(host) || control !== true);
-  return isLoopback(host) || !isOpen ? [...LOOPBACK, host.toLowerCase(), ...allowHost] : undefined;
+  return isLoopback(host) || !isOpen ? [...LOOPBACK, host, ...allowHost] : undefined;
 }
 
 async function listen(sandbox: Sandbox, flags: Flags): Promise<string> {

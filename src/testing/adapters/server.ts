@@ -53,9 +53,10 @@ export async function listen(core: Core, options: ListenOptions): Promise<Listen
     port,
     host,
     cors,
-    hosts,
+    hosts: givenHosts,
     control: isControlled,
   } = resolved(listenOptions, options, 'listen', 'port');
+  const hosts = givenHosts?.map((name) => name.toLowerCase());
   const closing = new AbortController();
   const control = isControlled ? new ControlServer(core, hosts) : undefined;
   const { server, shut } = createPort({ core, options: { cors, hosts }, control }, closing.signal);

@@ -34,7 +34,7 @@ export class Idempotency {
   /** The response to the first request with this key; undefined if this is the first. Throws for a 409 or a 422. */
   replay(create: KeyedCreate, now: number): ServiceResponse | undefined {
     this.#removeExpired(now);
-    const first = this.#stored.get(this.#nameOf(create));
+    const first = this.#find(create, now);
     if (first === undefined) return undefined;
 
     if (first.response === undefined) {
@@ -60,7 +60,7 @@ export class Idempotency {
   /** Marks a first request as running until the caller calls the function returned; with `over` also a finished one. */
   start(create: KeyedCreate, now: number, { over = false } = {}): () => void {
     const name = this.#nameOf(create);
-    if (!over && this.#stored.has(name)) return () => {};
+    if (!over && this.#find(create, now) !== undefined) return () => {};
     this.#stored.set(name, { body: create.body, response: undefined, at: now });
     return () => void this.#stored.delete(name);
   }
@@ -69,8 +69,13 @@ export class Idempotency {
     return `${company}/${key}`;
   }
 
+  #find(create: KeyedCreate, now: number): StoredCreate | undefined {
+    const stored = this.#stored.get(this.#nameOf(create));
+    return stored !== undefined && now - stored.at < LIFETIME_MS ? stored : undefined;
+  }
+
+  /** Frees the memory. The oldest come first, unless the clock was turned back or a key was marked later. */
   #removeExpired(now: number): void {
-    // A map keeps the order of insertion, so the oldest come first.
     for (const [name, { at }] of this.#stored) {
       if (now - at < LIFETIME_MS) return;
       this.#stored.delete(name);

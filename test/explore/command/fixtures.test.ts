@@ -48,6 +48,7 @@ describe('fixtures', () => {
     const rows = first.done ? [] : (first.value.rows as { id: unknown; salePrice?: unknown }[]);
     expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining([2, '4', '25', '26']));
     expect(rows.find(({ id }) => id === '1')?.salePrice).toEqual(expect.any(Number));
+    expect(rows.find(({ id }) => id === '25')).toMatchObject({ name: 'Again' });
     expect(await products.update('1', { salePrice: '7' })).toMatchObject({ salePrice: '7.0000' });
   });
 

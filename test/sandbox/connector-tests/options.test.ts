@@ -1,3 +1,4 @@
+import { collectionNames } from 'accounting-data-sdk';
 import { type ConnectorRun, type ConnectorTestsOptions, connectorTests } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { get, reader } from './connectors.ts';
@@ -36,7 +37,8 @@ test('a case fails with its name if reset or, after a run, records of the user t
   const broken = () => {
     throw new Error('no such table');
   };
-  expect(await messageOf('UUIDs', connector({ reset: broken }))).toBe('UUIDs: no such table');
+  const reset = rejecting('no such table');
+  expect(await messageOf('UUIDs', connector({ reset }))).toBe('UUIDs: no such table');
   const { run, records, ...others } = reader();
   let hasRun = false;
   const started = async (service: ConnectorRun) => {
@@ -65,6 +67,13 @@ test('cases that are started at once run one after another, each with its servic
   await Promise.allSettled(cases.map((each) => each.run()));
   expect([most, urls.size]).toEqual([1, 3]);
   for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+test('a message has the first five problems, and the number of the others', async () => {
+  const collections = collectionNames.slice(0, 7);
+  const message = await messageOf('UUIDs', connector({ collections, run: () => {} }));
+  expect(message?.match(/23 of 23 \w+ are missing/g)).toHaveLength(5);
+  expect(message).toContain('\n… and 2 more.\n');
 });
 
 test('the message of a run that destroyed something says so, with the error of the run', async () => {

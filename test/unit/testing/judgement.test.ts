@@ -86,6 +86,11 @@ test('a finding is a sentence with the ids, what happened to the first, and whet
     '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2. The response to request 5 contained the new version.',
     '1 of 2 accounts is missing from the copy (id 2). No response of the run contained record 2.',
   ]);
+  // A response before the last change did not contain it.
+  stale.observe([{ ...NEW, salePrice: '9.0000' }, B], 'in state 3');
+  expect(sentences({ timeline: stale, copy: [A, B] })).toEqual([
+    '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 3. No response of the run contained the new version.',
+  ]);
   const timeline = seen(
     [
       [A, B, C],
@@ -170,6 +175,11 @@ test.each<[what: string, WrittenEvidence['products'], more: Partial<WrittenEvide
     'may have another time of their last change',
     [{ ...product, updatedAt: '2026-02-01' }],
     { before: [{ ...product, updatedAt: '2026-01-31' }] },
+  ],
+  [
+    'may have a value where they had none',
+    [{ ...product, brand: 'Oak' }],
+    { before: [{ ...product, brand: null }] },
   ],
   [
     'lose what no row says',
