@@ -27,6 +27,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 describe('discover reports a field', () => {
   test.each<[name: string, values: readonly unknown[], schema: string]>([
     ['mixed', [1, 'a'], 'z.union([z.number(), z.string()]).nullish()'],
+    ['both', [1, 1.5], 'z.number().nullish()'],
     ['flag', [true, null], 'z.boolean().nullish()'],
     ['day', ['2026-01-31', '2026-02-28'], 'date.nullish()'],
     ['at', ['2026-01-31T10:00:00Z', '2026-01-31T10:00:00.5+01:00'], 'timestamp.nullish()'],
@@ -83,6 +84,9 @@ describe('discover reports a field', () => {
     expect(accounts?.safeParse({ id: '1', kind: 'prospect' }).success).toBe(true);
     const few = await discoverAccounts(times(6, () => ({ owner: 'Someone in person' })));
     expect(few.source).not.toContain('Someone');
+    // Ten names four times each, and addresses of mail, are no set of words.
+    const people = times(40, (n) => ({ owner: `Person ${n % 10}`, mail: `person${n % 3}@books.example` }));
+    expect((await discoverAccounts(people)).source).not.toMatch(/person \d|@books/i);
   });
 });
 
@@ -104,8 +108,27 @@ test('discover knows a reference by a UUID in capitals', async () => {
   const ids = times(3, (n) => `0AF8D1B2-77C4-4E5B-9C3D-00000000000${n}`);
   const fixtures = { accounts: ids.map((id) => ({ id })), boms: [{ id: ids[2], owner: ids[0] }] };
   const sandbox = createSandbox({ fixtures, ids: { form: 'uuid' } });
-  const { collections } = await discover(clientOf(sandbox), { collections: ['accounts', 'boms'] });
-  expect(collections[1]?.references).toEqual({ owner: { collection: 'accounts', form: 'id' } });
+  const progress: unknown[] = [];
+  // Also if they are read later. A collection that is named twice is read once.
+  const { collections } = await discover(clientOf(sandbox), {
+    collections: ['boms', 'accounts', 'boms'],
+    onProgress: (now) => progress.push(now),
+  });
+  expect(collections.map(({ collection }) => collection)).toEqual(['boms', 'accounts']);
+  expect(collections[0]?.references).toEqual({ owner: { collection: 'accounts', form: 'id' } });
+  expect(Object.keys(collections[0]?.fields ?? {})).toEqual(['owner']);
+  expect(progress).toMatchObject([
+    { requests: 0, collection: 'boms', done: 0, of: 2 },
+    { collection: 'accounts', done: 1, of: 2 },
+  ]);
+});
+
+test('discover samples rows without an id, and leaves out what is no record', async () => {
+  const sandbox = createSandbox({ records: { boms: 25 } });
+  const body = (text: string) => text.replaceAll(/"id":"\d+",/g, '').replace('[', '[null,"x",');
+  sandbox.faults.add({ kind: 'rewrite', body });
+  const { collections } = await discover(clientOf(sandbox), { collections: ['boms'] });
+  expect(collections).toMatchObject([{ access: 'readable', records: 25 }]);
 });
 
 test('discover names the type of each collection in the singular', async () => {
@@ -135,7 +158,9 @@ describe('the sample of discover', () => {
   test('reaches records far behind the first pages, and the newest', async () => {
     const old = { updatedAt: '2024-01-01T00:00:00Z' };
     const accounts = times(900, (n) => (n < 450 ? old : { ...old, later: true }));
-    accounts.push({ onlyOnTheNewest: true } as never);
+    // Of this week.
+    const updatedAt = new Date(Date.now() - 6 * 24 * 3_600_000).toISOString();
+    accounts.push({ onlyOnTheNewest: true, updatedAt } as never);
     const sandbox = createSandbox({ fixtures: { accounts }, pageSize: 10 });
     const found = await discover(clientOf(sandbox), { collections: ['accounts'], sample: 100 });
     const fields = Object.keys(found.collections[0]?.fields ?? {});

@@ -46,6 +46,7 @@ describe('the options and the advice for a service', () => {
   test.each<[SandboxOptions, option: string[], advice?: string]>([
     [{ ids: { form: 'uuid' }, textIdBounds: 'ignore' }, ["pagination: 'page'"], 'Bounds on the ids of'],
     [{ betweenSeparator: ',' }, [], "{ id: { between: '100,200' } }"],
+    [{ order: 'id-desc' }, []],
     [{ pageParameter: 'page' }, ["pageParameter: 'page'"]],
     [{ pageSizeParameter: 'itemsPerPage' }, ["parameters.itemsPerPage: '100'"], 'pass parameters: { items'],
     [{ afterLastPage: 'not_found' }, ["afterLastPage: 'not_found'"]],
@@ -184,6 +185,15 @@ test.each([
     expect(report.sandbox.notFoundBody).toBe(isFound ? 'Not Found' : undefined);
   },
 );
+
+test('a probe requests a listed record whose id has most kinds of characters', async () => {
+  const { sandbox, client } = productSandbox({ ids: { form: 'text', prefix: 'K' }, textIdBounds: 'ignore' });
+  sandbox.store.products.insert({ id: 'K.7/é' });
+  const { collections } = await probe(client, { collections: ['products'] });
+  expect(detailsOf(collections, 'products').byId).toMatchObject({
+    evidence: expect.stringContaining('K.7/é'),
+  });
+});
 
 test('a probe finds the page parameter of a collection of one page, and compares times of records with ids as numbers', async () => {
   const { client } = productSandbox({ pageParameter: 'page', ids: { numbers: true } }, 12);

@@ -35,8 +35,8 @@ const responding =
   (url) =>
     fits.test(url.searchParams.get(name) ?? '') ? response() : url;
 
-const rejecting = (name: string, fits?: RegExp) =>
-  responding(name, () => Response.json({ type: 'malformed_request' }, { status: 400 }), fits);
+const rejecting = (name: string, fits?: RegExp, status = 400) =>
+  responding(name, () => Response.json({ type: 'malformed_request' }, { status }), fits);
 const hiding = (name: string) => responding(name, () => Response.json([]));
 
 const sinceWithId = ({ searchParams }: URL) =>
@@ -58,6 +58,7 @@ function valueAt(details: CollectionDetails, path: string): string {
 
 test.each<[what: string, findings: string, rewrite: Rewrite]>([
   ['id[gt] that returns 400', 'id.gt rejected', rejecting('id[gt]')],
+  ['id[gt] that returns 422', 'id.gt rejected', rejecting('id[gt]', /./, 422)],
   ['id[gt] that includes its bound', 'id.gt ?', replaced('id[gt]', (bound) => bound, 'id[gte]')],
   ['id[gt] that hides everything', 'id.gt ?', hiding('id[gt]')],
   [
@@ -88,6 +89,12 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
     replaced('updatedSince', (since) => (since.startsWith('not') ? '2190-01-01' : since)),
   ],
   ['_page that is dropped', 'page ignored, pageSize ?, afterLastPage ?', without('_page')],
+  [
+    'no parameter for pages',
+    'page rejected, pageSize ?, afterLastPage ?',
+    (url) =>
+      [rejecting('_page'), rejecting('page')].map((each) => each(url)).find((made) => made !== url) ?? url,
+  ],
   ['no page after the last', 'afterLastPage ?', responding('_page', Response.error, /^100000$/)],
 ])('a probe of a service with %s finds %s', async (_, findings, rewrite) => {
   const details = await productsBehind(rewrite);
@@ -115,6 +122,19 @@ test('a probe does not compare times by other records than it requested', async 
   expect(updatedSince).toMatchObject({ verdict: { value: 'honoured' }, compares: { known: false } });
 });
 
+test('a first page in another order is no second page', async () => {
+  const service = productSandbox();
+  let isOdd = false;
+  const when = () => {
+    isOdd = !isOdd;
+    return isOdd;
+  };
+  const body = (text: string) => JSON.stringify((JSON.parse(text) as unknown[]).toReversed());
+  service.sandbox.faults.add({ kind: 'rewrite', body }, { path: /products$/, when });
+  const { page } = await productsBehind(without('_page'), service);
+  expect(page.value).toBe('ignored');
+});
+
 test('pages that show a record again are counted, and cause advice', async () => {
   const { sandbox, client } = productSandbox({ pageSize: 10 });
   let first: unknown[] = [];
@@ -126,15 +146,18 @@ test('pages that show a record again are counted, and cause advice', async () =>
   };
   sandbox.faults.add({ kind: 'rewrite', body }, { path: /products$/, times: 2 });
   const { collections, advice } = await probe(client, { collections: ['products'] });
-  expect(detailsOf(collections, 'products').repeats.value).toBe(3);
+  const { repeats, order } = detailsOf(collections, 'products');
+  // Repeated rows say nothing of the order.
+  expect([repeats.value, order.value]).toEqual([3, 'id-asc']);
   expect(advice).toContainEqual(expect.stringMatching(/^Lists of products show records on two pages/));
 });
 
-test.each([1, 3])('a small collection of %i records leaves open what it cannot show', async (count) => {
+test.each([1, 2, 3])('a small collection of %i records leaves open what it cannot show', async (count) => {
   const { id, betweenSeparator, pageSize, order } = await productsBehind(
     (url) => url,
     productSandbox({}, count),
   );
+  expect(id.together.value).toBe(count === 3 || undefined);
   const seen = [id.gt, id.lt, id.gte, id.lte].map(({ value }) => value);
   const alone = ['honoured', 'honoured', undefined, undefined];
   expect(seen).toEqual(count === 1 ? alone : seen.map(() => 'honoured'));
@@ -143,6 +166,8 @@ test.each([1, 3])('a small collection of %i records leaves open what it cannot s
     undefined,
     undefined,
   ]);
+  const unbound = await productsBehind(without('id[between]'), productSandbox({}, count));
+  expect(unbound.betweenSeparator.value).toBeUndefined();
 });
 
 test('empty collections leave nearly everything open', async () => {

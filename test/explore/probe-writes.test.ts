@@ -46,6 +46,17 @@ describe('a probe that writes', () => {
     },
   );
 
+  test.each([
+    [503, undefined, undefined],
+    [409, 'conflict', 'rejected'],
+  ])('learns from a %i to a key that was sent before: %s, %s', async (status, replay, differentBody) => {
+    const { sandbox, client } = twentyProducts();
+    sandbox.faults.add({ kind: 'status', status }, { method: 'POST', skip: 1, times: 2 });
+    const { writes } = await probeWrites(client);
+    expect([writes.replay.value, writes.differentBody.value]).toEqual([replay, differentBody]);
+    expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
+  });
+
   test('leaves nothing behind if another user deletes its product', async () => {
     const { sandbox, client } = twentyProducts({ unknownFields: 'store' });
     const kept = await probeWrites(client);
@@ -88,6 +99,14 @@ describe('a probe of writes', () => {
     [{ newRecords: { foundAfterMs: 3_000 } }, 3_750, 0],
     [{ newRecords: { listedAfterMs: 600, foundAfterMs: 2_000 } }, 3_750, 750],
     [{ newRecords: { listedAfterMs: 6_000 }, ids: { form: 'uuid' }, textIdBounds: 'ignore' }, 0, 7_750],
+    [
+      {
+        ...{ newRecords: { listedAfterMs: 6_000 }, ids: { form: 'uuid' }, textIdBounds: 'ignore' },
+        ...{ timeZone: 'America/New_York', dateFilter: 'local', timestamps: 'offset' },
+      },
+      0,
+      7_750,
+    ],
     [{ newRecords: { listedAfterMs: 60_000 } }, 0, undefined],
     [
       { newRecords: { listedAfterMs: 6_000 }, filters: { id: 'ignore', updatedSince: 'reject' } },

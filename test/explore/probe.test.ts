@@ -1,6 +1,6 @@
 import { createClient } from 'accounting-data-sdk';
 import { discover, type ExploreProgress, type ProbePlan, probe, whoami } from 'accounting-data-sdk/explore';
-import { createSandbox } from 'accounting-data-sdk/testing';
+import { createSandbox, type Fault } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { caught } from '../support/caught.ts';
 import { MONEY_FIELDS } from '../support/generated-fields.ts';
@@ -51,13 +51,51 @@ test('a probe counts its requests with retries and writes, and reports how far i
   expect((plans[0]?.atMost ?? 0) - (plans[1]?.atMost ?? 0)).toBeGreaterThan(20);
 });
 
-test('a probe rejects if every collection would fail in the same way', async () => {
-  const sandbox = createSandbox();
-  const revoked = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.revoked });
-  await expect(probe(revoked)).rejects.toMatchObject({ code: 'unauthenticated' });
-  expect(sandbox.count()).toBe(1);
-  const page = clientBehind(sandbox, () => Response.redirect('https://elsewhere.invalid/'));
-  await expect(probe(page)).rejects.toMatchObject({ code: 'redirected' });
+describe('an error', () => {
+  useVirtualClock();
+
+  test.each<[code: string, fault?: Fault]>([
+    ['unauthenticated', { kind: 'status', status: 401 }],
+    ['connection_failed', { kind: 'disconnect' }],
+    ['timeout', { kind: 'stall' }],
+    ['redirected', { kind: 'rewrite', status: 302, headers: { Location: 'https://elsewhere.invalid/' } }],
+    // A key that cannot be sent.
+    ['invalid_input'],
+  ])(
+    'that every collection would have ends a probe and a discovery at the first one: %s',
+    async (code, fault) => {
+      const sandbox = createSandbox();
+      if (fault !== undefined) sandbox.faults.add(fault);
+      const apiKey = fault === undefined ? () => '' : sandbox.keys.full;
+      const client = createClient({ ...sandbox.clientOptions, apiKey, retry: { maxAttempts: 1 } });
+      const [one, all] = [{ collections: ['boms'] }, {}] as const;
+      for (const run of [() => probe(client, all), () => probe(client, one), () => discover(client, all)]) {
+        sandbox.clearLogs();
+        expect(await runToEnd(caught(run()))).toMatchObject({ code });
+        expect(sandbox.count()).toBeLessThanOrEqual(1);
+      }
+    },
+  );
+});
+
+test.each([
+  ['probe', probe],
+  ['discover', discover],
+])('%s rejects an empty list of collections', async (_, explore) => {
+  const { sandbox, client } = productSandbox();
+  await expect(explore(client, { collections: [] })).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(sandbox.count()).toBe(0);
+});
+
+test('a probe takes the form of a 404 from no other error, and the quota from any response that names it', async () => {
+  const client = clientBehind(productSandbox().sandbox, ({ href, pathname }) => {
+    if (href.includes('not-a-timestamp')) return new Response('<h1>No</h1>', { status: 400 });
+    if (pathname.endsWith('/2147483646')) return Response.json({ type: 'not_found' }, { status: 404 });
+    return new URL(href);
+  });
+  const { problems, quota } = await probe(client, { collections: ['products'] });
+  expect(problems).toMatchObject({ notFound: { value: 'application/json' }, bareNotFound: { value: false } });
+  expect(quota.limit.value).toBe(10_000);
 });
 
 describe('a response that is something else', () => {
@@ -134,17 +172,17 @@ test.each([
     pageParameter: 'p',
     pageSizeParameter: 'itemsPerPage',
   });
-  const parameters = { tenant: 'a.b' };
+  const parameters = { 'tenant.id': 'a.b' };
   const client = createClient({ ...sandbox.clientOptions, parameters, pageParameter: 'p' });
   // One of them without records.
   const found = await explore(client, name === 'whoami' ? {} : { collections: ['accounts', 'boms'] });
   const lists = sandbox.requests.filter(({ path }) => /\/v1\/[a-z-]+$/.test(path));
-  expect(lists.filter(({ query }) => query.tenant !== 'a.b')).toEqual([]);
+  expect(lists.filter(({ query }) => query['tenant.id'] !== 'a.b')).toEqual([]);
   expect(lists.some(({ query }) => query.p === '2')).toBe(name !== 'whoami');
   expect(lists.filter(({ query }) => '_page' in query || 'page' in query)).toEqual([]);
   // The options replace those of the client.
   if ('profile' in found)
-    expect(found.client).toEqual({ pageParameter: 'p', parameters: { tenant: 'a.b', itemsPerPage: '100' } });
+    expect(found.client).toEqual({ pageParameter: 'p', parameters: { ...parameters, itemsPerPage: '100' } });
 });
 
 test('discover samples a list along its links', async () => {
