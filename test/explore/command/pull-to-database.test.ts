@@ -63,6 +63,24 @@ test('pull --to writes every collection to SQLite, then only what changed, and -
   expect(rowsIn(file, `SELECT name FROM products WHERE id = '1'`)).toEqual([{ name: 'Renamed' }]);
 });
 
+test('pull --to and --verify of one collection read no other, and name what is missing and what is different', async () => {
+  const { sandbox, file, pull } = copyOf('accounts', { records: { accounts: 5, boms: 5 } });
+  expect((await pull()).code).toBe(0);
+  using database = new DatabaseSync(file);
+  database.exec(`DELETE FROM accounting_record WHERE id = '1'`);
+  database.exec(`UPDATE accounting_record SET body = json_set(body, '$.name', 'Other') WHERE id = '2'`);
+  const { code, out, log } = await pull(['--verify']);
+  expect([code, records(out)]).toEqual([
+    8,
+    [
+      { collection: 'accounts', id: '1', difference: 'missing' },
+      { collection: 'accounts', id: '2', difference: 'different' },
+    ],
+  ]);
+  expect(log).toContain(`2 records of acme in ${file} differ from the service.`);
+  expect(sandbox.requests.filter(({ path }) => !path.includes('/accounts'))).toEqual([]);
+});
+
 test('pull --to writes the first company as default without --tenant, requires it if there are several, and removes one with --forget --yes', async () => {
   const { env, file, pull } = copyOf('accounts', { records: { accounts: 5 } });
   const args = ['pull', 'accounts', '--to', file];

@@ -250,6 +250,15 @@ describe('pull --all', () => {
     expect(files()).toHaveLength(collectionNames.length + 1);
   });
 
+  test('writes every file if one collection has ids that cannot be read, and fails', async () => {
+    const ids = { accounts: { numbers: true } } as const;
+    const { pull, file, files } = pullOfAll({ records: { accounts: 3, products: 3 }, ids });
+    await ends(pull(), 5, 'GET /accounts returned rows whose id cannot be read');
+    expect(files()).toHaveLength(collectionNames.length);
+    for (const name of ['accounts', 'products'])
+      expect(records(readFileSync(file(`data/${name}.ndjson`), 'utf8'))).toHaveLength(3);
+  });
+
   test('that is stopped changes no file', async () => {
     const counts = { accounts: 20, accountAddresses: 20, products: 30 };
     const { sandbox, file, pull, files } = pullOfAll({ records: counts, pageSize: 10 });

@@ -344,12 +344,12 @@ test.each<[what: string, text: string, product: object, said: RegExp, flags?: st
   expect(products(sandbox)[0]).toMatchObject({ ...product, ...(known ? { salePrice: '1.0000' } : {}) });
 });
 
-test('push reads a formula that is not quoted wherever the file is read in pieces', async () => {
-  const row = (at: number) => `="P${at}";="${'x'.repeat(2_000)}"\n`;
+test('push reads every row of a long file, and a formula that is not quoted wherever a piece of it ends', async () => {
+  const row = (at: number) => `="P${at}";="${'x'.repeat(300)}"\n`;
   const { push } = withFile(
-    `productNumber;name\n${Array.from({ length: 150 }, (_, at) => row(at)).join('')}`,
+    `productNumber;name\n${Array.from({ length: 1_200 }, (_, at) => row(at)).join('')}`,
   );
-  await ends(push('--dry-run'), 0, /^150 rows: 150 to create.*\n300 cells of the form =/);
+  await ends(push('--dry-run'), 0, /^1,200 rows: 1200 to create.*\n2,400 cells of the form =/);
 });
 
 test.each([
@@ -441,6 +441,11 @@ test.each([
 
 test('push fails a row that has values, but no key', async () => {
   await ends(withFile('productNumber,name\nA,Desk\n,Lamp\n').push('--yes'), 9, /^line 3: .* no key/m);
+});
+
+test('push names an invalid cell of a row whose key is the name', async () => {
+  const pushed = withFile('name,salePrice\nDesk,none\n').push('--yes', '--key', 'name');
+  await ends(pushed, 9, /^line 2, Desk: invalid_input: salePrice: "none" is not /m);
 });
 
 test('push leaves out a member without a name, and says so', async () => {
@@ -535,6 +540,7 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ],
   ['no content', /is empty/, ''],
   ['Latin-1', /it is not UTF-8\.\n.*\n {2}iconv -f WINDOWS-1252 .*\.csv$/m, Buffer.from(CAFE, 'latin1')],
+  ['half of its last character', /it is not UTF-8\./, Buffer.from('productNumber,name\nA,é').subarray(0, -1)],
   ['UTF-16', /it is UTF-16\.(?:.|\n)*iconv -f UTF-16LE /, Buffer.from(CAFE, 'utf16le')],
   ['big-endian UTF-16', /UTF-16\.(?:.|\n)*iconv -f UTF-16BE /, Buffer.from(CAFE, 'utf16le').swap16()],
   ['NDJSON under the name of CSV', /it is NDJSON\.\n.*Pass --format ndjson/, '{"productNumber":"A"}\n'],

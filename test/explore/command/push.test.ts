@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { productSchema } from 'accounting-data-sdk/schemas';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import { products, withFile } from './support/products-file.ts';
 import { ends, records, run } from './support/run.ts';
@@ -29,6 +29,23 @@ test('push creates and updates the products of a CSV file, and sends nothing the
   expect(second.log).toContain('0 created, 0 updated, 2 unchanged.');
   expect(JSON.parse(second.out)).toMatchObject({ rows: 2, counts: { unchanged: 2 } });
   expect(sandbox.journal).toEqual([]);
+});
+
+test.each(['1', '3'])('push has as many writes in flight as --concurrency says: %s', async (concurrency) => {
+  const { push } = withFile('productNumber\nA\nB\nC\nD\nE\nF\n');
+  const { fetch } = globalThis;
+  const counts: number[] = [];
+  let inFlight = 0;
+  vi.stubGlobal('fetch', async (...[request, init]: Parameters<typeof fetch>) => {
+    if (!(request instanceof Request) || request.method !== 'POST') return fetch(request, init);
+    counts.push(++inFlight);
+    // Every write that may begin has begun then.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    inFlight -= 1;
+    return fetch(request, init);
+  });
+  expect((await push('--yes', '--concurrency', concurrency)).code).toBe(0);
+  expect([counts.length, Math.max(...counts)]).toEqual([6, Number(concurrency)]);
 });
 
 test('push prints the first row of each reason by its line, in whatever order the writes end', async () => {
@@ -80,6 +97,11 @@ test.each([true, false])('push asks before it writes, not with --dry-run: %s', a
   expect(products(sandbox)).toHaveLength(Number(confirmed));
   expect(shown).toContain('0 products read');
   expect(shown.includes('[==========] 1 of 1 written')).toBe(confirmed);
+  // Nor if there is nothing to write.
+  if (confirmed) {
+    await ends(run(env, ['push', file('products.csv'), '--key', 'productNumber'], io), 0, '1 unchanged');
+    expect(questions).toHaveLength(1);
+  }
   // Standard input has the rows: a question would read them.
   await ends(run(env, ['push', '-', '--key', 'productNumber'], io), 2, 'Pass --yes');
 });
@@ -103,6 +125,7 @@ describe('a create whose end is unknown', () => {
 test('push writes a result for each row, and fails if some were not written', async () => {
   const text = 'productNumber,salePrice,name\nA,none,x\nB,5,"two\nlines"\n\nB,6,y\n,7,z\nC,8,z\nB,9,y\n';
   const { push, file } = withFile(text.replaceAll('\n', '\r\n'), { existing: numbered('C', 'C') });
+  await ends(push('--dry-run'), 9, '5 of 6 rows would not be written.');
   const { code, log } = await push('--yes', '--results', file('results.ndjson'));
   expect(code).toBe(9);
   expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 2 duplicate');
