@@ -201,6 +201,16 @@ describe('an error', () => {
       2,
       '--max-candidates has no effect without --full or --verify',
     ],
+    ...['--schemas s', '--full', '--same-company', '--verify', '--json', '--forget'].map(
+      (flag): [string, number, string] => [
+        `pull accounts ${flag}`,
+        2,
+        `${flag.split(' ')[0]} has no effect without --to`,
+      ],
+    ),
+    ['pull accounts --to b -y', 2, '--yes has no effect without --forget'],
+    ['pull accounts --to b --verify --full', 2, 'exclude each other'],
+    ['pull accounts --to b --forget --tenant a', 2, '--forget removes a whole company'],
     ['pull --to b --forget --tenant a --pagination page', 2, '--pagination has no effect with --forget'],
     ['pull --to b --forget --tenant a --all', 2, '--all has no effect with --forget'],
     ['pull --to b --forget --tenant a --env x', 2, '--env has no effect with --forget'],
@@ -254,6 +264,22 @@ describe('an error', () => {
     expect([code, log]).toEqual([5, expect.stringContaining(said)]);
     expect(log.includes('Try again later')).toBe(fault.status === 503);
     expect(log.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test.each<[what: string, fault: Fault, code: number, advice: string]>([
+    ['a response that never comes', { kind: 'stall' }, 6, 'the same command can be repeated safely'],
+    [
+      'a redirect',
+      { kind: 'rewrite', status: 302, headers: { Location: 'https://elsewhere.invalid/' } },
+      5,
+      'the command follows no redirects',
+    ],
+    ['a 400', { kind: 'status', status: 400, type: 'malformed_request' }, 5, 'Check the values given'],
+    ['a firewall', { kind: 'status', status: 403, type: 'forbidden' }, 3, '"whoami" shows what it may read'],
+  ])('for %s has the exit code %i and its advice', async (_, fault, code, advice) => {
+    const { sandbox, env } = openSandbox();
+    sandbox.faults.add(fault);
+    await ends(run(env, ['get', 'accounts', '1', '--quiet']), code, advice);
   });
 
   test.each([

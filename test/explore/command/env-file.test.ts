@@ -37,12 +37,15 @@ describe('the settings of the command', () => {
   });
 
   test('may be a typed key and an address other than that of the file', async () => {
-    const { other, cwd } = project();
+    const { inFile, other, cwd } = project();
     const key = other.sandbox.keys.full;
     const secret = vi.fn(async () => ` ${key}\n`);
     const args = [...get, '--base-url', other.sandbox.baseUrl];
     const { code, out, log } = await run({}, args, { cwd, prompt: { secret, confirm: async () => false } });
     expect([code, other.sandbox.count()]).toEqual([0, 1]);
+    // The flag is more than the environment.
+    expect((await run({ ...inFile.env, [KEY]: key }, args, { cwd })).code).toBe(0);
+    expect([other.sandbox.count(), inFile.sandbox.count()]).toEqual([2, 0]);
     expect(secret.mock.calls).toEqual([['API key: ', expect.anything()]]);
     expect(out + log).not.toContain(key);
   });

@@ -60,8 +60,8 @@ test('probe --write shows how the service responds to writes, and names what it 
   expect([stopped.code, stopped.out, stopped.log]).toEqual([130, '', expect.stringContaining(last)]);
 });
 
-test('probe --out prints what it says without it, and --json with --out writes both', async () => {
-  const { env } = openSandbox({ records: { products: 90 }, filters: { updatedSince: 'ignore' } });
+test('probe --out prints what it says without it, --json with --out writes both, and a key without rights neither', async () => {
+  const { sandbox, env } = openSandbox({ records: { products: 90 }, filters: { updatedSince: 'ignore' } });
   const file = folder()('service.json');
   const verdict = 'Lists of products ignore updatedSince: each sync reads all of their records.';
   const plain = await run(env, ['probe', 'products']);
@@ -74,4 +74,7 @@ test('probe --out prints what it says without it, and --json with --out writes b
   const both = await run(env, ['probe', 'products', '--out', file, '--json']);
   expect((JSON.parse(both.out) as ProbeReport).advice).toEqual([verdict]);
   expect([both.log, readFileSync(file, 'utf8')]).toEqual([expect.stringContaining(`Wrote ${file}`), before]);
+  const forbidden = { ...env, ACCOUNTING_API_KEY: sandbox.keys.forbidden };
+  await ends(run(forbidden, ['probe', 'products', '--out', file]), 3);
+  expect(readFileSync(file, 'utf8')).toBe(before);
 });

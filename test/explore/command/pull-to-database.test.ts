@@ -142,6 +142,16 @@ test('pull --full removes deleted records, many only with --max-candidates, and 
   await ends(pull(['--full']), 0, 'products: whether 7 was deleted is unknown, so it is kept.');
 });
 
+test('pull --full advises --max-candidates all if the service has none of the records of the copy', async () => {
+  const { sandbox, pull } = copyOf('products', { records: { products: 20 } });
+  expect((await pull()).code).toBe(0);
+  const ids = sandbox.store.products.ids();
+  for (const id of ids) sandbox.store.products.delete(id);
+  for (const _ of ids) sandbox.store.products.insert({ name: 'Desk' });
+  const advice = 'Check the API key. If so many are really gone, pass --max-candidates all.';
+  await ends(pull(['--full', '--quiet']), 1, advice);
+});
+
 test('pull --verify names the collections of which a read may have missed records', async () => {
   const uuids = { records: { accounts: 65, boms: 65 }, ids: { form: 'uuid' }, pageSize: 10 } as const;
   const { pull } = copyOf('--all', uuids);

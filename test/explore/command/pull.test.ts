@@ -195,10 +195,17 @@ test('pull --format csv writes the columns of all records', async () => {
     sandbox.store.accounts.insert(record);
   const file = folder();
   vi.stubEnv('TMPDIR', file('.'));
-  const { out } = await run(env, ['pull', 'accounts', '--format', 'csv']);
+  const isOwn = (name: string) => name.startsWith('accounting-data-sdk');
+  let out = '';
+  const write = async (text: string) => {
+    out += text;
+    // Its lines are in a temporary file, which no other user can read.
+    const lines = readdirSync(file('.')).filter(isOwn);
+    expect(lines.map((name) => statSync(file(name)).mode & 0o777)).toEqual([0o600]);
+  };
+  expect((await run(env, ['pull', 'accounts', '--format', 'csv'], { write })).code).toBe(0);
   expect(out).toBe('id,name,tags,empty\n1,"Cash, ""petty""",,\n2,,"[""a""]",""\n');
-  // Its lines were in a temporary file.
-  expect(readdirSync(file('.')).filter((name) => name.startsWith('accounting-data-sdk'))).toEqual([]);
+  expect(readdirSync(file('.')).filter(isOwn)).toEqual([]);
 });
 
 test.each(FORMATS)('pull --format %s writes each record once, however large they are', async (format) => {

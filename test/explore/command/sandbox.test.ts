@@ -158,14 +158,16 @@ test('sandbox serves the records of a folder, with the options of --service belo
 
 test('sandbox --service generates some pages of each collection, of the size that --options says', async () => {
   const file = folder()('service.json');
-  writeFileSync(file, JSON.stringify({ client: {}, sync: {}, sandbox: { pageSize: 5 } }));
+  const sandbox = { pageSize: 5, rateLimit: { limit: 77 } };
+  writeFileSync(file, JSON.stringify({ client: {}, sync: {}, sandbox }));
   for (const [more, each, quota] of [
-    [[], 350, '10000 requests in 60 s'],
-    [['--options', '{"pageSize":90,"rateLimit":{"windowMs":5000}}'], 450, '10000 requests in 5 s'],
+    [[], 350, '77 requests in 60 s'],
+    [['--options', '{"pageSize":90,"rateLimit":{"windowMs":5000}}'], 450, '77 requests in 5 s'],
+    [['--records', `${3 * collectionNames.length}`], 3, '77 requests in 60 s'],
   ] as const) {
     const { out } = await serve('--port', '0', '--seed', '7', '--service', file, ...more);
-    const records = (collectionNames.length * each).toLocaleString('en-US');
-    expect(out[0]).toContain(`: ${records} records from seed 7, ${quota} for each key.`);
+    const count = (collectionNames.length * each).toLocaleString('en-US');
+    expect(out[0]).toContain(`: ${count} records from seed 7, ${quota} for each key.`);
   }
 });
 

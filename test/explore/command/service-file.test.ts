@@ -19,7 +19,8 @@ test('probe --check does not compare what is unknown on one side, and reports a 
   const [file, json] = ['service.ts', 'service.json'].map(folder()) as [string, string];
   await run(serving({}).env, ['probe', ...COLLECTIONS, '--out', file]);
   const part = run(serving({}).env, ['probe', 'accounts', '--check', file]);
-  await ends(part, 0, `The service behaves as ${file} says.`);
+  const { out } = await ends(part, 0, `The service behaves as ${file} says.`);
+  expect(out).toBe('');
   const empty = folder()('empty.json');
   await run(openSandbox().env, ['probe', 'accounts', '--quiet', '--out', empty]);
   await ends(run(serving({}).env, ['probe', 'accounts', '--quiet', '--check', empty]), 0);
@@ -32,6 +33,27 @@ test('probe --check does not compare what is unknown on one side, and reports a 
   await ends(back, 8, '- client.pageParameter: "page"');
 });
 
+test('probe --check compares the pagination of each collection, and no parameter that takes many records to see', async () => {
+  const file = folder()('service.json');
+  const probe = ['probe', '--quiet'];
+  const service = { ...UUIDS, textIdBounds: 'ignore', pageSizeParameter: 'itemsPerPage' } as const;
+  const { env } = openSandbox({
+    ...service,
+    ids: { ...UUIDS.ids, products: { form: 'numeric' } },
+    records: 600,
+  });
+  await ends(run(env, [...probe, 'accounts', 'boms', 'products', '--out', file]), 0);
+  const { client } = JSON.parse(readFileSync(file, 'utf8')) as ServiceProfile;
+  expect(client).toEqual({
+    pagination: { accounts: 'page', boms: 'page' },
+    parameters: { itemsPerPage: '100' },
+  });
+  // Of these alone, one word says the same.
+  await ends(run(env, [...probe, 'accounts', 'boms', '--check', file]), 0, /^$/);
+  const small = openSandbox({ records: { products: 20 } }).env;
+  await ends(run(small, [...probe, 'products', '--check', file]), 0, /^$/);
+});
+
 test('the code of a file of probe is imported, so that an edit counts, and no other file is overwritten', async () => {
   const { env, sandbox } = openSandbox({ records: { accounts: 40 }, ...PAGE });
   const file = folder();
@@ -40,6 +62,8 @@ test('the code of a file of probe is imported, so that an edit counts, and no ot
   await ends(probe('--out', file('service.mts')), 7, '--force');
   expect((await probe('--out', file('service.mts'), '--force')).code).toBe(0);
   const text = readFileSync(file('service.mts'), 'utf8');
+  // Each option has its evidence.
+  expect(text).toContain('      // X-RateLimit-Limit\n      "limit": 10000');
 
   // As a formatter and a user change it. Under another name, because a process imports a file once.
   writeFileSync(file('formatted.mts'), text.replaceAll(/"(\w+)":/g, '$1:').replaceAll('"', "'"));
