@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { collectionNames } from 'accounting-data-sdk';
+import type { Fault } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 import type { Settings } from './support/process.ts';
