@@ -73,6 +73,8 @@ test('telemetryListeners measures a wait for the quota apart from the one before
     ['retry', expect.objectContaining({ count: 1 })],
     ['rate_limit', expect.objectContaining({ count: 1 })],
   ]);
+  const calls = await recorded.points('accounting.client.call.duration');
+  expect(calls).toMatchObject([{ value: { count: 1, sum: 0.002 } }]);
   const [span] = await recorded.spans();
   expect(span?.events.map(({ attributes }) => attributes)).toEqual([
     { 'accounting.wait.reason': 'retry', 'accounting.wait.expected': 1.5 },
@@ -92,6 +94,17 @@ test('telemetryListeners measures the wait in which a call ends', async () => {
   expect(waits).toMatchObject([
     { attributes: { 'accounting.wait.reason': 'rate_limit' }, value: { count: 1 } },
   ]);
+});
+
+test('telemetryListeners counts the invalid records of each collection', async () => {
+  const { sandbox, client, recorded } = measured({ records: { products: 3 } }, { validation: 'report' });
+  sandbox.faults.add({
+    kind: 'rewrite',
+    body: (text) => text.replaceAll(/"salePrice":"([\d.]+)"/g, '"salePrice":$1'),
+  });
+  await client.products.list().toArray({ limit: 12 });
+  const attributes = { tenant: '42', 'accounting.collection': 'products' };
+  expect(await recorded.points('accounting.client.invalid_records')).toEqual([{ attributes, value: 3 }]);
 });
 
 test('checkpointCounter counts the checkpoints that a sync has written', async () => {

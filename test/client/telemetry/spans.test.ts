@@ -32,16 +32,22 @@ test('telemetryListeners makes a span of each call, whose attributes have the na
   });
 });
 
-test('the address of a service in IPv6 is without brackets in a span', async () => {
-  const { client, recorded } = recordedClient({ origin: 'http://[::1]:4010' });
-  await client.products.get('2');
-  const [call] = await recorded.spans();
-  expect(call?.attributes).toMatchObject({
-    'server.address': '::1',
-    'server.port': 4010,
-    'url.scheme': 'http',
-  });
-});
+test.each([
+  ['http://[::1]:4010', '::1', 4010],
+  ['http://127.0.0.1', '127.0.0.1', 80],
+])(
+  'the address of a service at %s is in a span, without brackets: %s, port %i',
+  async (origin, address, port) => {
+    const { client, recorded } = recordedClient({ origin });
+    await client.products.get('2');
+    const [call] = await recorded.spans();
+    expect(call?.attributes).toMatchObject({
+      'server.address': address,
+      'server.port': port,
+      'url.scheme': 'http',
+    });
+  },
+);
 
 test('telemetryListeners counts attempts and requests of a call, and makes an event of each wait', async () => {
   const { sandbox, client, recorded } = recordedClient();
@@ -165,7 +171,8 @@ const run = {
 
 test('the span of a run has the calls of a sync below it', async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-  const { client, recorded } = recordedClient({ records: { products: 12 }, pageSize: 5 });
+  const options = { records: { products: 12 }, pageSize: 5 };
+  const { client, recorded } = recordedClient(options, {}, { region: 'eu' });
   const { records } = await sync(client, run);
 
   const spans = await recorded.spans();
@@ -175,6 +182,7 @@ test('the span of a run has the calls of a sync below it', async () => {
   expect(outer?.attributes).toEqual({
     'accounting.tenant': 'acme',
     'accounting.collections': ['products', 'accounts'],
+    region: 'eu',
     'accounting.sync.statuses': ['done'],
     'accounting.sync.records': records,
   });

@@ -8,7 +8,10 @@ import { ends, folder, openSandbox, run } from './support/run.ts';
 describe('discover', () => {
   test('prints what it found as JSON, or schemas, which it writes to a file with --out', async () => {
     const { env } = openSandbox({ records: { accounts: 40, boms: 9 } });
-    const { out } = await run(env, ['discover', 'accounts', '--json']);
+    const shown: (string | undefined)[] = [];
+    const status = (text: string | undefined) => void shown.push(text);
+    const { out } = await run(env, ['discover', 'accounts', '--json'], { status });
+    expect(shown.slice(0, 2)).toEqual(['[          ] 0 requests: accounts (0 of 1 sampled)', undefined]);
     const { collections } = JSON.parse(out) as Discovery;
     expect(collections).toMatchObject([{ collection: 'accounts', access: 'readable', records: 40 }]);
     const file = folder()('a/b/schemas.ts');

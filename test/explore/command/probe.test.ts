@@ -8,8 +8,14 @@ test('probe logs how many requests it will send, then prints what fits the servi
   const { sandbox, env } = openSandbox({ records: { accounts: 90, products: 90 }, ...options });
   sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { collection: 'boms' });
   const args = ['probe', 'accounts', 'products', 'boms'];
-  const { code, out, log } = await run(env, args, { columns: 80 });
+  const shown: (string | undefined)[] = [];
+  const status = (text: string | undefined) => void shown.push(text);
+  const { code, out, log } = await run(env, args, { columns: 80, status });
   expect([code, log]).toEqual([0, expect.stringMatching(/^At most \d+ requests, to read only\./)]);
+  const most = Number(/\d+/.exec(log)?.[0]);
+  const ofMost = `[          ] 1 of at most ${most} requests: `;
+  expect([shown[0], shown.at(-1)]).toEqual([expect.stringContaining(ofMost), undefined]);
+  expect(shown).toContainEqual(expect.stringMatching(/^\[={6} {4}\] .* requests: boms \(2 of 3 done\)$/));
   expect(out).toMatch(/^option +value +why\nclient\.afterLastPage +"not_found" /);
   expect(out).toContain('\n\nNot readable: boms (forbidden).\n');
   expect(out).toMatch(/\n\nPass --json to see every finding with its evidence\.\n$/);
@@ -24,6 +30,13 @@ test('probe --json prints everything, and probe says so if a service needs no op
   expect((JSON.parse(out) as ProbeReport).requests).toBe(sandbox.count());
   const plain = await run(env, ['probe', 'accounts']);
   expect(plain.out).toMatch(/^The defaults of createClient and sync fit this service\.\n/);
+});
+
+test('probe says so if no response is a list', async () => {
+  const { sandbox, env } = openSandbox();
+  sandbox.faults.add({ kind: 'rewrite', body: '{"a":1}' });
+  const said = /^No collection can be read \(unexpected_response\)\.\nCheck that ACCOUNTING_BASE_URL is /;
+  await ends(run(env, ['probe', 'accounts', 'boms', '--quiet']), 5, said);
 });
 
 const WRITE = ['probe', 'products', '--write'];

@@ -10,6 +10,7 @@ import {
   joinedEvidence,
   NO_EVIDENCE,
   verdictOf,
+  verdictOfAll,
 } from '../../../src/reports/evidence.ts';
 
 const names = Object.keys(evidenceFacts) as EvidenceFact[];
@@ -32,6 +33,15 @@ describe('complete', () => {
       }
     }
   });
+});
+
+test('complete of several collections is that of the weakest', () => {
+  const [certain, open] = [having('one_response'), having('first_page')];
+  expect(verdictOfAll([certain, certain]).complete).toBe('certain');
+  expect(verdictOfAll([certain, NO_EVIDENCE]).complete).toBeUndefined();
+  expect(verdictOfAll([certain, open]).complete).toBeUndefined();
+  expect(verdictOfAll([open, certain, having('hidden_page'), NO_EVIDENCE]).complete).toBe('likely');
+  expect(verdictOfAll([]).complete).toBeUndefined();
 });
 
 test('two reads together have the facts of both, each once, in the order of the table', () => {
