@@ -99,8 +99,8 @@ export class Calls {
   }
 
   async *#list(other: { pagination?: 'page' }): AsyncGenerator<Page<AnyProduct>, void, undefined> {
-    const { list, signal, writes } = this.#options;
-    const options = { ...list, ...other, signal, onWait: this.#results.wait, beforeSend: this.#results.sent };
+    const { list, writes } = this.#options;
+    const options = { ...list, ...other, onWait: this.#results.wait, beforeSend: this.#results.sent };
     const before = this.#results.evidence;
     for await (const page of writes.list({}, options)) {
       this.#results.evidence = joinedEvidence(before, page.evidence);
@@ -200,7 +200,6 @@ export class Calls {
     let hasWaited = retryAfterMs > 0;
     const once = {
       ...list,
-      signal,
       onWait: (waitMs: number | undefined) => {
         hasWaited = true;
         this.#results.wait(waitMs);

@@ -1,4 +1,4 @@
-import type { ProductDraft } from 'accounting-data-sdk';
+import type { ProductDraft, PushOptions } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -51,6 +51,8 @@ const compared: readonly (readonly [row: object, product: object, differs: boole
   [{ brand: null }, { brand: 'Oak' }, true],
   [{ brand: undefined }, { brand: 'Oak' }, false],
   [{ stockQuantity: 0.3 }, { stockQuantity: 0.1 + 0.2 }, true],
+  // Its key is 14: another field can have it too.
+  [{ brand: '14' }, { brand: ' 14' }, true],
 ];
 
 test('a push compares each kind of value by what it means', async () => {
@@ -223,14 +225,27 @@ test.each(['throw', 'off'] as const)(
   },
 );
 
-test('a push fails rows without a product if one exists whose key cannot be read, and writes the others', async () => {
-  const { sandbox, run } = setUp([{ productNumber: 'B' }, { productNumber: 'ODD' }]);
-  const body = (text: string) => text.replace('"productNumber":"ODD"', '"productNumber":5');
+test.each<[what: string, key: PushOptions<ProductDraft>['key']]>([
+  ['is a number', 'productNumber'],
+  ['makes the key function throw', (row) => row.productNumber?.trim()],
+])(
+  'a push fails rows without a product if one exists whose key %s, and writes the others',
+  async (_, key) => {
+    const { sandbox, run } = setUp([{ productNumber: 'B' }, { productNumber: 'ODD' }]);
+    const body = (text: string) => text.replace('"productNumber":"ODD"', '"productNumber":5');
+    sandbox.faults.add({ kind: 'rewrite', body }, { times: 9 });
+    const { done, results } = await run([{ productNumber: 'A' }, { productNumber: 'B', name: 'x' }], { key });
+    expect(done).toEqual(['A failed', 'B updated']);
+    const failed = results.find(({ action }) => action === 'failed');
+    expect(failed?.error?.message).toContain('may be product 2, which cannot be read');
+  },
+);
+
+test('a push leaves an invalid product without a key alone', async () => {
+  const { sandbox, run } = setUp([{ name: 'ODD' }]);
+  const body = (text: string) => text.replace('"name":"ODD"', '"name":5');
   sandbox.faults.add({ kind: 'rewrite', body }, { times: 9 });
-  const { done, results } = await run([{ productNumber: 'A' }, { productNumber: 'B', name: 'x' }]);
-  expect(done).toEqual(['A failed', 'B updated']);
-  const failed = results.find(({ action }) => action === 'failed');
-  expect(failed?.error?.message).toContain('may be product 2, which cannot be read');
+  expect((await run([{ productNumber: 'A' }])).done).toEqual(['A created']);
 });
 
 test('a push names the fields that the service stored differently, with the first row and how many there are, and sends no second write', async () => {

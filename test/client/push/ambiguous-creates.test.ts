@@ -1,6 +1,6 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
-import { numbered, pushAndDie, setUpPush } from '../../support/push.ts';
+import { numbered, ONCE, pushAndDie, setUpPush } from '../../support/push.ts';
 import { jsonResponse, networkError, noResponse } from '../../support/scripted-fetch.ts';
 import { useVirtualClock } from '../../support/virtual-clock.ts';
 
@@ -165,6 +165,29 @@ test('a push sends the draft of a killed push once more under its key, and then 
   ]);
   expect(writes[0]?.idempotencyKey).toBe(first?.idempotencyKey);
   expect(sandbox.store.products.all()).toMatchObject([{ name: 'new' }]);
+});
+
+test('a push looks for the product of a create also if another row of the round is one whose product is gone', async () => {
+  const { sandbox } = setUpPush([], { sandbox: { idempotency: { replay: 'ignored' } } });
+  const client = { ...sandbox.clientOptions, retry: { creates: false } };
+  const { run } = setUpPush([], { client });
+  await run([{ productNumber: 'A' }]);
+  sandbox.store.products.delete('1');
+  sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
+  expect((await run([{ productNumber: 'A' }, { productNumber: 'B' }])).done).toEqual([
+    'A created',
+    'B created',
+  ]);
+  expect(sandbox.store.products.count).toBe(2);
+});
+
+test('a push looks again for a product that a repeated create returned, but a request did not find', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.faults.add({ kind: 'lost-response', committed: false }, { method: 'POST', times: 1 });
+  const missing = { kind: 'status', status: 404, type: 'not_found' } as const;
+  sandbox.faults.add(missing, { path: /products\/1$/, method: 'GET', times: 1 });
+  const { done } = await run([{ productNumber: 'A' }], ONCE);
+  expect([done, sandbox.count(({ path }) => path.endsWith('/products/1'))]).toEqual([['A created'], 2]);
 });
 
 test('a push says that the service may hold several products of a row whose creates all ended without a result', async () => {

@@ -26,7 +26,7 @@ function setUp(existing = rows) {
     sandbox.otherStore.products.insert({ ...product, createdAt: undefined });
   const store = memoryStore();
   const run = (
-    apiKey: string,
+    apiKey: string | (() => string),
     options: Partial<PushOptions<ProductDraft>> = {},
     clientOptions: ClientOptions = {},
   ) =>
@@ -60,6 +60,20 @@ test('a push with the API key of another company writes and remembers nothing', 
   // Once is enough.
   for (const options of [{ sameCompany: true }, {}])
     expect((await run(sandbox.keys.otherCompany, options)).counts).toMatchObject({ created: 0, failed: 0 });
+});
+
+test('a push updates nothing with the API key of another company that its function returns after the products were read', async () => {
+  const { sandbox, run } = setUp();
+  let apiKey = sandbox.keys.full;
+  await run(apiKey);
+  const confirm = () => {
+    apiKey = sandbox.keys.otherCompany;
+    return true;
+  };
+  const changed = numbered(6, { name: 'y' });
+  const error = await caught(run(() => apiKey, { rows: changed, confirm }));
+  expect(error).toMatchObject({ code: 'invalid_input', argument: 'tenant' });
+  expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(0);
 });
 
 test('a push accepts a rotated API key of a company whose service stores the keys in another form', async () => {

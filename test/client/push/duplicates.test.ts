@@ -56,6 +56,9 @@ test('a push writes at most seventeen entries to its store and two that mark the
     expect(entries.size).toBe(19);
   }
   for (const key of entries.keys()) expect(key).toMatch(/^accounting-data-sdk:shop:products-push/);
+  const own = new Map<string, string>();
+  await run(numbered(1), { prefix: 'own', store: own });
+  for (const key of own.keys()) expect(key).toMatch(/^own:shop:products-push/);
   for (const [key, value] of [...entries]) entries.set(key.replace(':shop:', ':other:'), value);
   const others = [run([A], { tenant: 'other' }), setUpPush().run([A], { store: entries })];
   for (const other of others)
@@ -106,8 +109,9 @@ test('a push does not create a deleted product again if the list has one with it
   sandbox.faults.add({ kind: 'rewrite', body }, { times: 99 });
   sandbox.store.products.delete('1');
   sandbox.store.products.insert({ ...A });
-  expect((await run([A])).done).toEqual(['A failed']);
-  expect(sandbox.store.products.all()).toHaveLength(1);
+  // It says nothing of other rows.
+  expect((await run([A, B])).done).toEqual(['A failed', 'B created']);
+  expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
 const row = (productNumber: string, salePrice = '5'): ProductDraft => ({ productNumber, salePrice });
@@ -199,12 +203,15 @@ test('a push tells keys apart that differ only in case if a product has each of 
 });
 
 test('a push reports a conflict if several products have the key of a row but for its spelling, or one only looks alike', async () => {
-  const { run, ids } = setUpPush(['A1', 'a1', 'X2', 'Y²', 'X₂'].map((productNumber) => ({ productNumber })));
-  const { results, commits } = await run([row('A1 '), row('x²'), row('y2'), row('A1')]);
+  const numbers = ['A1', 'a1', 'X2', 'Y²', 'X₂', 'Z2'];
+  const { run, ids } = setUpPush(numbers.map((productNumber) => ({ productNumber })));
+  const { results, commits } = await run(['A1 ', 'x²', 'y2', 'A1', 'z²', 'z₂'].map((key) => row(key)));
   expect(commits).toEqual(['update']);
   expect(results.filter(({ action }) => action === 'conflict')).toMatchObject([
-    { key: 'x²', ids: [ids[2], ids[4]], reason: expect.stringContaining('looks like') },
+    { key: 'x²', id: ids[2], ids: [ids[2], ids[4]], reason: expect.stringContaining('looks like') },
     { key: 'y2', ids: [ids[3]] },
+    { key: 'z²', ids: [ids[5]] },
+    { key: 'z₂', ids: [ids[5]] },
   ]);
   // Without the row that has exactly the key of one, and without its state.
   expect((await run([row('A1 ')], { store: new Map() })).results).toMatchObject([
@@ -240,14 +247,16 @@ test('a push writes the second of two rows with one key if the first is invalid'
 
 test('a push stops creating products after three whose key came back changed, whatever came back in between', async () => {
   const { entries, run, sandbox } = setUpStoring((key) => (key.startsWith('SKU') ? key : `SKU-${key}`));
-  const rows = ['a 0 ', 'SKU-1', 'a 1 ', 'SKU-2 ', 'a 2 ', ...numbered(5)].map((given) =>
+  sandbox.store.products.insert({ productNumber: 'SKU-0', salePrice: '1' });
+  const rows = ['a 0 ', 'SKU-1', 'a 1 ', 'SKU-2 ', 'a 2 ', 'SKU-0', ...numbered(5)].map((given) =>
     typeof given === 'string' ? row(given) : given,
   );
   const { report, results } = await run(rows, { concurrency: 1 });
-  expect(report.counts).toMatchObject({ created: 2, conflict: 3, failed: 5 });
+  expect(report.counts).toMatchObject({ created: 2, conflict: 3, updated: 1, failed: 5 });
   const message = expect.stringContaining('"a 2 " became "SKU-a 2 "');
-  expect(results.at(-1)).toMatchObject({ error: { code: 'invalid_input', argument: 'key', message } });
-  expect(sandbox.store.products.all()).toHaveLength(5);
+  const failed = results.filter(({ action }) => action === 'failed');
+  expect(failed.at(-1)).toMatchObject({ error: { code: 'invalid_input', argument: 'key', message } });
+  expect(sandbox.store.products.all()).toHaveLength(6);
   // The others were not sent, so nothing has to be looked for.
   expect([...entries.values()].join('')).not.toContain('idempotencyKey');
 });

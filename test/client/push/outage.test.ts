@@ -36,8 +36,11 @@ function withResponses(
 test('a push counts an update whose response was lost as updated', async () => {
   const { sandbox, run } = setUpPush([{ productNumber: 'A', name: 'Old' }]);
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'PATCH', times: 1 });
-  const { results } = await run([{ productNumber: 'A', name: 'New' }], { retry: { maxAttempts: 1 } });
+  const startedAt = Date.now();
+  const { report, results } = await run([{ productNumber: 'A', name: 'New' }], ONCE);
   expect(results).toMatchObject([{ action: 'updated', fields: ['name'] }]);
+  expect(Number(report.startedAt)).toBe(startedAt);
+  expect(Number(report.endedAt)).toBeGreaterThanOrEqual(startedAt + 5 * SECOND);
 });
 
 test('a push counts maxOutageMs from the first failed attempt of a create', async () => {
@@ -145,6 +148,18 @@ test('a push sends no create in an outage after the response to one that was on 
   expect([report.counts.created, begins, sent]).toEqual([8, [], expect.toSatisfy((n: number) => n < 2)]);
 });
 
+test('a push repeats an update whose response was another object if the product shows that it was not carried out', async () => {
+  let isFirst = true;
+  const respond = ({ method }: RequestInit) => {
+    const response = isFirst && method === 'PATCH' ? Response.json({ ok: true }) : undefined;
+    isFirst &&= response === undefined;
+    return response;
+  };
+  const { run, sandbox } = withResponses(respond, { existing: [{ productNumber: 'A', name: 'Old' }] });
+  expect((await run([{ productNumber: 'A', name: 'New' }])).done).toEqual(['A updated']);
+  expect(sandbox.store.products.all()).toMatchObject([{ name: 'New' }]);
+});
+
 test('a push outlasts an outage in which it looks whether an update was applied', async () => {
   let downUntil = 0;
   const { run } = withResponses(
@@ -214,9 +229,12 @@ test('a push repeats an update once that alone gets a 500', async () => {
   const { report, results } = await run([{ productNumber: 'P-0', name: 'bad' }, ...changed(3).slice(1)]);
   expect(report.counts).toMatchObject({ updated: 2, failed: 1 });
   const reason = expect.stringContaining('look at this row');
-  const failed = { action: 'failed', id: '1', reason, error: { status: 500 } };
-  expect(results.find(({ key }) => key === 'P-0')).toMatchObject(failed);
+  const failed = { action: 'failed', id: '1', error: { status: 500 } };
+  expect(results.find(({ key }) => key === 'P-0')).toMatchObject({ ...failed, reason });
   expect(attempts).toBe(6);
+  // Alone, it may as well be the service.
+  const { results: alone } = await run([{ productNumber: 'P-0', name: 'bad' }]);
+  expect(alone).toMatchObject([{ ...failed, reason: expect.stringContaining('run the push again') }]);
 });
 
 test('a push stops after maxOutageMs and reports the creates that may have been applied', async () => {
@@ -283,6 +301,17 @@ test.each([
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });
 });
 
+test('a push stops at a 401 of an update, and reports a row that failed before once', async () => {
+  const { run, sandbox } = setUpPush(rows(3));
+  const invalid = { kind: 'status', status: 422, type: 'validation_failed' } as const;
+  sandbox.faults.add(invalid, { method: 'PATCH', times: 1 });
+  sandbox.faults.add(unauthenticated, { method: 'PATCH', times: 9 });
+  const error = await caught(run(changed(3), FAST));
+  const report = { counts: { updated: 0, failed: 2 } };
+  expect(error).toMatchObject({ code: 'push_failed', cause: { code: 'unauthenticated' }, report });
+  expect(sandbox.count(({ method }) => method === 'PATCH')).toBe(2);
+});
+
 /** A service whose firewall rejects some requests. */
 function setUpFirewall(
   existing: ProductDraft[],
@@ -321,13 +350,18 @@ test('a push sends no more writes of a kind after twenty 403s in a row, and fail
   const sent = sandbox.count(({ method }) => method === 'PATCH');
   // So many are in flight when the last of them arrives.
   expect([20, 21, 22, 23]).toContain(sent);
-  expect(results.filter(({ reason }) => reason?.startsWith('not sent'))).toHaveLength(250 - sent);
+  const unsent = results.filter(({ reason }) => reason?.startsWith('not sent'));
+  expect(unsent).toHaveLength(250 - sent);
+  expect(unsent.map(({ id }) => id)).not.toContain(undefined);
 });
 
 test('a push finds the rows that are allowed behind 25 that are denied', async () => {
   const lockedRecords = Array.from({ length: 25 }, (_, n) => `${n + 1}`);
   const { run } = setUpPush(rows(200), { sandbox: { lockedRecords } });
   expect((await run(changed(200))).report.counts).toMatchObject({ updated: 175, failed: 25 });
+  const isDenied = ({ body }: RequestInit) => /"P-(?:1?\d|2[0-4])"/.test(String(body));
+  const creates = setUpFirewall([], (_, init) => isDenied(init), 403);
+  expect((await creates.run(rows(200))).report.counts).toMatchObject({ created: 175, failed: 25 });
 });
 
 test('a push rejects with the reason of its signal, and a later push continues', async () => {
@@ -365,20 +399,25 @@ test('a push that waits for a service that is down rejects at once with the reas
 });
 
 test('a push that waits until its writes are visible rejects at once with the reason of its signal', async () => {
-  const { run, sandbox } = setUpPush();
+  const { entries, run, sandbox } = setUpPush();
   sandbox.faults.add({ kind: 'lost-response', committed: true }, { method: 'POST', times: 1 });
   const stopped = new AbortController();
   let stoppedAt = 0;
   const onProgress = ({ waitingUntil }: PushProgress) => {
     if (Number(waitingUntil) - Date.now() < 20 * SECOND || stoppedAt > 0) return;
+    // What is known is stored by then.
+    expect([...entries.values()].join('')).toContain('"p-1":["');
     stoppedAt = Date.now() + SECOND;
     setTimeout(() => stopped.abort('enough'), SECOND);
   };
-  expect(await caught(run(rows(1), { ...ONCE, signal: stopped.signal, onProgress }))).toBe('enough');
+  expect(await caught(run(rows(2), { ...ONCE, signal: stopped.signal, onProgress }))).toBe('enough');
   expect(Date.now()).toBe(stoppedAt);
 });
 
-test('a push with concurrency 3 keeps three writes of each kind in flight, and no more', async () => {
+test.each([
+  [3, { concurrency: 3 }],
+  [4, {}],
+])('a push keeps %d writes of each kind in flight, and no more, with %j', async (expected, options) => {
   const { sandbox } = setUpPush(rows(20));
   const inFlight: Record<string, number> = {};
   const most: Record<string, number> = {};
@@ -391,8 +430,8 @@ test('a push with concurrency 3 keeps three writes of each kind in flight, and n
     return response;
   };
   const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
-  await run([...changed(10), ...rows(30).slice(20)], { concurrency: 3 });
-  expect(most).toMatchObject({ POST: 3, PATCH: 3 });
+  await run([...changed(10), ...rows(30).slice(20)], options);
+  expect(most).toMatchObject({ POST: expected, PATCH: expected });
 });
 
 test('a push calls onProgress with its phase, its waits, and how many writes are done', async () => {
@@ -427,6 +466,10 @@ test('a push calls onProgress with its phase, its waits, and how many writes are
     total: undefined,
     waitingUntil: expect.any(Date),
   });
+  expect(seen.findLast(({ phase }) => phase === 'read')).toMatchObject({ done: 6, waiting: false });
+  expect(seen.filter(({ phase }) => phase === 'rows')).toEqual([]);
+  await run(rows(2_001), { dryRun: true, onProgress });
+  expect(seen.filter(({ phase }) => phase === 'rows').map(({ done }) => done)).toEqual([1_000, 2_000]);
 });
 
 test('a push sends each request with its headers, and waits for a write as long as its maxWaitMs', async () => {
@@ -440,6 +483,15 @@ test('a push sends each request with its headers, and waits for a write as long 
   expect(report.counts).toMatchObject({ created: 1, updated: 1, unchanged: 1 });
   expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'POST', 'PATCH']));
   for (const { headers } of sandbox.requests) expect(headers).toMatchObject({ 'x-run': '7' });
+});
+
+test.each(['POST', 'GET'])('a push ends a %s after its timeoutMs', async (method) => {
+  const { run } = withResponses((init) => (init.method === method ? noResponse(init.signal) : undefined));
+  const end = await run(rows(1), { ...ONCE, timeoutMs: 3 * SECOND }).then(
+    ({ results }) => results[0]?.error,
+    (error: PushError) => error.cause,
+  );
+  expect(end).toMatchObject({ code: 'timeout', message: expect.stringContaining('timeoutMs (3000 ms)') });
 });
 
 test('a push ends a write after its deadlineMs', async () => {

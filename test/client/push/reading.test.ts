@@ -119,6 +119,7 @@ test('a push gets the product of a stored id that the list does not show', async
     evidence: { facts: expect.arrayContaining(['unlisted_record']) },
   });
   sandbox.store.products.delete('1');
+  expect((await run(row('y'), { dryRun: true })).done).toEqual(['A created']);
   expect((await run(row('y'))).done).toEqual(['A created']);
 });
 
@@ -129,6 +130,10 @@ test('a push stops if the key is rejected or the signal fires while it requests 
   sandbox.faults.add({ kind: 'status', status: 401, type: 'unauthenticated' }, { ...route, times: 1 });
   const rows = [{ productNumber: 'A', name: 'x' }];
   expect(await caught(run(rows))).toMatchObject({ code: 'push_failed', cause: { code: 'unauthenticated' } });
+  // A record that the key may not read is one row.
+  sandbox.faults.add({ kind: 'status', status: 403, type: 'forbidden' }, { ...route, times: 1 });
+  const { results } = await run(rows);
+  expect(results).toMatchObject([{ action: 'failed', id: '1', error: { code: 'forbidden' } }]);
   const stopped = new AbortController();
   sandbox.onRequest(({ path }) => {
     if (route.path.test(path)) stopped.abort('enough');

@@ -279,30 +279,65 @@ test('a push that was stopped between its looks at the mark does not end the one
   expect(await pushTwice(store, 3_000)).toEqual({ ends: ['concurrent_run', 120], products: 120 });
 });
 
-test('a push takes over from a run that shows no sign of life for five seconds, and waits for what it may have sent', async () => {
+test.each([
+  [30_000, { timeoutMs: 20_000, visibleAfterMs: 10_000 }],
+  [60_000, { timeoutMs: Number.POSITIVE_INFINITY }],
+])(
+  'a push takes over from a run that shows no sign of life for five seconds, and waits %d ms for what it may have sent',
+  async (waitMs, waits) => {
+    const { entries, run, sandbox } = setUpPush();
+    takeOver(entries);
+    entries.set(`${HEAD}:alive:another`, '{"v":2,"alive":7}');
+    const startedAt = Date.now();
+    let firstAfterMs: number | undefined;
+    sandbox.onRequest(() => {
+      firstAfterMs ??= Date.now() - startedAt;
+    });
+    const ends = new Set<number>();
+    const onProgress = ({ waitingUntil }: PushProgress) => {
+      if (waitingUntil !== undefined) ends.add(waitingUntil.getTime() - startedAt);
+    };
+    expect((await run([DESK], { ...waits, onProgress })).done).toEqual(['1001 created']);
+    // It reports each look at the other run, too.
+    expect(ends.size).toBeGreaterThan(25);
+    expect(firstAfterMs).toBeGreaterThanOrEqual(5_000 + waitMs);
+    expect(firstAfterMs).toBeLessThan(5_000 + waitMs + 3_000);
+    // Its sign of life is deleted, and the next push need not wait.
+    expect(entries.has(`${HEAD}:alive:another`)).toBe(false);
+    const again = Date.now();
+    expect((await run([DESK], waits)).done).toEqual(['1001 unchanged']);
+    expect(Date.now() - again).toBeLessThan(1_000);
+  },
+);
+
+test('a push begins without that wait if the run that it watches says that it has ended', async () => {
+  const { entries, run } = setUpPush();
+  takeOver(entries);
+  const alive = `${HEAD}:alive:another`;
+  entries.set(alive, '{"v":2,"alive":7}');
+  setTimeout(() => entries.set(alive, '{"v":2,"alive":"ended"}'), 1_000);
+  const startedAt = Date.now();
+  expect((await run([DESK])).done).toEqual(['1001 created']);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('a push that finds another one at work leaves the store as it was', async () => {
   const { entries, run, sandbox } = setUpPush();
   takeOver(entries);
-  entries.set(`${HEAD}:alive:another`, '{"v":2,"alive":7}');
-  const startedAt = Date.now();
-  let firstAfterMs: number | undefined;
-  sandbox.onRequest(() => {
-    firstAfterMs ??= Date.now() - startedAt;
+  const before = [...entries];
+  let count = 0;
+  const get = (key: string) => (key.includes(':alive:') ? `{"v":2,"alive":${++count}}` : entries.get(key));
+  const store = { ...storeOver(entries, () => undefined), get };
+  expect(await caught(run([DESK], { store }))).toMatchObject({ code: 'concurrent_run' });
+  expect([[...entries], sandbox.count()]).toEqual([before, 0]);
+});
+
+test('a push goes on after its machine was suspended several times', async () => {
+  const { run, sandbox } = setUpPush();
+  sandbox.onRequest(({ method }) => {
+    if (method === 'POST') vi.setSystemTime(Date.now() + 60_000);
   });
-  const waits = { timeoutMs: 20_000, visibleAfterMs: 10_000 };
-  const ends = new Set<number>();
-  const onProgress = ({ waitingUntil }: PushProgress) => {
-    if (waitingUntil !== undefined) ends.add(waitingUntil.getTime() - startedAt);
-  };
-  expect((await run([DESK], { ...waits, onProgress })).done).toEqual(['1001 created']);
-  // It reports each look at the other run, too.
-  expect(ends.size).toBeGreaterThan(25);
-  expect(firstAfterMs).toBeGreaterThanOrEqual(5_000 + 30_000);
-  expect(firstAfterMs).toBeLessThan(5_000 + 30_000 + 3_000);
-  // Its sign of life is deleted, and the next push need not wait.
-  expect(entries.has(`${HEAD}:alive:another`)).toBe(false);
-  const again = Date.now();
-  expect((await run([DESK], waits)).done).toEqual(['1001 unchanged']);
-  expect(Date.now() - again).toBeLessThan(1_000);
+  expect((await run(numbered(4), { concurrency: 1 })).report.counts.created).toBe(4);
 });
 
 test('a push with a store that is too slow to show another run rejects, and says so, before it sends anything', async () => {

@@ -134,6 +134,21 @@ test('a push that stops keeps the creates of a killed push that it did not repea
   expect(sandbox.store.products.all()).toHaveLength(2);
 });
 
+test('a push reports why it stopped although its store fails after that, and keeps no create that was rejected', async () => {
+  const { entries, run, sandbox } = setUpPush();
+  const denied = { kind: 'status', status: 401, type: 'unauthenticated' } as const;
+  sandbox.faults.add(denied, { method: 'POST', times: 2 });
+  const rejected = { code: 'push_failed', cause: { code: 'unauthenticated' } };
+  expect(await caught(run([DESK]))).toMatchObject(rejected);
+  expect(entries.get(HEAD)).not.toContain('idempotencyKey');
+  const set = (key: string, value: string) => {
+    if (sandbox.count(({ status }) => status === 401) > 0) throw new Error('the disk is full');
+    entries.set(key, value);
+  };
+  const store = { get: (key: string) => entries.get(key), set };
+  expect(await caught(run([DESK], { store }))).toMatchObject(rejected);
+});
+
 test('a push keeps the entry that it writes with each chunk of creates small', async () => {
   const { run } = setUpPush([], { sandbox: { rateLimit: false } });
   const entries = new Map<string, string>();

@@ -1,5 +1,6 @@
 import {
   type AnyAccountingError,
+  CheckpointError,
   ConcurrentRunError,
   ForbiddenError,
   ScopeRequiredError,
@@ -26,6 +27,7 @@ test.each<[what: string, error: AnyAccountingError, reach: string]>([
     'push',
   ],
   ['another push', new ConcurrentRunError('', 'running'), 'push'],
+  ['a store that failed', new CheckpointError(''), 'push'],
   ['a 401 that is a page', page, 'kind'],
   ['a missing scope', scope, 'kind'],
   ['a 405', status(405), 'kind'],
@@ -47,6 +49,7 @@ test.each<[what: string, ends: readonly (AnyAccountingError | undefined)[], expe
   ['twenty 403s', many(20, denied), { error: denied, isStop: false }],
   ['nineteen 403s, a 422 and nineteen more', [...many(19, denied), invalid, ...many(19, denied)], undefined],
   ['a success, then twenty 403s', [undefined, ...many(20, denied)], undefined],
+  ['twenty 403s and a success', [...many(20, denied), undefined], undefined],
 ])('what further writes of a kind meet after %s', (_, ends, expected) => {
   const shown = ends.reduce((before, end) => afterWrite(before, end), NOTHING_SHOWN);
   const rejection = rejectionOf(shown);
