@@ -93,6 +93,14 @@ describe('a full sync with localIds', () => {
     books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
     expect(await run({}, client)).toMatchObject({ records: 25, candidates: 1, deleted: 0, repaired: 1 });
     expect([deleted, repaired]).toEqual([[], [{ id: '11', row: accounts.get('11') }]]);
+
+    const none = { accounts: z.looseObject({ id: z.string(), none: z.string() }) };
+    const onBatch = vi.fn();
+    books.sandbox.faults.add(withoutFirst, { times: 1, skip: 1 });
+    const strict = clientOf(books.sandbox, { schemas: none, validation: 'report', pagination: 'page' });
+    expect(await run({ onBatch }, strict)).toMatchObject({ records: 0, invalid: 25, repaired: 1 });
+    const repair = onBatch.mock.calls.flat().at(-2);
+    expect(repair.invalid).toMatchObject([{ id: '11', record: accounts.get('11') }]);
   });
 
   test('takes ids of any form, each once, that the copy had before the first request', async () => {
@@ -162,6 +170,19 @@ describe('a full sync with localIds', () => {
       await expect(run(isKey ? {} : { onDelete })).rejects.toThrow(isKey ? '401' : 'disk full');
       expect(await run()).toMatchObject({ resumed: false, skipped: undefined, deleted: 2 });
       expect(deleted).toEqual(['1', '2']);
+    },
+  );
+
+  test.each(['keyset', 'page'] as const)(
+    'does not know what was listed before a pause in its look-ups: by %s',
+    async (pagination) => {
+      const { books, ids, deleted, run, remove } = copyOf(40);
+      remove(...[...ids].slice(0, 20));
+      const client = clientOf(books.sandbox, { pagination });
+      const first = await run({ stopAfter: { requests: 15 } }, client);
+      expect(first).toMatchObject({ status: 'paused', skipped: 'paused', candidates: 20 });
+      expect(await run({}, client)).toMatchObject({ status: 'done', records: 0, skipped: 'resumed' });
+      expect(deleted).toEqual([]);
     },
   );
 });
@@ -244,6 +265,9 @@ describe('a full sync deletes nothing', () => {
     const small = copyOf(100);
     small.remove(...[...small.ids].slice(0, 50));
     expect(await small.run()).toMatchObject({ deleted: 50 });
+    const gone = Array.from({ length: 25_000 }, (_, n) => `${9_000 + n}`);
+    const large = small.run({ localIds: () => [...small.ids, ...gone] });
+    expect(await caught(large)).toMatchObject({ report: { local: 25_050, candidates: 25_000 } });
   });
 
   test('with the key of another company, for a copy that has an id in common', async () => {
@@ -276,7 +300,12 @@ describe('a full sync deletes nothing', () => {
     ['a gateway returns 404 to every id', 404, { path: oneRecord }, abortedFor('first_record_not_found')],
     ['it does after a candidate', 404, { path: oneRecord, skip: 2 }, abortedFor('first_record_not_found')],
     ['a candidate returns 401', 401, { path: '/api/public/v1/accounts/17' }, { status: 401 }],
-    ['the key may read lists only', 403, { path: oneRecord }, abortedFor('first_record_not_found')],
+    [
+      'the key may read lists only',
+      403,
+      { path: oneRecord },
+      { ...abortedFor('first_record_not_found'), cause: { status: 403 } },
+    ],
     ['the service goes down meanwhile', 503, { skip: 6 }, { status: 503 }],
   ])('if %s', async (_, status, match, error) => {
     const { books, deleted, run, remove } = copyOf(40);

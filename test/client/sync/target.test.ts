@@ -104,7 +104,9 @@ test.each(['onBatch', 'localIds', 'onDelete'] as const)(
       throw new Error('and so is the file');
     });
     const controller = new AbortController();
-    const onEnd = vi.fn();
+    const onEnd = vi.fn(() => {
+      throw new Error('nor can the end be noted');
+    });
     const failing = (fail: () => void): SyncTarget => ({
       open: async (...args) => ({ ...(await target.open(...args)), [method]: fail, onEnd, close }),
     });
