@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, memoryStore, newIdempotencyKey, push, sync } from 'accounting-data-sdk';
+import { changes, createClient, memoryStore, newIdempotencyKey, push, sync } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -49,6 +49,10 @@ test('a push that needs crypto.subtle says so before it sends anything, and call
   expect(await sync(client, { ...run, onBatch: () => {}, collections: ['accounts'] })).toMatchObject({
     records: 3,
   });
+  let records = 0;
+  for await (const batch of changes(client.accounts, { ...run, tenant: 'other' }))
+    records += batch.records.length;
+  expect(records).toBe(3);
 });
 
 /** A file store whose renames fail so many times, on a platform. */

@@ -238,6 +238,22 @@ test('a first sync goes on with a rotated key once it has read a record with cre
   expect((await verify(company.client(other), options)).equal).toBe(true);
 });
 
+test('a new key is proven by invalid records of the copy', async () => {
+  const { sandbox, a } = twoCompanies();
+  const target = sqliteTarget(new DatabaseSync(':memory:'));
+  const options = { tenant: 'acme', target, collections: ['products'] as const, mode: 'full' as const };
+  const fetch: typeof sandbox.fetch = async (...request) => {
+    const response = await sandbox.fetch(...request);
+    const body = (await response.text()).replaceAll(/"unitId":"."/g, '"unitId":7');
+    return new Response(body, response);
+  };
+  const run = (apiKey: string) =>
+    sync(createClient({ ...sandbox.clientOptions, apiKey, fetch, retry: false }), options);
+  await run(a);
+  expect((await run(sandbox.issueKey())).collections).toMatchObject([{ status: 'done', invalid: PRODUCTS }]);
+  expect(await caught(run(sandbox.keys.otherCompany))).toMatchObject(isRejected);
+});
+
 test('two tenants whose clients share a variable for the key at the same time do not mix', async () => {
   const company = twoCompanies();
   const keys = { acme: company.a, globex: company.b };
