@@ -67,12 +67,7 @@ function checkField(
   if (kind !== undefined && value !== null && !checks[kind](value)) {
     throw new InvalidInputError(argument, problemOf(kind, value));
   }
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new InvalidInputError(
-      argument,
-      'must be a finite number: JSON would send null, which clears the field',
-    );
-  }
+  // Among them a toJSON, which would decide what is sent.
   if (typeof value === 'function' || typeof value === 'symbol') {
     throw new InvalidInputError(argument, 'must be a JSON value');
   }

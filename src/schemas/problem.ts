@@ -52,9 +52,9 @@ export function parseProblem(body: unknown): Problem {
     violations: Array.isArray(members.violations) ? members.violations : undefined,
   };
   const isExtension = ([name, value]: [string, unknown]) =>
-    name !== '__proto__' &&
-    !(value === null && Object.hasOwn(standard, name)) &&
-    standard[name as keyof typeof standard] === undefined;
+    Object.hasOwn(standard, name)
+      ? value !== null && standard[name as keyof typeof standard] === undefined
+      : name !== '__proto__';
   return {
     type: standard.type,
     title: standard.title ?? text(members['hydra:title']),

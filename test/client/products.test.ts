@@ -1,4 +1,4 @@
-import { createClient } from 'accounting-data-sdk';
+import { createClient, memoryStore, push } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
@@ -78,6 +78,12 @@ test('a custom field of the schema is written, read and cleared', async () => {
   // Even if the schema of the field does not accept null.
   await caught(products.update(id, { grade: null as never }));
   expect(sandbox.requests.at(-1)?.body).toEqual({ grade: null });
+  const run = { tenant: 'acme', store: memoryStore(), key: 'name' } as const;
+  const { counts } = await push(products, {
+    ...run,
+    rows: [{ name: 'Desk', colourCode: 7, grade: null as never }],
+  });
+  expect(counts).toMatchObject({ updated: 1, failed: 0 });
 });
 
 test('a draft or patch that the schema of a field rejects is not sent', async () => {

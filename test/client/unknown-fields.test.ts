@@ -20,6 +20,14 @@ test('an unknown product field is sent, with one warning for each name and clien
   ]);
 });
 
+test('at most 100 names are warned of, because they can come from data', async () => {
+  const { warnings, logger } = loggerOfWarnings();
+  const client = createClient({ ...createSandbox().clientOptions, logger });
+  const fields = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`custom${n}`, n]));
+  for (let n = 0; n < 2; n++) await client.products.create({ name: 'Desk', ...fields } as ProductDraft);
+  expect(warnings.filter((text) => text.includes('has no documented field'))).toHaveLength(100);
+});
+
 test('without a logger, the warning of an unknown field goes to stderr', async () => {
   const written = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const client = createClient(createSandbox().clientOptions);

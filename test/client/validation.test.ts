@@ -80,6 +80,11 @@ test('a member called __proto__ is dropped', async () => {
   }
 });
 
+test('the context of JSON-LD is no field of a record, even if each record of a list has one', async () => {
+  const page = await list([{ '@context': '/contexts/Product', '@id': '/products/7', id: '7' }]);
+  expect(page.records).toEqual([{ '@id': '/products/7', id: '7' }]);
+});
+
 test('a schema of the caller runs whole, transforms and defaults included', async () => {
   const schema = z.looseObject({
     id: z.string(),

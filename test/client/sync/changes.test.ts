@@ -270,6 +270,8 @@ describe('the watermark', () => {
     const ahead = readAccounts(books, { updatedSince: '2026-01-06T08:00:01Z', signal });
     await expect(ahead).rejects.toMatchObject({ code: 'invalid_input', argument: 'updatedSince' });
     expect([books.states.size, listenersOn(signal)]).toEqual([0, 0]);
+    const soon = await readAccounts(books, { updatedSince: '2026-01-06T07:59:59Z' });
+    expect(soon).toMatchObject({ status: 'done', mode: 'incremental' });
   });
 });
 

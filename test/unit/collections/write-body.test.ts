@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { collections } from '../../../src/collections/index.ts';
 import { writeBody } from '../../../src/collections/write-body.ts';
 import { thrown } from '../../support/caught.ts';
@@ -42,4 +42,14 @@ test.each<[unknown, string]>([
   [{ toJSON: () => ({ id: '1' }) }, 'draft.toJSON'],
 ])('the draft %o is rejected at %s', (draft, argument) => {
   expect(thrown(() => body(draft))).toMatchObject({ code: 'invalid_input', argument, outcome: 'not_sent' });
+});
+
+test('an asynchronous schema is left to the service, also if it rejects', async () => {
+  const rejected = Promise.reject(new Error('is taken'));
+  const then = vi.spyOn(rejected, 'then');
+  const name = { '~standard': { version: 1, vendor: 'own', validate: () => rejected } } as const;
+  const rules = { ...collections.products, schemas: { name } };
+  expect(writeBody(rules, { name: 'Desk' }, 'draft')).toBe('{"name":"Desk"}');
+  // Otherwise it ends the process.
+  expect(then).toHaveBeenCalledWith(undefined, expect.any(Function));
 });

@@ -20,6 +20,8 @@ test.each<[found: readonly string[], unrouted: readonly string[], id: string, is
   // Nothing is odd about any part: each was found beside others.
   [['a.', '1'], ['a.1'], 'b.2', true],
   [['a.', '1'], ['a.1'], 'a-2', false],
+  // A route that takes letters casts nothing.
+  [['a1'], ['007'], '008', false],
   // It is found after all.
   [['a1', 'c.3'], ['a.1'], 'b.2', false],
 ])('with %j found and %j not found, a 404 for %s shows nothing: %s', (found, unrouted, id, isUnrouted) => {

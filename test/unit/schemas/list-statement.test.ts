@@ -64,6 +64,7 @@ test.each<[body: unknown, header: string | undefined, link: string | undefined]>
   [{ meta: { nextCursor: 'abc', next: '/a?p=2' } }, undefined, 'body p=2'],
   [{ next: '/a?p=9' }, '</a?p=1>; rel="prev", </a?p=2>; rel="Next"', 'header p=2'],
   [{ next: '/a?p=9' }, '</a>; rel="next"', 'body p=9'],
+  [{ next: '/a?p=9' }, '</a?p=3>; rel="last next"', 'header p=3'],
   [[{ next: '/a?p=9' }], undefined, undefined],
 ])('the next page of %j with the header Link %s is at %s', (body, header, link) => {
   const found = nextLink(body, header);

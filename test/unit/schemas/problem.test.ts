@@ -35,14 +35,22 @@ test('a problem keeps what it has beside its members, and members of another typ
     'hydra:title': 'Odd',
     'hydra:description': 'Very',
     code: 12,
+    // The name of a member that every object inherits.
+    constructor: 'reader',
     status: 422,
   };
-  expect(parseProblem(body)).toEqual({
+  expect(parseProblem({ ...body, ...JSON.parse('{"__proto__":1}') })).toEqual({
     type: undefined,
     title: 'Odd',
     detail: 'Very',
     instance: undefined,
     violations: [],
-    extensions: { title: 7, 'hydra:title': 'Odd', 'hydra:description': 'Very', code: 12 },
+    extensions: {
+      title: 7,
+      'hydra:title': 'Odd',
+      'hydra:description': 'Very',
+      code: 12,
+      constructor: 'reader',
+    },
   });
 });
