@@ -79,7 +79,9 @@ export function faultyFetch(
       respond,
       async respondWith(response, committed) {
         const real = committed ? (await respond()).headers : { Date: new Date().toUTCString() };
-        return { ...response, headers: { ...real, ...response.headers } };
+        // Names from fetch are in lower case.
+        const own = Object.fromEntries(new Headers(response.headers));
+        return { ...response, headers: { ...real, ...own } };
       },
       async wait(ms) {
         await wait(ms, signal);

@@ -254,11 +254,18 @@ describe('the log', () => {
     await expect.poll(last).toMatchObject({ status: 200, response: { sent: 'aborted' } });
   });
 
-  test('says when a response without a socket ended whose body the client cancels', async () => {
-    sandbox.faults.add({ kind: 'slow-body', everyMs: 60_000 });
+  test('says when a response without a socket ended, also if the client cancels its body', async () => {
     const headers = { 'X-AUTH-TOKEN': sandbox.keys.full };
-    const { body } = await sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, { headers });
-    const last = async () => (await control('GET /requests/1?bodies=false')).record;
+    const get = (init: RequestInit = {}) =>
+      sandbox.fetch(`${sandbox.baseUrl}/api/public/v1/accounts`, { headers, ...init });
+    const last = async () =>
+      ((await control('GET /requests?bodies=false')).record.requests as unknown[]).at(-1);
+    for (const method of ['GET', 'HEAD']) {
+      await get({ method });
+      expect(await last()).toMatchObject({ method, status: 200, durationMs: expect.any(Number) });
+    }
+    sandbox.faults.add({ kind: 'slow-body', everyMs: 60_000 });
+    const { body } = await get();
     expect(await last()).toMatchObject({ status: 200, durationMs: null });
     await body?.cancel();
     expect(await last()).toMatchObject({ durationMs: expect.any(Number) });

@@ -44,6 +44,8 @@ test.each([
   expect(Number(headerOf(cut.text, 'Content-Length'))).toBe(whole.length);
   const { text } = await raw({ kind: 'disconnect', in: 'headers', atByte: 17 });
   expect(text).toBe('HTTP/1.1 200 OK\r\n');
+  const { text: timeless } = await raw({ kind: 'rewrite', headers: { date: null } });
+  expect([headerOf(timeless, 'Date'), bodyOf(timeless)]).toEqual([undefined, whole]);
 });
 
 test.each([
@@ -122,7 +124,8 @@ test.each([
       target.faults.next(fault);
       const error = await call(target, path).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(TypeError);
-      expect((error as TypeError).cause).toMatchObject({ code });
+      const message = 'in' in fault && fault.in === 'body' ? 'terminated' : 'fetch failed';
+      expect(error).toMatchObject({ message, cause: { code } });
       // The fault was for one request: the next is served.
       expect((await call(target, path)).status).toBe(200);
     }

@@ -10,6 +10,7 @@ describe('content of a response', () => {
     for (const [status, retryAfter, committed, remaining] of [
       [429, 7, false, '9999'],
       [503, undefined, true, '9998'],
+      [429, 0, false, '9997'],
     ] as const) {
       const before = sandbox.store.products.count;
       sandbox.faults.next({ kind: 'status', status, retryAfter, committed });

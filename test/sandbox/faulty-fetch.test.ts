@@ -66,6 +66,18 @@ test('an abort ends the wait for a late response, with its reason', async () => 
   }
 });
 
+test('the response of a fault has the headers of the real one, but those of its encoding, or else the time', async () => {
+  const real = { 'Content-Encoding': 'gzip', 'Content-Length': '9', 'X-Request-Id': '7', Date: 'some day' };
+  const headersOf = async (committed: boolean) => {
+    const fault = { kind: 'status', status: 503, committed } as const;
+    const service = async () => new Response('{}', { headers: real });
+    return Object.fromEntries((await faultyFetch(service, [{ fault }])('https://x.example')).headers);
+  };
+  const type = { 'content-type': 'application/problem+json' };
+  expect(await headersOf(true)).toEqual({ ...type, 'x-request-id': '7', date: 'some day' });
+  expect(await headersOf(false)).toEqual({ ...type, date: expect.stringMatching(/ GMT$/) });
+});
+
 test('the seed decides which requests meet a fault, and is 1 by default', async () => {
   const rule = { fault: { kind: 'status', status: 503 }, probability: 0.5 } as const;
   const met = async (...options: [object?]) => {

@@ -59,9 +59,9 @@ describe('sandbox.store', () => {
     tags.push('b');
     made.tags?.push('c');
     sandbox.store.products.get('1')?.tags?.push('d');
-    sandbox.store.products.all()[0]?.tags?.push('e');
     sandbox.store.products.update('1', { tags: made.tags }).tags?.splice(1);
     made.tags?.splice(1);
+    sandbox.store.products.all()[0]?.tags?.push('e');
     expect((await call(sandbox, '/products/1')).record.tags).toEqual(['a', 'c']);
   });
 

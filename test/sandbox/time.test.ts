@@ -57,6 +57,11 @@ describe('times', () => {
     boms.clear();
     await play(sandbox, [1000, ['GET /boms', '']]);
     expect(boms.get('1')).toBeUndefined();
+    // A test sees its own deletion at once.
+    boms.insert({ id: '9' });
+    boms.delete('9', { visibleAfterMs: 1000 });
+    expect(boms.get('9')).toBeUndefined();
+    await play(sandbox, [['GET /boms', '9'], 1000, ['GET /boms', '']]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Band, bandsOf, barAt, heightOf } from '../../../../src/testing/window/timeline/draw.ts';
 import {
   type Entry,
   outcomeOf,
@@ -63,6 +64,12 @@ describe('the model', () => {
     expect(rowsOf(model)).toEqual([
       ['full', '0 1 1 0'],
       ['no valid key', '0'],
+    ]);
+  });
+
+  test('has a request that was sent when its client had the response before in the same row', () => {
+    expect(rowsOf(modelOf(entry(1, 100, 50), entry(2, 148, 5), entry(3, 149, 5)))).toEqual([
+      ['full', '0 0 1'],
     ]);
   });
 
@@ -142,11 +149,35 @@ test.each([
   expect(waitAfter(entry(1, 0, 1, { status: 429, response: whole(headers) }))).toBe(ms);
 });
 
+test('a response that is no 429 asks for no wait of its key', () => {
+  expect(waitAfter(entry(1, 0, 1, { status: 503, response: whole({ 'Retry-After': '2' }) }))).toBe(0);
+});
+
+test('the request at a place of the picture is the nearest one of its lane, and of its row', () => {
+  const model = modelOf(entry(1, 0, 300), entry(2, 100, 50), entry(3, 500, 1, { key: null }));
+  const bands = bandsOf(model.lanes);
+  const [full, other] = bands as [Band, Band];
+  const row = full.height - other.height;
+  const numberAt = (x: number, y: number, view = { start: 0, end: 1_000 }) =>
+    barAt({ view, gutter: 100, width: 1_100, bands, now: 1_000 }, x, y)?.entry.number;
+  expect([numberAt(110, full.rows + 5), numberAt(220, full.rows + row + 5)]).toEqual([1, 2]);
+  // A short one is clicked from some pixels away.
+  expect([numberAt(608, other.rows + 5), numberAt(610, other.rows + 5)]).toEqual([3, undefined]);
+  // Not in the names of the lanes, nor below them.
+  expect([numberAt(98, full.rows + 5), numberAt(110, heightOf(bands))]).toEqual([undefined, undefined]);
+  // One that began before the view is still in it.
+  expect(numberAt(110, full.rows + 5, { start: 200, end: 1_200 })).toBe(1);
+  const [limited] = bandsOf(modelOf(entry(1, 0, 1, { quota: { limit: 2, remaining: 1 } })).lanes);
+  expect((limited?.rows ?? 0) > (full.rows ?? 0)).toBe(true);
+});
+
 describe('the view', () => {
   test('zooms around a time, within bounds', () => {
     expect(zoomed({ start: 0, end: 1000 }, 0.5, 250)).toEqual({ start: 125, end: 625 });
     const narrow = zoomed({ start: 0, end: 30 }, 0.01, 15);
     expect(narrow.end - narrow.start).toBe(20);
+    const wide = zoomed({ start: 0, end: 60_000 }, 10_000, 0);
+    expect(wide.end - wide.start).toBe(24 * 3_600_000);
   });
 
   test('follows what runs to now, and shows the whole of what has ended', () => {
