@@ -13,8 +13,19 @@ const isRejection = (message: string) => message.includes('status of 422');
 
 const rows = (page: Page) => page.locator('.request-table tbody tr:not(.gap)');
 
-/** How many pixels of the timeline have a colour of the style sheet. */
-async function pixelsOf(page: Page, name: string): Promise<number> {
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The first pixel of the timeline from the top that has a colour of the style sheet. */
+const pixelOf = async (page: Page, name: string): Promise<Place | undefined> =>
+  (await pixels(page, name)).first;
+
+/** How many of its pixels have it. */
+const pixelsOf = async (page: Page, name: string): Promise<number> => (await pixels(page, name)).count;
+
+async function pixels(page: Page, name: string): Promise<{ count: number; first: Place | undefined }> {
   return await page.evaluate((variable) => {
     const canvas = document.querySelector('canvas') as HTMLCanvasElement;
     const context = canvas.getContext('2d') as CanvasRenderingContext2D;
@@ -25,9 +36,15 @@ async function pixelsOf(page: Page, name: string): Promise<number> {
     probe.remove();
     const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
     let count = 0;
-    for (let at = 0; at < data.length; at += 4)
-      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) count += 1;
-    return count;
+    let first: Place | undefined;
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] !== red || data[at + 1] !== green || data[at + 2] !== blue) continue;
+      count += 1;
+      const ratio = globalThis.devicePixelRatio;
+      const [x, y] = [(at / 4) % canvas.width, Math.floor(at / 4 / canvas.width)];
+      first ??= { x: x / ratio, y: y / ratio };
+    }
+    return { count, first };
   }, name);
 }
 
@@ -53,6 +70,13 @@ test('each request of a connector is in the timeline and the table with its stat
   expect(label).toBe(`Timeline of requests: ${texts.length - 1} of key full, 1 of key no valid key`);
   await expect.poll(() => pixelsOf(page, 'success')).toBeGreaterThan(50);
   expect(await pixelsOf(page, 'rejected')).toBeGreaterThan(20);
+
+  // A bar is clicked: in a view that stands still it stays where it is.
+  await page.getByRole('button', { name: 'Fit' }).click();
+  await expect.poll(() => pixelOf(page, 'rejected')).toBeDefined();
+  await page.locator('canvas').click({ position: (await pixelOf(page, 'rejected')) as Place });
+  await page.locator('.facts').getByText('404').waitFor();
+  await page.getByRole('link', { name: 'Close' }).click();
 
   // Filters by status and text, and the details with what is copied.
   await page.getByRole('button', { name: /^404/ }).click();
@@ -151,6 +175,10 @@ test('a fault of every kind is built by the form, switched off and on, and shown
   await page.getByText('times must be').waitFor();
   await page.getByRole('button', { name: 'End all' }).click();
   await page.getByRole('heading', { name: 'No active fault' }).waitFor();
+  await page.getByRole('button', { name: 'One record broken' }).click();
+  await page.getByRole('heading', { name: '1 active fault' }).waitFor();
+  expect((await client.products.get('2')).id).toBe('2');
+  await expect(client.withOptions({ retry: false }).products.get('1')).rejects.toThrow('500');
   await page.getByRole('button', { name: 'Quota of 10' }).click();
   await page.getByText('limit 10').waitFor();
   await page.getByRole('switch', { name: 'quota' }).click();
@@ -215,6 +243,43 @@ test('a record that is changed, added or deleted in the page is in the next sync
   expect((await read('full')).deleted).toEqual(['3']);
 });
 
+test('records are searched and divided into pages, and changed in the other company too', async () => {
+  const started = await startSandbox('--records', '1000');
+  const { page } = await open(`${started.window}#records/products`);
+  const ids = () => page.locator('.record-table tbody td:first-child').allInnerTexts();
+  const firstOf = async () => (await ids())[0];
+  await expect.poll(async () => (await ids()).length).toBe(50);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await expect.poll(firstOf).toBe('51');
+  await page.getByText(/^51 to \d+ of \d+$/).waitFor();
+  // A search begins on the first page.
+  const search = page.getByLabel('Search records');
+  await search.fill('p-100051');
+  await expect.poll(ids).toEqual(['52']);
+  await search.fill('no such text');
+  await page.getByText('No record contains “no such text”.').waitFor();
+  await search.fill('');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Other' }).click();
+  await expect.poll(firstOf).toBe('1000000001');
+
+  await page.getByRole('link', { name: '1000000001' }).click();
+  const editor = page.getByLabel('Record as JSON');
+  await expect.poll(() => editor.inputValue()).toContain('"id": "1000000001"');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Nothing has changed.').waitFor();
+  // A field that is taken out is cleared.
+  await editor.fill((await editor.inputValue()).replace(/\n *"name": .*/, ''));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Changed name.').waitFor();
+  const record = `${started.baseUrl}/_sandbox/records/products/1000000001?company=other`;
+  expect(await (await fetch(record)).json()).toMatchObject({ name: null, brand: expect.any(String) });
+  expect((await clientOf(started).products.get('1')).name).not.toBeNull();
+  await editor.fill('{');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('This is not JSON').waitFor();
+});
+
 test('the clock, keys and a reset', async () => {
   const started = await startSandbox('--records', '50');
   const client = clientOf(started);
@@ -226,6 +291,13 @@ test('the clock, keys and a reset', async () => {
   await expect.poll(clock).toBeGreaterThan(before + 3_500_000);
   const product = await client.products.update('1', { name: 'Later' });
   expect(Date.parse(String(product.updatedAt))).toBeGreaterThan(Date.now() + 3_500_000);
+  await page.getByLabel('Set to').fill('2030-01-31T12:00:00Z');
+  await page.getByRole('button', { name: 'Set', exact: true }).click();
+  await expect.poll(clock).toBeGreaterThanOrEqual(Date.UTC(2030, 0, 31, 12));
+  await page.getByLabel('Another key').selectOption('only reads');
+  await page.getByRole('button', { name: 'Issue' }).click();
+  await page.getByRole('button', { name: 'Revoke key-7' }).waitFor();
+  expect(await page.locator('.keys li').last().innerText()).toContain('reads everything');
   await page.getByRole('button', { name: 'Revoke full' }).click();
   await page.getByText('revoked: 401').nth(1).waitFor();
   await expect(client.products.get('1')).rejects.toThrow('401');
