@@ -139,4 +139,10 @@ test('a reader that is far behind is disconnected, and continues later', async (
   await closed;
   const again = await Events.open(listening, '?after=119');
   expect(await again.next()).toMatchObject({ data: { number: 120 } });
+  // What a reader has missed may be more than it may be behind later.
+  const all = await Events.open(listening, '?after=0');
+  expect((await call(sandbox, '/accounts')).status).toBe(200);
+  const numbers = new Set<number>();
+  while (!numbers.has(121)) numbers.add(((await all.next()).data as { number: number }).number);
+  expect(numbers.size).toBe(121);
 });

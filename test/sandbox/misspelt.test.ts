@@ -11,6 +11,7 @@ const rules = (given: unknown, options?: object) => () => faultyFetch(fetch, giv
 test.each<[options: unknown, message: string]>([
   [{ clock: 'someday' }, 'someday is not a timestamp.'],
   [{ timeZone: 'Mars/Olympus' }, 'timeZone must be an IANA name'],
+  [{ hiddenRecords: 20 }, 'hiddenRecords must be a number from 0 to 1'],
   [{ records: { account: 5 } }, 'records: there is no collection account'],
   [{ order: { bom: 'id-asc' } }, 'order: there is no collection bom'],
   [{ requiredFields: ['nmae'] }, '"nmae" is not a field of a product. Did you mean name?'],

@@ -46,6 +46,16 @@ const inField = (
 ): Parts => ({ collections: [name], store: (record) => ({ ...record, [field]: change(record[field]) }) });
 const isLater = (record: Rec, known: Rec | undefined) => String(record.updatedAt) > String(known?.updatedAt);
 const onlyLater: Parts['store'] = (record, known) => (known && !isLater(record, known) ? known : record);
+/** Keeps the value that it has in place of this one. */
+const keepingFor = (none: unknown): Parts => ({
+  store: (record, known) =>
+    Object.fromEntries(
+      Object.entries(record).map(([field, value]) => [
+        field,
+        value === none ? (known?.[field] ?? value) : value,
+      ]),
+    ) as Rec,
+});
 const emptyIfUnreadable = (response: Response) => rowsOf(response).catch((): readonly Rec[] => []);
 
 /** Repeats a request at once after a 429. */
@@ -73,12 +83,9 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
     {
       'keeps the record that it has': { store: (record, known) => known ?? record },
       'merges a record into the one that it has': { store: (record, known) => ({ ...known, ...record }) },
-      'takes 0, false and "" for no value': {
-        store: (record, known) =>
-          Object.fromEntries(
-            Object.entries(record).map(([field, value]) => [field, value || (known?.[field] ?? value)]),
-          ) as Rec,
-      },
+      'takes 0 for no value': keepingFor(0),
+      'takes false for no value': keepingFor(false),
+      'takes "" for no value': keepingFor(''),
     },
   ],
   'odd records': [
@@ -150,7 +157,12 @@ const READERS: Readonly<Record<string, readonly [found: RegExp, Readonly<Record<
   ],
   'interrupted responses': [
     /^\d of 23 accounts (is|are) stale/,
-    { 'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) } },
+    {
+      'takes an error for the end of the list': { list: byPage({ read: emptyIfUnreadable }) },
+      'takes a body that is cut for the end of the list': {
+        list: byPage({ read: (response) => (response.ok ? emptyIfUnreadable : rowsOf)(response) }),
+      },
+    },
   ],
   'deleted records': [
     /^\d of \d+ accounts (are still in|is missing from) the copy/,
