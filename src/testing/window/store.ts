@@ -78,6 +78,14 @@ function clear(): void {
 
 /** Follows the sandbox, also after it was stopped and started again. */
 export function connect(): void {
+  openEvents();
+  // The clock and the quotas move by themselves, and a test in the process of the sandbox is no event.
+  setInterval(() => {
+    if (document.visibilityState === 'visible' && connection.value === 'open') refresh();
+  }, 2_000);
+}
+
+function openEvents(): void {
   const events = new EventSource('/_sandbox/events?bodies=false');
   events.addEventListener('open', () => void reload());
   events.addEventListener('request', ({ data }) => {
@@ -96,12 +104,8 @@ export function connect(): void {
     // A browser gives up after some errors.
     if (events.readyState !== EventSource.CLOSED) return;
     events.close();
-    setTimeout(connect, 1_000);
+    setTimeout(openEvents, 1_000);
   });
-  // The clock and the quotas move by themselves, and a test in the process of the sandbox is no event.
-  setInterval(() => {
-    if (document.visibilityState === 'visible' && connection.value === 'open') refresh();
-  }, 2_000);
 }
 
 async function reload(): Promise<void> {
