@@ -24,6 +24,8 @@ async function statusOf(request: string, ...headers: string[]): Promise<string> 
   if (request.includes(' /_sandbox/')) {
     expect(text).not.toMatch(/access-control-allow/i);
     expect(headerOf(text, 'X-Content-Type-Options')).toBe('nosniff');
+    expect(headerOf(text, 'Cross-Origin-Resource-Policy')).toBe('same-origin');
+    expect(headerOf(text, 'Cache-Control')).toBe('no-store');
   }
   const status = text.slice(9, 12);
   if (Number(status) >= 400) expect(JSON.parse(bodyOf(text))).toMatchObject({ status: Number(status) });

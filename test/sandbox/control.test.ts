@@ -167,7 +167,7 @@ describe('faults', () => {
 describe('the log', () => {
   test('has each request with its response, its bodies as they were sent, and the quota that was left', async () => {
     const body = '{"name":"Desk","weightKg":12345678901234567.89}';
-    await createProduct(sandbox, body, { idempotencyKey: 'k-1' });
+    const created = await createProduct(sandbox, body, { idempotencyKey: 'k-1' });
     const { text } = await rawCall(
       listening,
       `GET /_sandbox/requests HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
@@ -190,6 +190,7 @@ describe('the log', () => {
           response: expect.objectContaining({
             sent: 'whole',
             body: expect.objectContaining({ id: '3', name: 'Desk' }),
+            bodyBytes: JSON.stringify(created.json).length,
             headers: expect.objectContaining({ 'X-RateLimit-Remaining': '49' }),
           }),
         }),
@@ -199,10 +200,10 @@ describe('the log', () => {
     // By the clock of the machine, whatever that of the service says.
     const [{ startedAt }] = requests as [{ startedAt: number }];
     expect(Math.abs(Date.now() - startedAt)).toBeLessThan(HOUR_MS);
-    await call(sandbox, '/accounts?id[gt]=1&id[gt]=2');
+    await call(sandbox, '/accounts?id[gt]=1&id[gt]=2&a=b?c');
     const after = (await control('GET /requests?after=1&bodies=false')).record;
     expect(after).toMatchObject({ last: 2, requests: [{ number: 2, records: 1 }] });
-    expect(JSON.stringify(after)).toContain('?id[gt]=1&id[gt]=2"');
+    expect(JSON.stringify(after)).toContain('?id[gt]=1&id[gt]=2&a=b?c"');
     expect(JSON.stringify(after)).not.toContain('ids');
     expect((await control('GET /requests/2')).record).toMatchObject({ ids: ['3'] });
     (await control('DELETE /requests')).expectStatus(204);

@@ -66,10 +66,15 @@ test.each([
   [undefined, 'member', 'Collection'],
   ['hydra:member', 'hydra:member', 'hydra:Collection'],
 ] as const)('jsonld with listBody %s gives records @id and @type', async (listBody, member, type) => {
-  const sandbox = createSandbox({ formats: 'jsonld', listBody, records: { accountAddresses: 1 } });
+  const sandbox = createSandbox({
+    formats: 'jsonld',
+    listBody,
+    records: { accountAddresses: 1, bankPayerMemories: 1 },
+  });
   const [path, name] = ['/api/public/v1/account-addresses/1', 'AccountAddress'];
   await play(sandbox, [
     ['GET /account-addresses', { '@type': type, [member]: [{ '@id': path, '@type': name, id: '1' }] }],
+    ['GET /bank-payer-memories/1', { '@type': 'BankPayerMemory' }],
     ['GET /account-addresses/1', { '@context': `/contexts/${name}`, '@type': name }],
     ['POST k', { '@id': '/api/public/v1/products/1', '@type': 'Product', name: 'Desk' }, { name: 'Desk' }],
   ]);

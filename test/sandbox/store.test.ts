@@ -39,6 +39,8 @@ describe('sandbox.store', () => {
     sandbox.store.products.update('2', { updatedAt: '2020-01-01T00:00:00Z' });
     await play(sandbox, [['GET /products?updatedSince=2021-01-01', '1']]);
     expect(() => sandbox.store.products.insert({ createdAt: 'someday' })).toThrow(RangeError);
+    // In a collection without them it is a field as any other.
+    expect(sandbox.store.accounts.insert({ createdAt: 'someday' }).createdAt).toBe('someday');
   });
 
   test('updates the fields given, and no record that does not exist', () => {

@@ -80,6 +80,9 @@ describe('waits follow fake timers', () => {
     expect(vi.getTimerCount()).toBe(0);
     // So does a reader that needs no more.
     const reader = (await send(sandbox, '/accounts')).body?.getReader();
+    const piece = reader?.read();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await piece)?.value).toHaveLength(1);
     void reader?.read();
     await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(1);

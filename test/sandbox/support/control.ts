@@ -32,6 +32,8 @@ export class Events {
     const stop = new AbortController();
     const response = await fetch(`${url}/_sandbox/events${query}`, { headers, signal: stop.signal });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    // A proxy that compresses would wait for more.
+    expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     return new Events(response.body as ReadableStream<Uint8Array>, stop);
   }
 
