@@ -50,6 +50,8 @@ test('sandbox.fetch follows a redirect as fetch does, and forwards nothing to an
       ...init,
     });
   const redirect = redirectTo('/api/public/v1/accounts');
+  const direct = await get();
+  expect([direct.url, direct.redirected]).toEqual([`${sandbox.baseUrl}/api/public/v1/boms`, false]);
 
   sandbox.faults.next(redirect);
   const followed = await get();

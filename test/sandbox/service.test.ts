@@ -24,8 +24,9 @@ test('an issued key gives access only to its collections, until it is revoked', 
   expect(sandbox.issueKey()).not.toBe(key);
   sandbox.store.boms.insert({});
   for (const path of ['/bom-lines', '/boms/1']) expect((await call(sandbox, path, { key })).status).toBe(200);
-  const accounts = await call(sandbox, '/accounts', { key });
-  expect([accounts.status, accounts.record.type]).toEqual([403, 'scope_required']);
+  (await call(sandbox, '/accounts', { key })).expectProblem(403, 'scope_required');
+  for (const none of [sandbox.keys.forbidden, sandbox.issueKey({ access: 'none', error: 'forbidden' })])
+    (await call(sandbox, '/boms', { key: none })).expectProblem(403, 'forbidden');
   sandbox.revokeKey(key);
   expect((await call(sandbox, '/boms', { key })).status).toBe(401);
   for (const one of ['unknown', key]) expect(() => sandbox.revokeKey(one)).toThrow(RangeError);
@@ -37,14 +38,18 @@ test('keys are all different, and the same for the same seed', () => {
   expect(new Set(Object.values(keys(5)).concat(keys(6).full)).size).toBe(7);
 });
 
-test('creates of two companies under one key are two, and the journal names the key', async () => {
-  const sandbox = createSandbox();
+test('creates of two companies under one key are two, and the journal names company, key and time', async () => {
+  const sandbox = createSandbox({ clock: '2026-01-31T12:00:00Z' });
   for (const key of [sandbox.keys.full, sandbox.keys.otherCompany])
     await createProduct(sandbox, { name: 'Desk' }, { idempotencyKey: 'a', key });
   expect([sandbox.store.products.count, sandbox.otherStore.products.count]).toEqual([1, 1]);
   const key = sandbox.issueKey({ company: 'other', access: 'read' });
   expect(ids(await call(sandbox, '/products', { key }))).toEqual(sandbox.otherStore.products.ids());
-  expect(sandbox.journal[0]).toMatchObject({ action: 'create', id: '1', key: 'full', idempotencyKey: 'a' });
+  const create = { action: 'create', idempotencyKey: 'a', at: new Date('2026-01-31T12:00:00Z') };
+  expect(sandbox.journal).toMatchObject([
+    { ...create, id: '1', company: 'main', key: 'full' },
+    { ...create, id: '1000000001', company: 'other', key: 'otherCompany' },
+  ]);
 });
 
 test('a create with a blank Idempotency-Key is rejected as one without it', async () => {

@@ -89,5 +89,12 @@ describe('waits follow fake timers', () => {
     await reader?.cancel();
     await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(0);
+    // By default a piece is a byte, and comes every 100 ms.
+    sandbox.faults.clear();
+    sandbox.faults.next({ kind: 'slow-body' });
+    const text = (await send(sandbox, '/accounts')).text();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(await text).toBe('[]');
   });
 });
