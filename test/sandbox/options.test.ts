@@ -312,11 +312,28 @@ test('a cursor of another service is rejected, and a list without pages says how
   expect(Object.keys(record)).not.toContain('hydra:view');
 });
 
-test('hiddenRecords as a fraction hides about that many, the same each time', async () => {
-  const sandbox = () => createSandbox({ hiddenRecords: 0.2, pageSize: 1_000, ...boms(1_000) });
+test.each([
+  ['ignore', undefined],
+  ['store', 'oak'],
+] as const)(
+  'unknownFields %s: a field that is not documented is %s afterwards',
+  async (unknownFields, colour) => {
+    const sandbox = createSandbox({ unknownFields });
+    for (const method of ['POST', 'PATCH'] as const) {
+      const path = method === 'POST' ? '/products' : '/products/1';
+      const sent = { method, idempotencyKey: 'k', body: { name: method, colour: 'oak' } };
+      const { record } = await call(sandbox, path, sent);
+      expect([record.name, record.colour]).toEqual([method, colour]);
+    }
+  },
+);
+
+test('hiddenRecords as a fraction hides about that many, the same each time, and others with another seed', async () => {
+  const sandbox = (seed = 1) => createSandbox({ seed, hiddenRecords: 0.2, pageSize: 1_000, ...boms(1_000) });
   const shown = ids(await call(sandbox(), '/boms'));
   expect(Math.abs(shown.length - 800)).toBeLessThan(60);
   expect(ids(await call(sandbox(), '/boms'))).toEqual(shown);
+  expect(ids(await call(sandbox(2), '/boms'))).not.toEqual(shown);
 });
 
 test('hiddenRecords and lockedRecords take a function of the record', async () => {

@@ -26,6 +26,9 @@ test('problemType api-platform sends the violated constraints and the status, ne
   expect(code).toMatch(new RegExp(`^${UUID}$`));
   expect(one.violations).toEqual([{ propertyPath: 'brand', message: expect.any(String), code }]);
   const two = (await createProduct(sandbox, {})).record;
+  expect(two.detail).toBe(
+    ['name', 'brand'].map((field) => `${field}: This value should not be blank.`).join('\n'),
+  );
   expect(two.type).toMatch(new RegExp(`^/validation_errors/0=${UUID};1=${UUID}$`));
   await play(sandbox, [['GET 1', { type: '/errors/404', status: 404 }]]);
   const forbidden = await call(sandbox, '/accounts', { key: sandbox.keys.forbidden });
