@@ -60,6 +60,7 @@ describe('discover reports a field', () => {
       {
         lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }],
         totalAmount: 12.5,
+        nothing: null,
         quantity: 3,
         due: '5.00',
       },
@@ -70,6 +71,7 @@ describe('discover reports a field', () => {
     expect(source).toContain('/** Amount; on 2 of 3 records. */');
     expect(source).toMatch(/amount: digits may be lost; on 1 of 3 records/);
     expect(source).toContain('/** Integer; on all 3 records. */');
+    expect(source).toContain('/** Only null; on 1 of 3 records, null on 1. */');
     expect(fields.lines?.items?.fields?.amount).toMatchObject({ kinds: ['money'], always: true });
     expect(fields.lines?.items?.fields?.note).toMatchObject({ always: false });
     expect(source).toContain('/** String; on 1 of 2 records. */');

@@ -152,6 +152,14 @@ test('pages that show a record again are counted, and cause advice', async () =>
   expect(advice).toContainEqual(expect.stringMatching(/^Lists of products show records on two pages/));
 });
 
+test('the separator of a range is looked for in another collection if ids of the first have no order', async () => {
+  const options = { ids: { accounts: { form: 'text' } }, betweenSeparator: ',' } as const;
+  const { client } = productSandbox({ ...options, records: { accounts: 90 } }, 20);
+  const { collections } = await probe(client, { collections: ['accounts', 'products'] });
+  const found = collections.map(({ details }) => details?.betweenSeparator.value);
+  expect(found).toEqual([undefined, ',']);
+});
+
 test.each([1, 2, 3])('a small collection of %i records leaves open what it cannot show', async (count) => {
   const { id, betweenSeparator, pageSize, order } = await productsBehind(
     (url) => url,

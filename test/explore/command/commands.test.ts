@@ -15,6 +15,13 @@ function argsOf(line: string): string[] {
   return line.split(' ').map((arg) => arg.replace('FILE', file));
 }
 
+test('a command sends the key over plain http only with --allow-insecure', async () => {
+  const { sandbox, env } = openSandbox({ origin: 'http://books.example.com' });
+  await ends(run(env, ['whoami']), 2, '--allow-insecure');
+  expect(sandbox.count()).toBe(0);
+  await ends(run(env, ['whoami', '--allow-insecure']), 0);
+});
+
 test('get prints a record as the service sends it, an invalid one too', async () => {
   const { sandbox, env } = openSandbox({ records: { accountAddresses: 3 } });
   const body = (text: string) => text.replace('"street":"', '"street":7,"other":"');
@@ -209,6 +216,9 @@ describe('an error', () => {
         `${flag.split(' ')[0]} has no effect without --to`,
       ],
     ),
+    ['pull accounts --to b --out c', 2, "'-o, --out <file>'"],
+    ['probe --check a.mts --out b.mts', 2, "'-o, --out <file>'"],
+    ['discover --check a.mts --out b.mts', 2, "'-o, --out <file>'"],
     ['pull accounts --to b -y', 2, '--yes has no effect without --forget'],
     ['pull accounts --to b --verify --full', 2, 'exclude each other'],
     ['pull accounts --to b --forget --tenant a', 2, '--forget removes a whole company'],
@@ -267,17 +277,17 @@ describe('an error', () => {
     expect(log.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  test.each<[what: string, fault: Fault, code: number, advice: string]>([
-    ['a response that never comes', { kind: 'stall' }, 6, 'the same command can be repeated safely'],
+  test.each<[what: string, code: number, fault: Fault, advice: string]>([
+    ['a response that never comes', 6, { kind: 'stall' }, 'the same command can be repeated safely'],
     [
       'a redirect',
-      { kind: 'rewrite', status: 302, headers: { Location: 'https://elsewhere.invalid/' } },
       5,
+      { kind: 'rewrite', status: 302, headers: { Location: 'https://elsewhere.invalid/' } },
       'the command follows no redirects',
     ],
-    ['a 400', { kind: 'status', status: 400, type: 'malformed_request' }, 5, 'Check the values given'],
-    ['a firewall', { kind: 'status', status: 403, type: 'forbidden' }, 3, '"whoami" shows what it may read'],
-  ])('for %s has the exit code %i and its advice', async (_, fault, code, advice) => {
+    ['a 400', 5, { kind: 'status', status: 400, type: 'malformed_request' }, 'Check the values given'],
+    ['a 403', 3, { kind: 'status', status: 403, type: 'forbidden' }, '"whoami" shows what it may read'],
+  ])('for %s has the exit code %i and its advice', async (_, code, fault, advice) => {
     const { sandbox, env } = openSandbox();
     sandbox.faults.add(fault);
     await ends(run(env, ['get', 'accounts', '1', '--quiet']), code, advice);

@@ -65,7 +65,10 @@ test('pull --to writes every collection to SQLite, then only what changed, and -
 
 test('pull --to and --verify of one collection read no other, and name what is missing and what is different', async () => {
   const { sandbox, file, pull } = copyOf('accounts', { records: { accounts: 5, boms: 5 } });
-  expect((await pull()).code).toBe(0);
+  const shown: (string | undefined)[] = [];
+  const status = (text: string | undefined) => void shown.push(text);
+  expect((await pull([], { status })).code).toBe(0);
+  expect(shown).toContainEqual(expect.stringMatching(/^accounts: 5 records in \d+ pages/));
   using database = new DatabaseSync(file);
   database.exec(`DELETE FROM accounting_record WHERE id = '1'`);
   database.exec(`UPDATE accounting_record SET body = json_set(body, '$.name', 'Other') WHERE id = '2'`);
