@@ -11,7 +11,8 @@ describe('discover', () => {
     const shown: (string | undefined)[] = [];
     const status = (text: string | undefined) => void shown.push(text);
     const { out } = await run(env, ['discover', 'accounts', '--json'], { status });
-    expect(shown.slice(0, 2)).toEqual(['[          ] 0 requests: accounts (0 of 1 sampled)', undefined]);
+    expect(shown).toContain('[          ] 0 requests: accounts (0 of 1 sampled)');
+    expect(shown.at(-1)).toBeUndefined();
     const { collections } = JSON.parse(out) as Discovery;
     expect(collections).toMatchObject([{ collection: 'accounts', access: 'readable', records: 40 }]);
     const file = folder()('a/b/schemas.ts');
