@@ -540,6 +540,11 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ],
   ['no content', /is empty/, ''],
   ['Latin-1', /it is not UTF-8\.\n.*\n {2}iconv -f WINDOWS-1252 .*\.csv$/m, Buffer.from(CAFE, 'latin1')],
+  [
+    'Latin-1 far behind its beginning',
+    /it is not UTF-8\./,
+    Buffer.from(`productNumber,name\n${`A,${'x'.repeat(20_000)}\n`.repeat(20)}B,Café\n`, 'latin1'),
+  ],
   ['half of its last character', /it is not UTF-8\./, Buffer.from('productNumber,name\nA,é').subarray(0, -1)],
   ['UTF-16', /it is UTF-16\.(?:.|\n)*iconv -f UTF-16LE /, Buffer.from(CAFE, 'utf16le')],
   ['big-endian UTF-16', /UTF-16\.(?:.|\n)*iconv -f UTF-16BE /, Buffer.from(CAFE, 'utf16le').swap16()],
