@@ -471,6 +471,12 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     'productNumber,name,name\nA,5,6\n',
   ],
   [
+    'two columns of one field',
+    /the field name 2 times: "name", "Title"\.\n.* all but one with --ignore-column, or correct --map /,
+    'productNumber,name,Title\nA,5,6\n',
+    ['Title=name'],
+  ],
+  [
     'a header again',
     /line 3 is a header again.*\n.* by itself/,
     'productNumber,name\nA,x\nproductNumber,name\n',
@@ -525,6 +531,7 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
   ],
   ['a header again of one column', /line 3 is a header again/, 'productNumber\nA\nproductNumber\nB\n'],
   ['no key column', /no column productNumber/, 'name\nA\n'],
+  ['one cell too many', /line 2 has "oak" in cell 3, but .* 2 columns/, 'productNumber,name\nA,Desk,oak\n'],
   ['too many cells', /line 3 has "z" in cell 4, but .* 2 columns/, 'productNumber,name\nA,x\nB,y,,z\n'],
   [
     'a title with line breaks',
