@@ -106,7 +106,7 @@ test.each<[what: string, text: string, product: object, flags?: readonly string[
     { tags: ['alu', 'slim'] },
     words('--format csv --list-separator , --delimiter ";"'),
   ],
-  ['padded members in NDJSON', '{"productNumber ":"A","name\u00a0 ":"Desk"}\n', {}],
+  ['padded members in NDJSON', '{"SKU ":"A","name\u00a0 ":"Desk"}\n', {}, ['--map', 'SKU=productNumber']],
   [
     'members of other names in NDJSON, of which some lines have each',
     '{"SKU":"A","id":"EXT-9","Note":"y"}\n{"SKU":"B"}\n',
@@ -463,7 +463,11 @@ test.each<[what: string, reason: RegExp, text: string | Buffer, maps?: string[]]
     /"nam" \(did you mean name\?\), "Kleur", which .*\n.*same command again:\n {2}--map nam=name --map Kleur=FIELD\n {2}--ignore-column nam --ignore-column Kleur\n {2}--custom-field nam:integer --custom-field Kleur:string$/m,
     'productNumber,nam,Kleur\nA,5,x\n',
   ],
-  ['an exclamation mark in a name', /--ignore-column 'Sale!'$/m, 'productNumber,Sale!\nA,1\n'],
+  [
+    'an exclamation mark and a percent sign in names',
+    /--ignore-column 'Sale!' --ignore-column 'VAT %'$/m,
+    'productNumber,Sale!,VAT %\nA,1,2\n',
+  ],
   ['a mapped column that is unknown', /Correct --map, or /, 'productNumber,colour\nA,7\n', ['colour=code']],
   [
     'a column twice',
