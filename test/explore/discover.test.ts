@@ -49,10 +49,13 @@ describe('discover reports a field', () => {
 
   test('of a product by its documented kind: a string with two digits after the point is no amount', async () => {
     const sandbox = createSandbox();
-    sandbox.store.products.insert({ diameter: '10.00', salePrice: '5' });
+    sandbox.store.products.insert({ diameter: '10.00', salePrice: '5', saleRrpPrice: '7' });
+    sandbox.faults.add({ kind: 'rewrite', body: (text) => text.replace('"7.0000"', '"ask"') });
     const { source } = await discover(clientOf(sandbox), { collections: ['products'] });
     expect(source).toContain('diameter: z.string().nullish(),');
     expect(source).toContain('salePrice: money.nullish(),');
+    // Unless a value is of another kind.
+    expect(source).toContain('saleRrpPrice: z.string().nullish(),');
   });
 
   test('in a comment that says how often it was there, inside lists too, and warns of amounts as numbers', async () => {
@@ -61,6 +64,7 @@ describe('discover reports a field', () => {
         lines: [{ amount: '1.00' }, { amount: '2.00', note: 'x' }],
         totalAmount: 12.5,
         nothing: null,
+        code: '8010',
         quantity: 3,
         due: '5.00',
       },
@@ -71,6 +75,8 @@ describe('discover reports a field', () => {
     expect(source).toContain('/** Amount; on 2 of 3 records. */');
     expect(source).toMatch(/amount: digits may be lost; on 1 of 3 records/);
     expect(source).toContain('/** Integer; on all 3 records. */');
+    // Digits are those of an amount.
+    expect(source).toContain('/** String; on 1 of 3 records. */\n  code: ');
     expect(source).toContain('/** Only null; on 1 of 3 records, null on 1. */');
     expect(fields.lines?.items?.fields?.amount).toMatchObject({ kinds: ['money'], always: true });
     expect(fields.lines?.items?.fields?.note).toMatchObject({ always: false });
@@ -103,7 +109,7 @@ test('discover recognises a reference by its IRIs, if all are of one collection'
     accountId: { collection: 'accounts', form: 'iri' },
     'origin.ownerId': { collection: 'products', form: 'iri' },
   });
-  expect(source).toContain('IRI of one of the accounts;');
+  for (const name of ['accounts', 'products']) expect(source).toContain(`IRI of one of the ${name};`);
 });
 
 test('discover knows a reference by a UUID in capitals', async () => {
@@ -167,6 +173,8 @@ describe('the sample of discover', () => {
     const found = await discover(clientOf(sandbox), { collections: ['accounts'], sample: 100 });
     const fields = Object.keys(found.collections[0]?.fields ?? {});
     expect(fields).toEqual(expect.arrayContaining(['later', 'onlyOnTheNewest']));
+    // Requests that find the end come on top.
+    expect(found.collections[0]?.records).toBeGreaterThanOrEqual(100);
   });
 
   test('is read with the parameters of the client, on every page', async () => {
@@ -176,6 +184,9 @@ describe('the sample of discover', () => {
     const lists = sandbox.requests.map(({ query }) => [query.limit, query.kind]);
     expect(lists.length).toBeGreaterThan(3);
     expect(lists).toEqual(lists.map(() => ['20', 'all']));
+    // Without a fraction, which some services reject.
+    const bounds = sandbox.requests.flatMap(({ query }) => query.updatedSince ?? []);
+    expect(bounds).toEqual([expect.stringMatching(/T\d\d:\d\d:\d\dZ$/)]);
   });
 
   test('is the whole of a small collection, and stops at its size in a large one', async () => {
