@@ -7,7 +7,7 @@ import { jsonResponse, scriptedClient, scriptedFetch } from '../support/scripted
 const KEY = 'secret-key-of-the-company';
 
 /** A schema of the caller whose `validate` throws. */
-const throwing = (error: (record: unknown) => Error) =>
+const throwing = (error: (record: unknown) => unknown) =>
   ({
     '~standard': {
       version: 1,
@@ -49,6 +49,9 @@ test('what the caller’s schema throws is a copy without the key if it quotes a
     cause: { name: 'TypeError', message: 'in {"id":"1","name":"[redacted]"}' },
   });
   expect(printed(error)).not.toContain(KEY);
+  const text = throwing((record) => `in ${JSON.stringify(record)}`);
+  const ofText = await caught(clientThat(fetch, { schemas: { accounts: text } }).accounts.get('1'));
+  expect((ofText as Error).cause).toBe('in {"id":"1","name":"[redacted]"}');
 });
 
 test('a listener that throws or rejects changes nothing, not even for the next one, and the log names it and the error', async () => {

@@ -141,6 +141,14 @@ test.each([
   expect(await failureOf(error)).toMatchObject({ code: 'connection_failed', reason, ...KINDS[kind] });
 });
 
+test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
+  'after "%s" of a browser, which does not say why, the message names CORS',
+  async (text) => {
+    const { message } = (await failureOf(new TypeError(text))) as Error;
+    expect(message).toContain('whether the service allows this page (CORS)');
+  },
+);
+
 test.each([
   ['Too many subrequests.', 'send fewer requests in one invocation'],
   ['Refused by the Content Security Policy', 'add the service to connect-src of the page'],

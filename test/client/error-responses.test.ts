@@ -294,6 +294,30 @@ test('a 404 of a list names afterLastPage in its hint, that of a create does not
   );
 });
 
+test.each<[status: number, what: string, response: Response, advice: string]>([
+  [
+    401,
+    'a problem',
+    problemResponse(401, { type: 'unauthenticated' }),
+    'Check the API key and that it belongs to this service.',
+  ],
+  [
+    401,
+    'a page',
+    new Response('<h1>No</h1>', { status: 401, headers: { 'content-type': HTML } }),
+    'check the API key, and what a proxy or firewall on the way allows.',
+  ],
+  [
+    409,
+    'the type of a running create',
+    problemResponse(409, { type: 'idempotency_in_progress' }),
+    'An earlier request with this idempotencyKey is still running',
+  ],
+  [406, 'a problem', problemResponse(406), 'This client understands JSON and JSON-LD.'],
+])('a %i with %s says what to do', async (_, __, response, advice) => {
+  expect((await errorOf(response)).hint).toContain(advice);
+});
+
 test('a message names five violations and counts the others', async () => {
   const violations = Array.from({ length: 7 }, (_, n) => ({ propertyPath: `f${n}`, message: `m${n}` }));
   const { message } = await errorOf(problemResponse(422, { type: 'validation_failed', violations }));

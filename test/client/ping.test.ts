@@ -17,8 +17,10 @@ test('ping accepts a key that may read accounts, with one request, whatever the 
 
 test('ping accepts a key without rights, and says that it cannot read', async () => {
   await using sandbox = createSandbox();
-  const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.forbidden });
-  expect(await client.ping()).toEqual({ ok: true, readable: false });
+  for (const apiKey of [sandbox.keys.forbidden, sandbox.keys.productsOnly]) {
+    const client = createClient({ ...sandbox.clientOptions, apiKey });
+    expect(await client.ping()).toEqual({ ok: true, readable: false });
+  }
 });
 
 test('ping rejects a wrong path with NotFoundError', async () => {

@@ -1,7 +1,7 @@
 import type { RawRequest } from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { caught } from '../support/caught.ts';
+import { caught, thrown } from '../support/caught.ts';
 import { jsonResponse, problemResponse, scriptedClient, scriptedFetch } from '../support/scripted-fetch.ts';
 
 const done = () => scriptedFetch(jsonResponse({ id: '7', total: '1.0000' }));
@@ -148,6 +148,15 @@ test('a collection that this version does not know has list, get and find', asyn
   expect(fetch.requests[0]?.url.pathname).toBe('/api/public/v1/sales-invoices_2/7');
   expect('create' in invoices).toBe(false);
 });
+
+test.each(['', 'boms/1', '../boms', 'boms?a=b', ' boms', 'b%6fms', 7])(
+  'collection rejects the segment %j, which is no path segment of letters, digits, "-" and "_"',
+  (segment) => {
+    const client = scriptedClient(done());
+    const error = thrown(() => client.collection(segment as string));
+    expect(error).toMatchObject({ code: 'invalid_input', argument: 'segment' });
+  },
+);
 
 test('collection returns the collection of the client by its name, and an unknown one by any other segment', async () => {
   const fetch = scriptedFetch(jsonResponse({ id: '1', salePrice: 7 }));

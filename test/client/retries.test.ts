@@ -227,6 +227,13 @@ const waitRows: readonly Waits[] = [
     'lost 600, status 503 800',
     'ok',
   ],
+  [
+    'by default for half a second to a second after a failure, then twice as long each time up to 20 s',
+    'lost',
+    { retry: { maxAttempts: 8 } },
+    [750, 1_500, 3_000, 6_000, 12_000, 20_000, 20_000].map((ms) => `lost ${ms}`).join(', '),
+    'connection_failed, unknown, attempts 8, retryable',
+  ],
   ['as long as a 503 says', '503-busy good', { retry }, 'status 503 3000', 'ok'],
   ...[{ maxWaitMs: 2_000 }, { deadlineMs: 2_000 }].map((options): Waits => {
     const end = 'unknown_problem, unknown, attempts 1, retryable after 3000';

@@ -160,6 +160,12 @@ test.each<[option: string, allowed: readonly unknown[], rejected: readonly unkno
   ['timeoutMs', [1, Number.POSITIVE_INFINITY, undefined], [0, Number.NaN, '5']],
   ['maxWaitMs', [0], [-1]],
   ['retry', [false, {}, { maxAttempts: 1, baseDelayMs: 0 }], [3, [3], true, { maxAttempts: 0 }]],
+  [
+    'contentTypes',
+    [{ update: 'application/merge-patch+json' }, { create: 'application/vnd.own+json; charset=utf-8' }],
+    // JSON Patch is a list of operations.
+    [{ update: 'application/json-patch+json' }, { create: 'text/json' }, { create: 'application/json;q=1' }],
+  ],
   ['appInfo', [{ name: 'shop' }], [{}, { name: 'web shop' }, { name: '' }, { name: 'a', version: 'x\n' }]],
   ['on', [{}, [{ wait: nothing }]], [null, [null], { request: 'console' }, [{}, { retry: null }]]],
   [

@@ -147,3 +147,10 @@ test.each(KINDS)('a page of a proxy does not show that a list (%j) is empty', as
   // The option is set.
   expect(error.message).not.toContain('afterLastPage');
 });
+
+test.each(KINDS)('a 404 of another type does not show that a list (%j) is empty', async (options) => {
+  const other = problemResponse(404, { type: 'company_not_found' });
+  const { accounts } = scriptedClient(scriptedFetch(other), { afterLastPage: 'not_found' });
+  const error = await caught(accounts.list({}, options).toArray(everything));
+  expect(error).toMatchObject({ status: 404, type: 'company_not_found' });
+});

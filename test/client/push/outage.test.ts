@@ -1,4 +1,10 @@
-import type { ProductDraft, PushError, PushProgress, PushResult } from 'accounting-data-sdk';
+import type {
+  AnyAccountingError,
+  ProductDraft,
+  PushError,
+  PushProgress,
+  PushResult,
+} from 'accounting-data-sdk';
 import { expect, test } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
@@ -243,6 +249,8 @@ test('a push stops after maxOutageMs and reports the creates that may have been 
   const onResult = (result: PushResult) => results.push(result);
   const error = await caught(pushAll(60 * SECOND, { onResult }));
   expect(error).toMatchObject({ code: 'push_failed', cause: { status: 503 } });
+  // No write was completed.
+  expect(`${error}`).not.toContain('Completed writes');
   const { seconds, posts } = figures();
   expect(seconds).toBeGreaterThanOrEqual(60);
   expect(seconds).toBeLessThan(90);
@@ -296,6 +304,8 @@ test.each([
   expect(message).toContain('10 rows read; 2 created');
   const isOfKey = code === 'unauthenticated';
   expect(message.endsWith(' Completed writes are kept; run it again to continue.')).toBe(!isOfKey);
+  const { cause, retryable } = error as PushError & { cause: AnyAccountingError };
+  expect([retryable, message.includes(`${cause.hint}`)]).toEqual([!isOfKey, true]);
   expect(sandbox.count(({ method }) => method === 'POST')).toBe(3);
   sandbox.faults.clear();
   expect((await run(rows(10))).report.counts).toMatchObject({ created: 8, unchanged: 2 });

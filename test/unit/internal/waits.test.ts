@@ -33,6 +33,15 @@ test.each<[what: string, wait: (signal: AbortSignal) => Promise<unknown>]>([
   },
 );
 
+test('a wait that has ended leaves no listener on its signal', async () => {
+  const { signal } = new AbortController();
+  const waiting = sleep(1_000, signal);
+  expect(listenersOn(signal)).toBe(1);
+  await advance(1_000);
+  await waiting;
+  expect(listenersOn(signal)).toBe(0);
+});
+
 test('after a failure no further item begins, and what has begun ends first', async () => {
   const seen: string[] = [];
   const work = async (item: number) => {

@@ -26,6 +26,11 @@ test.each<[what: string, error: AnyAccountingError, reach: string]>([
     new UnauthenticatedError('', facts, response(401, { title: 'No' })),
     'push',
   ],
+  [
+    'a 401 of a framework',
+    new UnauthenticatedError('', facts, response(401, { extensions: { code: 401 } })),
+    'push',
+  ],
   ['another push', new ConcurrentRunError('', 'running'), 'push'],
   ['a store that failed', new CheckpointError(''), 'push'],
   ['a 401 that is a page', page, 'kind'],
