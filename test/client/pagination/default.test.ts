@@ -212,3 +212,26 @@ describe('first', () => {
     expect(await accounts.list({ id: { gt: '99' } }).first()).toBeUndefined();
   });
 });
+
+test('a list with bounds that are no integers is read by page from the start, and nothing of it comes again', async () => {
+  const { pages } = serviceOf(({ page = 1 }) => rowsOf(page === 1 ? ['u-1', 'u-2'] : []));
+  const read = await all(pages({ id: { gt: 'u-0' } }));
+  expect(read.map(({ ids, pagination, restarted }) => [ids, pagination, restarted])).toEqual([
+    [['u-1', 'u-2'], 'page', false],
+  ]);
+});
+
+test('an invalid row, whose place in a response is not known, is no sign of another order', async () => {
+  const accounts = z.looseObject({ id: z.string(), name: z.string().nullish() });
+  const { pages } = serviceOf(
+    ({ page = 1, id }) =>
+      inside(range(1, 25), id)
+        .slice((page - 1) * 10, page * 10)
+        .map((n) => ({ id: String(n), ...(n === 5 && { name: 7 }) })),
+    { validation: 'report', schemas: { accounts } },
+  );
+  const read = await all(pages());
+  expect(read.flatMap(({ ids }) => ids)).toHaveLength(24);
+  expect(read.flatMap(({ invalid }) => invalid)).toMatchObject([{ id: '5' }]);
+  expect(read.at(-1)).toMatchObject({ complete: 'certain', evidence: { facts: ['whole_intervals'] } });
+});

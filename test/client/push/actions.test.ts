@@ -129,6 +129,23 @@ test('a push fails a row without a key, an invalid row, and one that cannot be r
   expect(sandbox.journal).toHaveLength(1);
 });
 
+test('a push rejects a key that is no text field, and one whose function throws for an existing product', async () => {
+  const { run, sandbox } = setUp([{ productNumber: 'A' }], { sandbox: { unknownFields: 'store' } });
+  const wrong = await caught(run([{ productNumber: 'B' }], { key: 'salePrice' as 'name' }));
+  expect(wrong).toMatchObject({ code: 'invalid_input', argument: 'key' });
+  const failure = new TypeError('no such column');
+  const key: PushOptions<ProductDraft>['key'] = (record) => {
+    if ('id' in record && record.id !== undefined) throw failure;
+    return record.productNumber;
+  };
+  const cause = { code: 'invalid_input', argument: 'key', cause: failure };
+  expect(await caught(run([{ productNumber: 'B' }], { key }))).toMatchObject({ code: 'push_failed', cause });
+  expect(sandbox.journal).toEqual([]);
+  // A field that the documentation does not name.
+  const own = { custom: 'B' } as ProductDraft;
+  expect((await run([own], { key: 'custom' as 'name' })).done).toEqual(['B created']);
+});
+
 test('a push names the row that is pushed in the reason of a duplicate', async () => {
   const { run, sandbox } = setUp([{ productNumber: 'old' }]);
   const first = [{ productNumber: 'A' }, { productNumber: 'old' }];

@@ -1,6 +1,6 @@
 import type { ProductDraft } from 'accounting-data-sdk';
 import { productSchema } from 'accounting-data-sdk/schemas';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { numbered, type PushSetUp, setUpPush } from '../../support/push.ts';
 import { jsonResponse, problemResponse } from '../../support/scripted-fetch.ts';
 import { advance, useVirtualClock } from '../../support/virtual-clock.ts';
@@ -64,6 +64,21 @@ test('a push takes a product that was created in the same second for the one tha
   const { run, sandbox } = await withReusedId({ productNumber: 'renumbered', name: 'Desk' }, true);
   expect((await run([A])).done).toEqual(['A updated']);
   expect(sandbox.store.products.all()).toMatchObject([A]);
+});
+
+test('a push knows a renumbered product by the second of its create, whose response shows milliseconds', async () => {
+  const { sandbox } = setUpPush();
+  const fetch: typeof sandbox.fetch = async (url, init) => {
+    const response = await sandbox.fetch(url, init);
+    if (init?.method !== 'POST') return response;
+    const body = (await response.text()).replace(/("createdAt":"[^"]{19})/, '$1.600');
+    return new Response(body, { status: response.status, headers: response.headers });
+  };
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch } });
+  await run([A]);
+  sandbox.store.products.update('1', { productNumber: 'renumbered' });
+  expect((await run([A])).done).toEqual(['A updated']);
+  expect(sandbox.store.products.count).toBe(1);
 });
 
 /** A service that leaves `createdAt` out. */
@@ -182,8 +197,10 @@ test('a push requests the products that its store knows instead of the list, if 
   const row = { productNumber: 'P-7', name: 'new' };
   await run([row]);
   expect(sandbox.count()).toBeGreaterThan(50);
-  expect((await run([row])).done).toEqual(['P-7 unchanged']);
+  const onProgress = vi.fn();
+  expect((await run([row], { onProgress })).done).toEqual(['P-7 unchanged']);
   expect(sandbox.count()).toBe(1);
+  expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ phase: 'read', done: 1 }));
   const { report } = await run([{ ...row, name: 'newer' }], { dryRun: true });
   expect([report.counts.updated, report.complete, sandbox.count()]).toEqual([1, undefined, 1]);
   // A row that the store does not know, a product that was deleted, and one that was renumbered: the list says more.

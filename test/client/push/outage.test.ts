@@ -5,7 +5,7 @@ import type {
   PushProgress,
   PushResult,
 } from 'accounting-data-sdk';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { caught } from '../../support/caught.ts';
 import { numbered, ONCE, type PushSetUp, setUpPush } from '../../support/push.ts';
 import { networkError, noResponse } from '../../support/scripted-fetch.ts';
@@ -389,6 +389,24 @@ test('a push rejects with the reason of its signal, and a later push continues',
   expect((await run(rows(20))).report.counts.failed).toBe(0);
   expect(sandbox.store.products.all()).toHaveLength(20);
   expect(await caught(run(rows(1), { signal: AbortSignal.abort(reason) }))).toBe(reason);
+});
+
+test('the listeners of the client hear of each wait in an outage', async () => {
+  const [retry, end] = [vi.fn(), vi.fn()];
+  const { sandbox } = setUpPush();
+  const startedAt = Date.now();
+  const fetch: typeof sandbox.fetch = async (url, init) =>
+    Date.now() - startedAt < 20 * SECOND
+      ? new Response('down', { status: 503 })
+      : await sandbox.fetch(url, init);
+  const { run } = setUpPush([], { client: { ...sandbox.clientOptions, fetch, on: { retry, end } } });
+  await run(rows(1), { retry: { maxAttempts: 1 }, store: new Map() });
+  const first = end.mock.calls[0]?.[0];
+  expect(first).toMatchObject({ method: 'GET', result: 'ok' });
+  expect(first.waitedMs).toBeGreaterThanOrEqual(20 * SECOND);
+  const waits = retry.mock.calls.map(([event]) => event).filter(({ call }) => call === first.call);
+  expect(waits.length).toBeGreaterThan(1);
+  for (const wait of waits) expect(wait).toMatchObject({ reason: 'status 503', waitMs: expect.any(Number) });
 });
 
 test('a push that waits for a service that is down rejects at once with the reason of its signal', async () => {

@@ -5,6 +5,7 @@ import {
   ConnectionError,
   NotFoundError,
   RateLimitedError,
+  ScopeRequiredError,
   UnauthenticatedError,
   type UnexpectedReason,
   UnexpectedResponseError,
@@ -327,6 +328,11 @@ test.each<[string, unknown, CreateEnd]>([
   [
     'a rejected API key did not either',
     new UnauthenticatedError('', facts('rejected'), response(401)),
+    rejected({ isUnseen: true }),
+  ],
+  [
+    'a key that lacks a scope did not either',
+    new ScopeRequiredError('', facts('rejected'), response(403)),
     rejected({ isUnseen: true }),
   ],
   ['a connection that was not made did not either', new ConnectionError('', facts('not_sent')), notSent],

@@ -107,12 +107,20 @@ test('a row that cannot be settled waits, or fails with the reason', () => {
   const lacking = planned(sent, none({ mayLack: true })).result;
   expect(lacking).toMatchObject({
     action: 'failed',
-    error: { outcome: 'unknown', message: expect.stringContaining('incomplete') },
+    error: {
+      outcome: 'unknown',
+      reason: 'wrong_content',
+      message: expect.stringContaining('incomplete'),
+    },
   });
   const unreadable = planned(NONE, none({ mayLack: true }, 'product 2')).result;
   expect(unreadable).toMatchObject({
     action: 'failed',
-    error: { outcome: 'not_sent', message: expect.stringContaining('product 2') },
+    error: {
+      outcome: 'not_sent',
+      reason: 'wrong_shape',
+      message: expect.stringContaining('product 2'),
+    },
   });
   const several: RowSight = {
     sight: { products: 'several' },
