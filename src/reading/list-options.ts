@@ -72,10 +72,6 @@ export function readSettings(options: ReadOptions & Pick<ReadSettings, 'signal'>
     outcomes: new CallOutcomes(),
     signal: options.signal,
     // A cached page may be a day old.
-    headers: { 'cache-control': 'no-cache', ...lowerCased(headers) },
+    headers: { 'cache-control': 'no-cache', ...headers },
   };
-}
-
-function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

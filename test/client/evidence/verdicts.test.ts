@@ -214,6 +214,7 @@ describe('an id that changes its case', () => {
       equal: false,
       extra: old,
       missing: old.map((id) => id.toUpperCase()),
+      evidence: { facts: expect.not.arrayContaining(['unlisted_record']) },
     });
     expect(await full()).toMatchObject({
       deletions: { candidates: old.length, deleted: old.length, repaired: 0 },

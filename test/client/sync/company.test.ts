@@ -254,6 +254,17 @@ test('a new key is proven by invalid records of the copy', async () => {
   expect(await caught(run(sandbox.keys.otherCompany))).toMatchObject(isRejected);
 });
 
+test('a key of another company that comes during the look-ups of deletions ends the sync', async () => {
+  const { sandbox, a, b, client, lookedUpWith } = twoCompanies();
+  const target = sqliteTarget(new DatabaseSync(':memory:'));
+  const options = { tenant: 'acme', target, collections: ['products'] as const };
+  await sync(client(a), options);
+  for (const id of ['3', '17', '30']) sandbox.store.products.delete(id);
+  const rotating = client(() => (lookedUpWith.size === 0 ? a : b));
+  expect(await caught(sync(rotating, { ...options, mode: 'full' }))).toMatchObject(isRejected);
+  expect((await verify(client(a), options)).collections).toMatchObject([{ extra: ['17', '3', '30'] }]);
+});
+
 test('two tenants whose clients share a variable for the key at the same time do not mix', async () => {
   const company = twoCompanies();
   const keys = { acme: company.a, globex: company.b };

@@ -316,6 +316,15 @@ describe('a full sync deletes nothing', () => {
   });
 });
 
+test('a full sync ends if a look-up has to wait longer than it may, because no other would show anything', async () => {
+  const { books, deleted, run, remove } = copyOf(40);
+  remove('3', '17');
+  const fault = { kind: 'status', status: 429, retryAfter: 60 } as const;
+  books.sandbox.faults.add(fault, { path: /accounts\/17$/, times: 9 });
+  await expect(run({ maxWaitMs: 1_000 })).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(deleted).toEqual([]);
+});
+
 // A row whose id cannot be read can be in no copy.
 type Row = Readonly<Record<string, unknown>>;
 

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { memoryStore } from 'accounting-data-sdk';
 import { fileStore } from 'accounting-data-sdk/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -70,6 +71,15 @@ describe('fileStore', () => {
     unlockOther();
     expect(await readdir(locked)).toEqual([]);
     (await lock('p:acme:products-push'))();
+  });
+
+  test('locks as a store in memory does', async () => {
+    const store = memoryStore();
+    const unlock = await store.lock('p:acme:products-push');
+    expect(await store.lock('p:acme:products-push')).toBeUndefined();
+    expect(await store.lock('p:bolt:products-push')).toBeTypeOf('function');
+    if (unlock) unlock();
+    expect(await store.lock('p:acme:products-push')).toBeTypeOf('function');
   });
 
   test('gives each key a file of its own, in the directory and safe everywhere, until it is deleted', async () => {

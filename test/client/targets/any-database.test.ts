@@ -535,6 +535,22 @@ describe('verify of a copy', () => {
     expect(report).toMatchObject({ equal: false, collections: [found] });
   });
 
+  test('requests as many unlisted records at a time as concurrency says', async () => {
+    const { sandbox, copy, accounts } = await settled();
+    for (const id of ['5', '6', '7', '8']) accounts.delete(id);
+    let [open, most] = [0, 0];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (!/accounts\/./.test(`${input}`)) return await sandbox.fetch(input, init);
+      most = Math.max(most, ++open);
+      // All that are sent at a time are by then.
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      open -= 1;
+      return await sandbox.fetch(input, init);
+    };
+    await verify(clientOf(sandbox, { fetch }), { ...options(copy), concurrency: 3 });
+    expect(most).toBe(3);
+  });
+
   test('takes an unlisted record for unconfirmed if a request for it shows neither', async () => {
     const { sandbox, copy, accounts } = await settled();
     accounts.delete('7');

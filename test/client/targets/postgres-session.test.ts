@@ -40,6 +40,16 @@ function opening(connection: PostgresConnection, more: { maxOutageMs?: number; s
   return { warnings, error: caught(verify(client, { tenant: 'acme', target, ...more })) };
 }
 
+test('an abort while the database is away at the beginning rejects with its reason', async () => {
+  const controller = new AbortController();
+  const query = async () => {
+    controller.abort('enough');
+    throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  };
+  const { error } = opening({ query }, { signal: controller.signal });
+  expect(await runUntilSettled(error)).toBe('enough');
+});
+
 test.each([20_000, 3_000, 50, 0])(
   'a statement that waits for a lock is ended after maxOutageMs (%i), with one warning that says what holds it',
   async (maxOutageMs) => {

@@ -256,15 +256,23 @@ test('a copy in PostgreSQL has an index for the first 30 fields that name other 
 
 test('a copy in PostgreSQL keeps the digits of amounts, has types for them and for times, and compares ids by their bytes', async () => {
   const { schema, copy } = await opened();
-  await copy.onBatch(batch([{ id: '1', salePrice: '12345678901234567.8901' }], { collection: 'products' }));
+  const product = { id: '1', salePrice: '12345678901234567.8901', updatedAt: '2026-01-31T12:00:00.1234567Z' };
+  await copy.onBatch(batch([product], { collection: 'products' }));
   const sql = `SELECT "salePrice"::text AS price, pg_typeof("salePrice")::text AS type,
-    pg_typeof("updatedAt")::text AS time, pg_typeof(synced_at)::text AS synced,
+    pg_typeof("updatedAt")::text AS time, to_char("updatedAt", 'US') AS micros, pg_typeof(synced_at)::text AS synced,
     (SELECT collation_name FROM information_schema.columns
       WHERE table_schema = '${schema}' AND table_name = 'record' AND column_name = 'id') AS collation
     FROM ${schema}.products`;
   const time = 'timestamp with time zone';
   expect(await rowsOf(sql)).toEqual([
-    { price: '12345678901234567.8901', type: 'numeric', time, synced: time, collation: 'C' },
+    {
+      price: '12345678901234567.8901',
+      type: 'numeric',
+      time,
+      micros: '123456',
+      synced: time,
+      collation: 'C',
+    },
   ]);
   // A schema that says no more than that it is a string.
   const accounts = await opened(undefined, { createdAt: 'string', name: 'string' });

@@ -132,6 +132,14 @@ test('a sync to SQLite on a full disk fails at a batch, and the next run writes 
   expect(database.isOpen).toBe(true);
 });
 
+test('a view in SQLite has a column for a field that is called as the text of an amount', async () => {
+  const copy = openSqlite();
+  const product = { id: '1', salePrice: '5.10', salePriceText: 'own' };
+  await write(copy, batch([product], { collection: 'products' }));
+  const [row] = await copy.query('SELECT "salePriceText", "salePriceText_2" FROM products');
+  expect(row).toEqual({ salePriceText: '5.10', salePriceText_2: 'own' });
+});
+
 test('a view in SQLite keeps the triggers of the user when it is replaced', async () => {
   const copy = openSqlite();
   await write(copy, batch([{ id: '1', name: 'Cash' }]));

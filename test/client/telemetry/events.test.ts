@@ -110,3 +110,17 @@ test('no event shows a key that was used as a path segment or a bound', async ()
   const error = await caught(client.accounts.list({ id: { gte: apiKey } }).first());
   expect(JSON.stringify([events, error])).not.toContain(apiKey);
 });
+
+test('events name a request of the caller by its first segment, and a list by its page or bounds', async () => {
+  const { on, events } = recorder();
+  const client = scriptedClient(scriptedFetch(jsonResponse({}), jsonResponse({}), jsonResponse([])), { on });
+  await client.request({ path: '/invoices/7' });
+  await client.request({ path: ['invoices', '8'] });
+  await client.accounts.list({ page: 2, updatedSince: '2026-01-31T12:00:00Z' }).first();
+  const requests = events.flatMap(([name, event]) => (name === 'request' ? [event] : []));
+  expect(requests.map(({ template, query }) => [template, query])).toEqual([
+    ['/invoices', undefined],
+    ['/invoices', undefined],
+    ['/accounts', '_page=2'],
+  ]);
+});

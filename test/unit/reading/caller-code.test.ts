@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CallerCode } from '../../../src/reading/caller-code.ts';
+import { CallStopped } from '../../../src/transport/call-options.ts';
 import { caught } from '../../support/caught.ts';
 
 const takes = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -50,3 +51,17 @@ test.each([Symbol.iterator, Symbol.asyncIterator])(
     expect([read.length, close.mock.calls.length]).toEqual([1, 1]);
   },
 );
+
+test('what is called after the limit of time has its grace, then it is not waited for', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const over = new AbortController();
+  over.abort(new CallStopped('stopAfter'));
+  const limit = { signal: over.signal, graceMs: 5_000 };
+  const code = new CallerCode({ signal: undefined, limit, warn: () => {} });
+  const short = code.run('onBatch', () => takes(4_999));
+  const long = caught(code.run('onBatch', () => takes(60_000)));
+  await vi.advanceTimersByTimeAsync(5_000);
+  await short;
+  expect(await long).toBeInstanceOf(CallStopped);
+});

@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { productFields } from '../../../src/schemas/product-fields.ts';
+import { kindOfSchema } from '../../../src/schemas/zod-fields.ts';
 
 test('productSchema becomes JSON Schema that names every field', () => {
   const schema = z.toJSONSchema(productSchema);
@@ -32,6 +33,15 @@ const body = fc.record(
   },
   { requiredKeys: [] },
 );
+
+test.each([
+  ['money', z.string().meta({ format: 'money' })],
+  ['timestamp', z.string().meta({ format: 'date-time' })],
+  ['string', z.string().meta({ format: 'date' })],
+  ['money', productSchema.shape.salePrice],
+])('a field of the kind %s has it by the metadata of its schema, or by its pattern', (kind, schema) => {
+  expect(kindOfSchema(schema)).toBe(kind);
+});
 
 test('productDraftSchema and productPatchSchema accept what the client sends, and reject what it rejects', async () => {
   const sandbox = createSandbox();
