@@ -418,6 +418,19 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       expect(await copied(copy)).toEqual(upstream(sandbox));
     });
 
+    test('of one tenant keeps no record of another from its copy', async () => {
+      const copy = await open();
+      await write(copy, batch([{ id: '7' }]));
+      const refreshing = await openTarget(copy.target, 'acme', { purpose: 'refresh' });
+      const [row] = (await refreshing.rows?.('accounts', ['7'])) ?? [];
+      expect(await refreshing.replace?.('accounts', '7', undefined, row?.version)).toBe(true);
+      await refreshing.close?.();
+      const other = await openTarget(copy.target, 'other');
+      await other.onBatch(batch([{ id: '7' }]));
+      await other.close?.();
+      expect([await copied(copy), await copied(copy, 'other')]).toMatchObject([[], { length: 1 }]);
+    });
+
     test('holds against a page that a sync requested before', async () => {
       const { sandbox, copy } = await synced({ records: { accounts: 0, products: 30 } }, open);
       const { products } = sandbox.store;
@@ -430,6 +443,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
         products.delete('7');
         products.update('8', { name: 'Later' });
         expect(await refreshed(sandbox, copy, ['7', '8'])).toMatchObject({ deleted: 1, changed: 1 });
+        expect(await refreshed(sandbox, copy, ['9'])).toMatchObject({ unchanged: 1 });
         return response;
       };
       await run(sandbox, copy, { mode: 'full' }, { fetch });

@@ -229,6 +229,14 @@ test.each<[string, unknown]>([
   },
 );
 
+test('a copy in PostgreSQL shows long texts of a field that names other records, also if a schema names the field', async () => {
+  const { schema, put } = await opened(undefined, { groupId: 'string' });
+  await put('1', { groupId: 'g1' });
+  await put('2', { groupId: long(2_800) });
+  const lengths = await rowsOf(`SELECT length("groupId") AS length FROM ${schema}.accounts ORDER BY id`);
+  expect(lengths).toEqual([{ length: 2 }, { length: 2_800 }]);
+});
+
 test('a copy in PostgreSQL has the last of two records of a batch with one id', async () => {
   const { schema, copy } = await opened();
   const twice = batch(['old', 'new'].map((name) => ({ id: '1', name })));
