@@ -157,6 +157,19 @@ test.each<[string, Given, string[]]>([
   expect(warnings).toEqual(expected);
 });
 
+test('of the memories of several collections, the one that knows the first key is kept', async () => {
+  const memory = (salt: string, keys: string[]): CompanyMemory => ({ salt, keys, known: () => [] });
+  const admission = new Admission({
+    tenant: 'acme',
+    sameCompany: false,
+    memories: () => [memory('s', ['s old']), memory('t', ['t old', 't new'])],
+    digestOf: async (key, salt) => `${salt} ${key}`,
+    reader: () => undefined,
+  });
+  await admission.admit('new');
+  expect(admission.memory).toEqual({ salt: 't', keys: ['t old', 't new'] });
+});
+
 test('without digests, a second key of a run is proven too', async () => {
   const { admission } = admissionOf(NOON, { isWithoutDigests: true }, []);
   await admission.admit('a');
