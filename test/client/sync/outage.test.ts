@@ -600,6 +600,14 @@ describe('a new key of the company', () => {
     expect(paths).toHaveLength(12);
   });
 
+  test('is not waited for after an abort', async () => {
+    const { end } = await withNewKey(() => true);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort('enough'), 60 * SECOND);
+    const { ended, seconds } = await end({ signal: controller.signal });
+    expect([ended, seconds]).toEqual(['enough', 60]);
+  });
+
   test('is waited for as onProgress says', async () => {
     const { end, paths } = await withNewKey((_, seconds) => seconds < 20);
     const waits: unknown[] = [];
