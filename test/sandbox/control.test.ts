@@ -86,6 +86,8 @@ describe('what another user of the service does with its records', () => {
     const { record } = await control('GET /records/accounts?search=anna%20z');
     expect(record).toMatchObject({ collection: 'accounts', count: 4, found: 1, records: [{ id: '4' }] });
     expect(record.changes).toMatchObject([{ action: 'update', id: '4' }]);
+    // The name of a field, which the one that was inserted does not have.
+    expect((await control('GET /records/accounts?search=vatnumber')).record.found).toBe(3);
     const part = await control('GET /records/accounts?offset=1&limit=2');
     expect(part.record).toMatchObject({ found: 4, records: [{ id: '2' }, { id: '3' }] });
     expect((await control('GET /records/accounts/4')).record).toMatchObject({ name: 'Anna Zoë' });
@@ -350,10 +352,12 @@ describe('the service', () => {
   test('shows its state', async () => {
     const head = await control('HEAD /state');
     expect([head.status, head.mediaType]).toEqual([200, 'application/json']);
+    expect((await control('PUT /faults', {})).headers.get('allow')).toBe('GET, POST, DELETE');
     await call(sandbox, '/accounts');
     const { record } = await control('GET /state');
     const key = (name: keyof Sandbox['keys'], more: object) => ({ key: sandbox.keys[name], ...more });
     expect(record).toMatchObject({
+      version: expect.stringMatching(/^[1-9]|^0\.[1-9]/),
       clock: { now: '2026-01-31T12:00:00.000Z' },
       requests: 1,
       keys: {
@@ -377,7 +381,9 @@ describe('the service', () => {
     expect(options).toContainEqual(expect.objectContaining({ name: 'ids.form', values: expect.any(Array) }));
     // A function is not JSON, and the records of fixtures are too many.
     const given = { clock: { now: () => 0 }, hiddenRecords: () => false, fixtures: { boms: [] } };
-    sandbox.reset(given);
+    sandbox.reset({ ...given, ids: { boms: { form: 'uuid' } } });
+    const own = (await control('GET /options')).record.options;
+    expect(own).toContainEqual(expect.objectContaining({ name: 'ids.boms.form', value: 'uuid' }));
     const shown = (await control('GET /state')).record.options as Record<string, unknown>;
     for (const name of Object.keys(given)) expect(shown[name]).toMatch(/^given: an? /);
   });
@@ -386,6 +392,7 @@ describe('the service', () => {
     const now = async (change: object) => (await control('POST /clock', change)).record.now;
     expect(await now({ advanceMs: HOUR_MS })).toBe('2026-01-31T13:00:00.000Z');
     expect(await now({ set: '2026-03-01', advanceMs: -1000 })).toBe('2026-02-28T23:59:59.000Z');
+    expect(await now({ set: Date.UTC(2026, 0, 1) })).toBe('2026-01-01T00:00:00.000Z');
     const running = createSandbox();
     const port = controlOf(await running.listen({ control: true }));
     const { now: stopped } = (await port('POST /clock', { freeze: true })).record;
@@ -409,7 +416,8 @@ describe('the service', () => {
   });
 
   test('another quota begins for every key, and that of the options again', async () => {
-    await control('POST /quota', { limit: 2 });
+    const quota = { limit: 2, windowMs: 60_000, kind: 'fixed' };
+    expect((await control('POST /quota', { limit: 2 })).record).toEqual(quota);
     for (const status of [200, 200, 429]) expect(await statusOf('/accounts')).toBe(status);
     const shown = async () => (await control('GET /state')).record.quota;
     expect(await shown()).toMatchObject({ limits: { limit: 2 }, isChanged: true });

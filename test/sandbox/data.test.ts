@@ -41,6 +41,9 @@ test('refers only to records that exist', () => {
     const named = valuesOf(sandbox, path);
     expect([path, named.filter((id) => !existing.has(String(id)))]).toEqual([path, []]);
     expect(new Set(named).size).toBeGreaterThan(1);
+    // Neighbours share a parent.
+    const groups = named.filter((id, at) => id !== named[at - 1]).length;
+    if (path !== 'bomLines.productId') expect([path, groups]).toEqual([path, new Set(named).size]);
   }
 });
 

@@ -71,7 +71,10 @@ test('cases that are started at once run one after another, each with its servic
 
 test('a message has the first five problems, and the number of the others', async () => {
   const collections = collectionNames.slice(0, 7);
-  const message = await messageOf('UUIDs', connector({ collections, run: () => {} }));
+  const options = connector({ collections, run: () => {} });
+  const message = await messageOf('UUIDs', options);
+  const { why } = connectorTests(options).find(({ name }) => name === 'UUIDs') ?? {};
+  expect(message?.split('\n').at(-1)).toBe(`Why services do this: ${why}`);
   expect(message?.match(/23 of 23 \w+ are missing/g)).toHaveLength(5);
   expect(message).toContain('\n… and 2 more.\n');
 });
