@@ -58,6 +58,11 @@ function valueAt(details: CollectionDetails, path: string): string {
 
 test.each<[what: string, findings: string, rewrite: Rewrite]>([
   ['id[gt] that returns 400', 'id.gt rejected', rejecting('id[gt]')],
+  [
+    'id[gt] that fails once',
+    'id.large ?',
+    responding('id[gt]', () => Response.json({}, { status: 503 }), /^\d{10}$/),
+  ],
   ['id[gt] that returns 422', 'id.gt rejected', rejecting('id[gt]', /./, 422)],
   ['id[gt] that includes its bound', 'id.gt ?', replaced('id[gt]', (bound) => bound, 'id[gte]')],
   ['id[gt] that hides everything', 'id.gt ?', hiding('id[gt]')],

@@ -13,12 +13,10 @@ export class ProblemReading {
   readonly #notFound = new Map<string, NotFoundForm>();
 
   seen(error: ApiError, contentType: string | undefined): void {
-    const { status, type, title, detail, extensions } = error;
+    const { status, type, title, detail } = error;
     if (status !== 404) return;
 
-    // The reason in a member such as `message` becomes the detail too.
-    const isOwn = detail !== undefined && !JSON.stringify(extensions).includes(JSON.stringify(detail));
-    const isProblem = type !== undefined || title !== undefined || isOwn;
+    const isProblem = (type ?? title ?? detail) !== undefined;
     const form = { contentType, isProblem };
     this.#notFound.set(JSON.stringify(form), form);
   }
