@@ -71,6 +71,11 @@ test.each<[what: string, findings: string, rewrite: Rewrite]>([
     'id.gte honoured, id.lte honoured, id.together false',
     (url) => (url.searchParams.has('id[gte]') ? without('id[lte]')(url) : url),
   ],
+  [
+    'two bounds that return 400',
+    'id.gte honoured, id.lte honoured, id.together false',
+    (url) => (url.searchParams.has('id[gte]') ? rejecting('id[lte]')(url) : url),
+  ],
   ['id[between] that hides everything', 'betweenSeparator ?', hiding('id[between]')],
   ['updatedSince that is dropped', 'updatedSince.verdict ignored', without('updatedSince')],
   [
@@ -179,8 +184,9 @@ test.each([1, 2, 3])('a small collection of %i records leaves open what it canno
     undefined,
     undefined,
   ]);
-  const unbound = await productsBehind(without('id[between]'), productSandbox({}, count));
+  const unbound = await productsBehind(without('id[between]', 'id[gt]'), productSandbox({}, count));
   expect(unbound.betweenSeparator.value).toBeUndefined();
+  expect(unbound.id.gt.value).toBe('ignored');
 });
 
 test('empty collections leave nearly everything open', async () => {

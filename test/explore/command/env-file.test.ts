@@ -60,7 +60,7 @@ describe('the settings of the command', () => {
     ['--base-url beside --env', BOTH, [], '--env .env --base-url URL', 2, '--base-url and --env cannot be'],
     ['a key in the environment', BOTH, [KEY], '', 2, 'No base URL is configured.', unused],
     ['--base-url beside a .env', BOTH, [], '--base-url URL', 2, 'No API key is configured.', unused],
-    ['a .env with neither', [], [], '', 2, 'Set ACCOUNTING_BASE_URL'],
+    ['a .env with neither', [], [], '', 2, 'No base URL is configured.', 'Set ACCOUNTING_BASE_URL'],
     ['a file of --env that is missing', [], [], '--env none.env', 7, '--env cannot be read: ENOENT', 'path'],
   ])('are an error for %s', async (_, fromFile, fromEnvironment, args, code, ...said) => {
     const { inFile, other, file, cwd } = project();

@@ -67,6 +67,11 @@ test('sandbox prints lines for a .env file, serves, logs and stops', async () =>
   await expect(read('/accounts')).rejects.toThrow('fetch failed');
 });
 
+test('sandbox that is stopped while it starts ends', async () => {
+  const { code, log } = await run({}, ['sandbox', ...ARGS], { signal: AbortSignal.abort() });
+  expect([code, log]).toEqual([0, expect.stringContaining('Stopped after 0 requests.')]);
+});
+
 test('sandbox names a key for each company and permission set, other ones without --seed', async () => {
   const { log, variable, end } = await serve(...ARGS, '--quiet');
   const keys = ['', '_READ_ONLY', '_PRODUCTS_ONLY', '_FORBIDDEN', '_REVOKED', '_OTHER_COMPANY'];
