@@ -92,10 +92,13 @@ test.each([
   expect(fetch.requests[0]?.headers.has('user-agent')).toBe(isSent);
 });
 
-test.each(['x-request-id', 'cf-ray'])('an error shows the request id that is sent in %s', async (name) => {
-  const fetch = scriptedFetch(problemResponse(404, {}, { [name]: 'r1' }));
-  expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({ requestId: 'r1' });
-});
+test.each(['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'])(
+  'an error shows the request id that is sent in %s',
+  async (name) => {
+    const fetch = scriptedFetch(problemResponse(404, {}, { [name]: 'r1' }));
+    expect(await caught(scriptedClient(fetch).accounts.get('1'))).toMatchObject({ requestId: 'r1' });
+  },
+);
 
 test.each([
   ['100', '7', { limit: 100, remaining: 7 }],

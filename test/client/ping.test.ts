@@ -23,6 +23,14 @@ test('ping accepts a key without rights, and says that it cannot read', async ()
   }
 });
 
+test('ping sends its request with the options of the call', async () => {
+  await using sandbox = createSandbox();
+  const client = createClient(sandbox.clientOptions);
+  await client.ping({ headers: { 'X-Run': '7' } });
+  expect(sandbox.requests[0]?.headers).toMatchObject({ 'x-run': '7' });
+  await expect(client.ping({ signal: AbortSignal.abort('enough') })).rejects.toBe('enough');
+});
+
 test('ping rejects a wrong path with NotFoundError', async () => {
   await using sandbox = createSandbox();
   const baseUrl = `${sandbox.baseUrl}/other`;

@@ -123,7 +123,7 @@ test.each([
   [`https://${encodeURIComponent(KEY)}.example/`, undefined],
 ])('a redirect to %s shows the origin %s', async (location, locationOrigin) => {
   const response = new Response(null, { status: 302, headers: { location } });
-  expect(await failureOf(response)).toMatchObject({ locationOrigin });
+  expect(await failureOf(response)).toMatchObject({ status: 302, locationOrigin });
 });
 
 const OTHER_PATH = 'Correct baseUrl, or what redirects there';
@@ -207,6 +207,18 @@ test.each([
   const { message } = (await caught(written)) as Error;
   expect(message).toContain(advice);
   expect(message).not.toContain('maintenance');
+});
+
+test('a create whose response breaks off says that the service has applied it, and what to do', async () => {
+  const { products } = clientOf(typed('{"id":', 'application/json'));
+  const { message } = (await caught(products.create({ name: 'Desk' }))) as Error;
+  const words = 'has applied it (outcome: applied): look for the record before you repeat it';
+  expect(message).toContain(words);
+});
+
+test('a record of two megabytes is read by default', async () => {
+  const record = { id: '1', note: 'x'.repeat(2 * 2 ** 20) };
+  expect(await clientOf(jsonResponse(record), { maxBodyBytes: undefined }).accounts.get('1')).toEqual(record);
 });
 
 test('a page is a sign of maintenance also after a delete without content', async () => {

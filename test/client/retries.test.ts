@@ -150,6 +150,7 @@ const sequences: readonly Sequence[] = [
   ['POST', 'empty', 1, 'unexpected_response, applied, attempts 1', noCreates],
   ['POST', '425 429-1 good', 3, 'ok', noCreates],
   ['PATCH', 'lost', 1, 'connection_failed, unknown, attempts 1, retryable', noUpdates],
+  ['PATCH', 'cut', 1, 'unexpected_response, applied, attempts 1, retryable', noUpdates],
   ['PATCH', 'lost 404', 2, 'not_found, unknown, attempts 2'],
   ['PATCH', 'empty 404', 2, 'unexpected_response, applied, attempts 1'],
   ['DELETE', 'lost good', 2, 'ok', { ...noCreates, ...noUpdates }],

@@ -28,6 +28,11 @@ test.each([
   expect(redactorOf('other-key', KEY).text(`no key ${quoted}, sorry`)).toBe('no key [redacted], sorry');
 });
 
+test('a key that was rotated away is cut out too', () => {
+  const redactor = redactorOf('first-key-0001', 'second-key-0002');
+  expect(redactor.text('first-key-0001, second-key-0002')).toBe('[redacted], [redacted]');
+});
+
 test('a quotation that hides a key in forms within forms is dropped whole', () => {
   const twice = encodings.entities(encodings.unicode(KEY));
   expect(redactorOf(KEY).text(`no key ${twice}, sorry`)).toBe('[redacted]');
