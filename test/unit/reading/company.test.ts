@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CheckpointError } from '../../../src/errors/checkpoint-error.ts';
 import {
   Admission,
   type CompanyMemory,
@@ -168,6 +169,23 @@ test('of the memories of several collections, the one that knows the first key i
   });
   await admission.admit('new');
   expect(admission.memory).toEqual({ salt: 't', keys: ['t old', 't new'] });
+});
+
+test('a new key is not of another company while records that could prove it are in a collection that is down', async () => {
+  const down = new CheckpointError('down');
+  Object.defineProperty(down, Symbol.for('accounting-data-sdk.outage'), { value: true });
+  const known = () => ['products', 'accounts'].map((segment) => ({ segment, id: '1', createdAt: NOON }));
+  const admission = new Admission({
+    tenant: 'acme',
+    sameCompany: false,
+    memories: () => [{ salt: 's', keys: [], known }],
+    digestOf: async (key) => key,
+    reader: (segment) => ({
+      lookUp: async () => (segment === 'accounts' ? down : { record: undefined }),
+      async wait() {},
+    }),
+  });
+  expect(await caught(admission.admit('new'))).toBe(down);
 });
 
 test('without digests, a second key of a run is proven too', async () => {
