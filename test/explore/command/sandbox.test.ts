@@ -170,7 +170,9 @@ test('sandbox --service generates some pages of each collection, of the size tha
     [['--options', '{"pageSize":90,"rateLimit":{"windowMs":5000}}'], 450, '77 requests in 5 s'],
     [['--records', `${3 * collectionNames.length}`], 3, '77 requests in 60 s'],
   ] as const) {
-    const { out } = await serve('--port', '0', '--seed', '7', '--service', file, ...more);
+    const { out, read, variable } = await serve('--port', '0', '--seed', '7', '--service', file, ...more);
+    const ofOther = await read('/products', variable('ACCOUNTING_API_KEY_OTHER_COMPANY'));
+    expect(await ofOther.json()).not.toEqual([]);
     const count = (collectionNames.length * each).toLocaleString('en-US');
     expect(out[0]).toContain(`: ${count} records from seed 7, ${quota} for each key.`);
   }
