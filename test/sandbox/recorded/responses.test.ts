@@ -1,6 +1,7 @@
 import { collectionNames } from 'accounting-data-sdk';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { SERVICES } from '../../support/services.ts';
 
 /**
  * One request of the script: the method, the path behind the base path, and what differs from a plain one. `$2` is the id
@@ -87,69 +88,6 @@ const SCRIPT: readonly Step[] = [
   { send: 'GET products/$1' },
   { send: 'DELETE accounts/$1' },
 ];
-
-/** What each service is created with. The first one is what the others are compared with. */
-const SERVICES: Readonly<Record<string, SandboxOptions>> = {
-  'every default': {},
-  'dates as they are stored': {
-    timestamps: 'milliseconds',
-    timestampsEverywhere: true,
-    clockOffsetMs: 1_500,
-  },
-  'local dates': { timestamps: 'offset', timeZone: 'America/New_York', dateFilter: 'local' },
-  'stored dates': { timestamps: 'offset', timeZone: 'Europe/Amsterdam', dateFilter: 'stored' },
-  'other parameters': { pageParameter: 'page', pageSizeParameter: 'itemsPerPage', betweenSeparator: ',' },
-  'no pages': { paginated: false },
-  'the first page only': { paginated: 'first' },
-  'cursors in a header': { cursor: 'header', order: 'updated-desc' },
-  'cursors in the body': { cursor: 'body', listBody: 'hydra:member' },
-  links: { linkHeader: true, afterLastPage: 'not_found' },
-  'descending ids with gaps': { order: 'id-desc', ids: { start: 1, gap: 3, numbers: true } },
-  'no order': { order: 'none', ties: 'each-response' },
-  UUIDs: { ids: { form: 'uuid' } },
-  ULIDs: { ids: { form: 'ulid' }, textIdBounds: 'ignore' },
-  'text ids': { ids: { form: 'text', prefix: 'a.' } },
-  'no filters': { filters: { id: 'ignore', updatedSince: 'ignore' } },
-  'rejected filters': { filters: { id: 'reject', updatedSince: 'reject' }, invalidFilter: 'reject' },
-  'one bound': { filters: { accounts: { id: 'single' } }, idColumn: 'int4' },
-  'hidden and locked records': { hiddenRecords: ['2'], lockedRecords: ['1'] },
-  'half of the records hidden': { hiddenRecords: 0.5, seed: 3 },
-  'JSON-LD': { formats: 'jsonld', relations: 'iri' },
-  'JSON and JSON-LD': { formats: 'both', listBody: 'member' },
-  'member and no pages': { listBody: 'member', paginated: false },
-  'problems by path': { problemType: 'path' },
-  'problems by URL': { problemType: 'url' },
-  'problems by URN': { problemType: 'urn' },
-  'problems without a type': { problemType: 'absent' },
-  'problems that are blank': { problemType: 'about:blank' },
-  'problems by RFC': { problemType: 'rfc-url' },
-  'problems by status': { problemType: 'status' },
-  'API Platform': {
-    problemType: 'api-platform',
-    requiredFields: ['name', 'productNumber'],
-    nullFields: 'omitted',
-  },
-  'API Platform 3.1': { problemType: 'api-platform-3.1', requiredFields: ['name'] },
-  'not found in HTML': { notFoundBody: '<h1>Not found</h1>' },
-  'not found in JSON': { notFoundBody: { message: 'Not Found' } },
-  'other statuses': { createStatus: 200, updateStatus: 204, deleteStatus: 200, allowedStatuses: ['new'] },
-  'other content types': {
-    contentTypes: { create: ['application/json', 'text/plain'], update: ['application/merge-patch+json'] },
-    updateStatus: 201,
-  },
-  'conflicts of keys': { idempotency: { replay: 'conflict' }, uniqueFields: ['productNumber'] },
-  'no keys': { idempotency: { replay: 'ignored' }, unknownFields: 'store' },
-  'stored responses': { idempotency: { differentBody: 'stored' }, unknownFields: 'reject' },
-  'money as sent': { moneyDigits: 'as-sent' },
-  'money as numbers': { moneyAsNumbers: true, moneyDigits: 2 },
-  'late commits': { commitDelayMs: 30_000 },
-  'late records': { newRecords: { listedAfterMs: 90_000, foundAfterMs: 30_000 } },
-  'few requests': { rateLimit: { limit: 20, windowMs: 60_000, kind: 'token-bucket' } },
-  'few requests from the first': { rateLimit: { limit: 30, windowMs: 60_000, kind: 'fixed-from-first' } },
-  'few requests of a sliding counter': { rateLimit: { limit: 30, kind: 'sliding-counter' } },
-  'no limit': { rateLimit: false },
-  'no headers of the limit': { rateLimitHeaders: false },
-};
 
 /** The fields of records that are recorded. The others differ from these in their names only. */
 const RECORDED = [
