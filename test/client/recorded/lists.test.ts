@@ -30,7 +30,7 @@ async function play(
     logger: {
       debug: () => {},
       info: () => {},
-      warn: (first: unknown) => void lines.push(`warning: ${first}`),
+      warn: (first: unknown) => void lines.push(`warning: ${`${first}`.replace(/#\d+ /, '')}`),
     },
   });
   const read = async () => {

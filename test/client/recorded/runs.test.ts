@@ -15,6 +15,7 @@ import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
 
@@ -320,13 +321,6 @@ async function drained(batches: AsyncGenerator<object, object>, say: Books['say'
     );
   }
 }
-
-/** Without what is drawn anew in each run: ids and marks of runs, salts and digests of keys. */
-const withoutChance = (text: string) =>
-  text
-    .replaceAll(/(?<=accounting-data-sdk )#\d+/g, '#1')
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?(?![0-9a-f-])/g, 'UUID')
-    .replaceAll(/\b(?:[0-9a-f]{16}|[0-9a-f]{8}(?=\\*"))\b/g, 'DIGEST');
 
 async function play({ service, client: clientOptions, steps }: Session): Promise<string> {
   startVirtualClock(1);

@@ -3,6 +3,7 @@ import { dirname, extname } from 'node:path';
 import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { startVirtualClock, useVirtualClock } from '../../../support/virtual-clock.ts';
+import { withoutChance } from '../../../support/without-chance.ts';
 import { folder, openSandbox, run } from '../support/run.ts';
 
 useVirtualClock();
@@ -273,13 +274,6 @@ function promptOf(typed: string[], lines: string[]): Terminal {
     return line;
   };
   return { secret: next, confirm: async (question) => (await next(question)) === 'y' };
-}
-
-/** Without ids and digests that are drawn anew in each run. */
-function withoutChance(text: string): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
-    .replaceAll(/\b(?:[0-9a-f]{16}|[0-9a-f]{8}(?=\\?"))\b/g, 'DIGEST');
 }
 
 async function play({ service, env, files = {}, typed = [], stdin, steps }: Session): Promise<string> {
