@@ -72,6 +72,8 @@ async function play(fault: Fault): Promise<string[]> {
       );
     const client = createClient({
       ...sandbox.clientOptions,
+      // The sandboxes have one origin and one key: a shared limiter would keep a 429 of the fault before.
+      rateLimiter: 'client',
       logger: { debug: () => {}, info: note('info'), warn: note('warn') },
     });
     const startedAt = Date.now();
