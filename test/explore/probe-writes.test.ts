@@ -19,10 +19,21 @@ describe('a probe that writes', () => {
     const rejected = await probeWrites(client);
     expect(rejected.writes.requiredFields.value).toEqual(['productNumber']);
     expect(rejected.sandbox.requiredFields).toEqual(['productNumber']);
+    expect(rejected.advice).toContain(
+      'Nothing is known of writes: the create returned validation_failed. Pass a draft (--draft) with productNumber.',
+    );
     expect(sandbox.journal).toEqual([]);
 
     const given = await probeWrites(client, { write: { draft: { productNumber: 'P-1' } } });
     expect(given.writes.createStatus.value).toBe(201);
+    expect(given.advice.join()).not.toContain('known of writes');
+  });
+
+  test('advises that nothing is known of writes if the key may not create', async () => {
+    const { sandbox } = twentyProducts();
+    const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
+    const { advice } = await probeWrites(client);
+    expect(advice).toContain('Nothing is known of writes: the create returned scope_required.');
   });
 
   test('finds and deletes a product whose response was lost with every attempt', async () => {

@@ -2,6 +2,7 @@ import { type Findings, readableOf } from './followed.ts';
 import { LARGE_PAGE } from './page-size.ts';
 import { NO_PAGE_PARAMETER, unresolved } from './pagination.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
+import { ONLY_WRITING } from './writes.ts';
 
 /** Of `push`. One measurement is not a limit: ten times as long is advised. */
 const DEFAULT_VISIBLE_AFTER_MS = 30_000;
@@ -48,8 +49,15 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
 
   const open = unresolved(readable).join(', ');
+  const required = (writes.requiredFields.value ?? []).join(', ');
+  const notWritten =
+    writes.createStatus.known || writes.createStatus.reason === ONLY_WRITING
+      ? ''
+      : writes.createStatus.reason;
 
   return [
+    notWritten &&
+      `Nothing is known of writes: ${notWritten}.${required && ` Pass a draft (--draft) with ${required}.`}`,
     open &&
       `${open}: ${NO_PAGE_PARAMETER}. Lists of them fail until then. If one response is the whole list, set pagination: 'none'.`,
     notAcceptable &&

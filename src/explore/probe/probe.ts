@@ -12,7 +12,7 @@ import {
 import { profileObject, profileOf } from './profile.ts';
 import type { CollectionFindings, ProbeReport } from './report.ts';
 import { ProbeSession } from './session.ts';
-import { nothingWritten, probeWrites, WRITE_REQUESTS } from './writes.ts';
+import { nothingWritten, ONLY_WRITING, probeWrites, WRITE_REQUESTS } from './writes.ts';
 
 /** How many requests a probe will send. The client's retries come on top. */
 export interface ProbePlan {
@@ -81,7 +81,7 @@ export async function probe(client: ExploreClient, options: ProbeOptions = {}): 
   collections.sort((a, b) => names.indexOf(a.collection) - names.indexOf(b.collection));
   const writes =
     write === false
-      ? nothingWritten('only writing shows it')
+      ? nothingWritten(ONLY_WRITING)
       : await probeWrites(session, { draft, signal, onLeftBehind });
   const { requests, quota } = session;
   const findings = { collections, problems: session.problems.findings(), quota, writes };

@@ -64,7 +64,7 @@ export function sandboxFindings(
     ),
     // A share that surely shows: how many records a service hides is not known.
     hiddenRecords: followed(hides, choice(0.1, 0)),
-    listBody: list === undefined ? NOTHING : known(list.listBody, 'the form of a list'),
+    listBody: list === undefined ? NOTHING : known(list.listBody, 'the first page of a list'),
     formats: formatsOf(readable),
     moneyAsNumbers: followed(
       firstKnown(
@@ -90,18 +90,21 @@ export function sandboxFindings(
       ([offset]) => offset,
     ),
     dateFilter: first(({ updatedSince }) => updatedSince.compares),
-    timestampsEverywhere:
-      others.length === 0
-        ? NOTHING
-        : known(
-            others.some(({ details }) => details.timestamps.known),
-            'whether records of other collections than products carry createdAt or updatedAt',
-          ),
+    timestampsEverywhere: timestampsIn(others),
     ...notFoundBody({ ...problems, bareNotFound: bareNotFoundOf(readable, problems) }),
     'rateLimit.limit': quota.limit,
     rateLimitHeaders: known(quota.limit.known, explanationOf(quota.limit)),
     ...sandboxWrites(writes),
   };
+}
+
+/** Whether records of other collections than products carry timestamps. */
+function timestampsIn(others: readonly Readable[]): Finding<boolean> {
+  if (others.length === 0) return NOTHING;
+  const carrying = others.find(({ details }) => details.timestamps.known);
+  return carrying === undefined
+    ? known(false, 'no record of other collections than products carries createdAt or updatedAt')
+    : known(true, `records of ${carrying.collection} carry createdAt or updatedAt`);
 }
 
 /**

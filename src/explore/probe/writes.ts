@@ -70,6 +70,9 @@ const FINDINGS = [
   'deleteStatus',
 ] as const;
 
+/** Why nothing is known of writes if none was asked for. */
+export const ONLY_WRITING = 'only writing shows it';
+
 /** Everything unknown, for one reason. */
 export function nothingWritten(reason: string): WriteFindings {
   return { ...allUnknown(reason, FINDINGS), leftBehind: [] };
@@ -239,11 +242,18 @@ class WriteProbe {
     };
   }
 
+  /** What another create with the key of the first one returned. */
+  #returned(response: ProbeResponse, id: string, what: string): Finding<'stored' | 'second_record'> {
+    return this.#remember(response)?.id === id
+      ? known('stored', `${what} returned the product of the first create`)
+      : known('second_record', `${what} created a second product`);
+  }
+
   /** With one attempt: the client would retry the very response that this looks for. */
   async #replay(id: string): Promise<WriteFindings['replay']> {
     const response = await this.#create(this.#draft, ONE_ATTEMPT);
     const what = 'the same Idempotency-Key and body again';
-    if (response.ok) return known(this.#remember(response)?.id === id ? 'stored' : 'second_record', what);
+    if (response.ok) return this.#returned(response, id, what);
     const { status, error } = response;
     if (isFailure(response)) return unknown(`${what} failed: ${error.code}`);
     return known(status === 409 ? 'conflict' : error.code, `${what}: ${status}`);
@@ -252,7 +262,7 @@ class WriteProbe {
   async #differentBody(id: string): Promise<WriteFindings['differentBody']> {
     const response = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
     const what = 'the same Idempotency-Key with another body';
-    if (response.ok) return known(this.#remember(response)?.id === id ? 'stored' : 'second_record', what);
+    if (response.ok) return this.#returned(response, id, what);
     if (isFailure(response)) return unknown(`${what} failed: ${response.error.code}`);
     const isRejected = response.status === 409 || isRejection(response);
     return known(isRejected ? 'rejected' : response.error.code, `${what}: ${response.status}`);
