@@ -280,7 +280,7 @@ function end({ rows, counts, dryRun, notStored }: PushReport, { flags, io, resul
   throw new CommandFailure(
     `${bad} of ${counted(rows, 'row')} ${dryRun ? 'would not be' : bad === 1 ? 'was not' : 'were not'} written.`,
     {
-      advice: `Correct ${bad === 1 ? 'it' : 'them'}, and run the same command again.`,
+      advice: 'Resolve the errors above, and run the same command again.',
       exitCode: EXIT.rowsFailed,
     },
   );

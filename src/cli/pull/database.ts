@@ -236,9 +236,11 @@ function listed(ids: readonly string[]): string {
 
 async function confirmForget(tenant: string, { to, yes }: DatabaseFlags, io: CommandIo): Promise<void> {
   if (yes) return;
-  if (await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}?`, io.signal)) return;
+  const agreed = await io.prompt?.confirm(`Remove every record of ${tenant} from ${to}?`, io.signal);
+  if (agreed) return;
   throw new CommandFailure('Nothing was removed.', {
-    advice: 'Pass --yes to remove the company without a question.',
+    advice:
+      agreed === undefined ? 'Pass --yes if there is no terminal to ask.' : 'Leave out --forget to keep it.',
     exitCode: EXIT.usage,
   });
 }

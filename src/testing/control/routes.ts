@@ -52,7 +52,7 @@ export function findRoute(method: string, path: string): Route {
     const handle = methods[method === 'HEAD' ? 'GET' : method];
     if (handle !== undefined) return { handle, parameters };
     throw new ProblemError('method_not_allowed', `${method} is not possible here.`, {
-      headers: { Allow: Object.keys(methods).join(', ') },
+      headers: { Allow: Object.keys(methods).join(', ').replace('GET', 'GET, HEAD') },
     });
   }
   const known = Object.keys(ROUTES).filter((pattern) => pattern.length > 1);

@@ -134,7 +134,7 @@ test('push writes a result for each row, and fails if some were not written', as
   expect(code).toBe(9);
   expect(log).toContain('1 created, 0 updated, 0 unchanged, 2 failed, 1 in conflict, 2 duplicate');
   expect(log).toContain('line 6, B: duplicate: line 3 has the same key, and the first row wins. Also line 9');
-  expect(log).toContain('5 of 6 rows were not written.\nCorrect them, and');
+  expect(log).toContain('5 of 6 rows were not written.\nResolve the errors above, and');
   const results = records(readFileSync(file('results.ndjson'), 'utf8'));
   expect(results.toSorted((a, b) => Number(a.line) - Number(b.line))).toMatchObject([
     {
