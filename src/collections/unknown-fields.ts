@@ -18,7 +18,7 @@ export function warnOfUnknownFields(context: CollectionContext, body: object, wa
     if (warned.size >= MOST_NAMES) return;
     warned.add(name);
     const advice = adviceOn(context, name);
-    collectionWarning(segment, `${segment} has no documented field ${name}. It is sent anyway. ${advice}`);
+    collectionWarning(segment, `${name} is not a documented field. It is sent anyway. ${advice}`);
   }
 }
 
@@ -28,7 +28,7 @@ export function rejectUnknownFields(context: CollectionContext, body: object): v
     const { segment } = context.definition;
     throw new InvalidInputError(
       `draft.${name}`,
-      `is no documented field of ${segment}. ${adviceOn(context, name)}`,
+      `is not a documented field of ${segment}. ${adviceOn(context, name)}`,
     );
   }
 }

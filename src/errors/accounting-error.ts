@@ -38,6 +38,11 @@ export function requestOf({ method, path, query = '' }: CallFacts): string {
   return `${method} ${path}${query === '' || /^\w+=1$/.test(query) ? '' : `?${query}`}`;
 }
 
+/** Whether the request was about one record, and not about a collection. */
+export function isOneRecord({ path = '' }: CallFacts): boolean {
+  return path.split('/').length > 2;
+}
+
 const BRAND = Symbol.for('accounting-data-sdk.error');
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 

@@ -1,6 +1,6 @@
 import { oneLine, sentence } from '../internal/text.ts';
 import type { Problem, Violation } from '../schemas/problem.ts';
-import { type CallFacts, outcomeAdvice, requestOf } from './accounting-error.ts';
+import { type CallFacts, isOneRecord, outcomeAdvice, requestOf } from './accounting-error.ts';
 import type { ErrorResponse } from './api-error.ts';
 import { ForbiddenError } from './forbidden-error.ts';
 import type { AnyApiError, ApiErrorCode } from './guards.ts';
@@ -39,15 +39,15 @@ const CLASSES: { readonly [Type in KnownType]: ClassOf<Type> } = {
 
 /** What to do about them, if the response does not say more. */
 const ADVICE: Readonly<Record<KnownType, string>> = {
-  malformed_request: 'Check the query and the body that were sent.',
+  malformed_request: 'Check what was sent.',
   unauthenticated: 'Check the API key and that it belongs to this service.',
-  forbidden: 'Use a key that may do this, or leave the record as it is.',
+  forbidden: 'Use a key that may do this.',
   scope_required: 'Use a key with the permission that this needs.',
   not_found: NO_SUCH_RECORD,
   validation_failed: 'Correct the fields named in violations.',
   idempotency_key_required:
     'Something between client and service removed Idempotency-Key: make it pass on this header.',
-  rate_limited: 'Try again later, or allow longer waits with maxWaitMs.',
+  rate_limited: 'Try again later, or allow longer waits with maxWaitMs and deadlineMs.',
 };
 
 /** What a status means if the type is generic: only those to which the specification gives one meaning. */
@@ -137,10 +137,8 @@ const COMPARE_WITH_LISTED =
   'The path may not exist for such ids: compare with the id of a record that a list shows.';
 
 /** What to do about an error that the specification does not name. */
-function unknownAdvice(
-  response: ErrorResponse,
-  { method, path = '', retryable, idempotencyKey, formWasFound }: CallFacts,
-): string {
+function unknownAdvice(response: ErrorResponse, facts: CallFacts): string {
+  const { method, retryable, idempotencyKey, formWasFound } = facts;
   const { status, content } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
   if (status === 415 && (method === 'PATCH' || method === 'POST')) {
@@ -153,7 +151,7 @@ function unknownAdvice(
   if (retryable) return 'Try again later.';
   if (status === 304) return 'A cache on the way returned it: exclude the service from that cache.';
   if (status === 405) return `Allow ${method} in any cache, proxy or firewall on the way, and check baseUrl.`;
-  if (isNotFoundStatus(status) && path.split('/').length > 2) {
+  if (isNotFoundStatus(status) && isOneRecord(facts)) {
     return formWasFound
       ? "If the service sends this for a missing record, set bareNotFound: 'missing'."
       : COMPARE_WITH_LISTED;
@@ -174,14 +172,27 @@ export function isStillRunning({ status, problem }: ErrorResponse): boolean {
   return status === 409 && STILL_RUNNING.has(lastSegment(problem.type));
 }
 
-/** What to do about an error whose response says more than its type. */
+/** What to do about an error whose response or call says more than its type. */
 function adviceOn(type: string | undefined, response: ErrorResponse, facts: CallFacts): string | undefined {
   if (type === 'not_found') return notFoundAdvice(response, facts);
+  if (type === 'malformed_request') return `Check ${sentPartsOf(facts)}.`;
+  if (type === 'validation_failed' && response.problem.violations.length === 0)
+    return `Correct ${sentPartsOf(facts)}.`;
+  if (type === 'forbidden' && isOneRecord(facts) && facts.method !== 'GET')
+    return 'Use a key that may do this, or leave the record as it is.';
   if (type === 'unauthenticated' && isEmpty(response.problem))
     return 'The body is not a problem document: check the API key, and what a proxy or firewall on the way allows.';
   if (type !== 'rate_limited' || response.retryAfterMs === undefined) return undefined;
 
-  return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs.`;
+  return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs and deadlineMs.`;
+}
+
+/** What a caller can have got wrong in a request, as a sentence names it. */
+function sentPartsOf(facts: CallFacts): string {
+  const { method } = facts;
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const address = isOneRecord(facts) ? 'the id' : hasBody ? '' : 'the query';
+  return [address, hasBody ? 'the body' : ''].filter(Boolean).join(' and ');
 }
 
 /** Whether nothing was read of the body, such as a page. */

@@ -151,7 +151,7 @@ function stopOf({ collections, paused }: SyncReport, reason: 'key_rejected' | 'o
   const done = collections.filter(({ status }) => status === 'done').length;
   const stopped =
     done === 0
-      ? `all ${all === 1 ? '' : `${all} `}collections stopped`
+      ? `${all === 1 ? 'its collection' : all === 2 ? 'both collections' : `all ${all} collections`} stopped`
       : `all other collections stopped (${done} of ${all} ${done === 1 ? 'was' : 'were'} done)`;
   return `: ${STOPS[paused && reason === 'outage' ? 'paused' : reason]}, so ${stopped}`;
 }

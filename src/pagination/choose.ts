@@ -17,7 +17,7 @@ import type { FetchPage, FetchWhole, IdBounds, Pages, ResumePosition } from './p
 import type { Wanted } from './paginator.ts';
 
 const ROWS_CAME_AGAIN =
-  'rows came on two pages, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
+  'rows came twice, so others may be missing: many records share what the list is sorted by, or one was added during the read.';
 
 const OTHER_ORDER =
   "the service does not list by ascending id, so records may be missing: leave out listOrder: 'id', and read again.";

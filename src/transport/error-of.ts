@@ -1,4 +1,4 @@
-import { type CallFacts, outcomeAdvice, requestOf } from '../errors/accounting-error.ts';
+import { type CallFacts, isOneRecord, outcomeAdvice, requestOf } from '../errors/accounting-error.ts';
 import { apiErrorOf } from '../errors/api-error-of.ts';
 import { ConnectionError } from '../errors/connection-error.ts';
 import type { AnyAccountingError } from '../errors/guards.ts';
@@ -32,7 +32,7 @@ export function errorOf(failure: Failure, facts: CallFacts, limits: Timeouts): A
     case 'redirect': {
       const { locationOrigin, locationPath } = details;
       const address = locationOrigin === undefined ? '' : ` to ${locationOrigin}`;
-      const where = locationPath === undefined ? address : ` to ${oneLine(locationPath)} of the same address`;
+      const where = locationPath === undefined ? address : ` to ${oneLine(locationPath)} at the same address`;
       const message = `${requestOf(facts)} was redirected${where}. Redirects are never followed, because they would forward the API key.`;
       const advice = redirectAdvice(locationPath, facts);
       return new RedirectError(message, { ...facts, hint: withOutcome(advice, facts) }, details);
@@ -182,7 +182,8 @@ function contentError(failure: Failure, details: UnusableContent, facts: CallFac
   const what = reason === 'wrong_shape' ? shape : WHAT[reason];
   const ofBody = failure.fault === 'page' ? MAINTENANCE : contentAdvice(details);
   const advice = ofCaller ? 'Correct the schema or the record.' : ofBody;
-  const around = reason === 'wrong_shape' && came === undefined && facts.method === 'GET' ? GO_ON : undefined;
+  const isOfList = facts.method === 'GET' && !isOneRecord(facts);
+  const around = reason === 'wrong_shape' && came === undefined && isOfList ? GO_ON : undefined;
   const retryable = facts.retryable ?? failure.fault === 'cut';
   const next = adviceAfter(failure, facts) ?? (retryable ? 'Try again.' : undefined);
   const hint = [advice, around, next].filter(Boolean).join(' ');

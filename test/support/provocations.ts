@@ -108,7 +108,7 @@ type Rows = Readonly<Record<string, readonly [says: RegExp | string, provoke: Pr
 /** The problem documents of the specification in response to a create: status, code, and what to do. */
 const documented = (
   [
-    [400, 'malformed_request', 'Check the query and the body'],
+    [400, 'malformed_request', 'Check the body'],
     [401, 'unauthenticated', 'Check the API key'],
     [403, 'forbidden', 'Use a key that may'],
     [403, 'scope_required', 'Use a key with the permission'],

@@ -173,7 +173,10 @@ const SESSIONS: Readonly<Record<string, Session>> = {
     steps: [
       [
         'a wrong record',
-        ({ sandbox: { store } }) => void store.accounts.insert({ name: 7, creditLimit: true } as never),
+        ({ sandbox: { store } }) => {
+          store.accounts.insert({ name: 7, creditLimit: true } as never);
+          store.products.insert({ name: 7 } as never);
+        },
       ],
       ['the first run', synced()],
       ['copied', copied()],

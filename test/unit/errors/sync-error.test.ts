@@ -87,7 +87,12 @@ test.each<[report: SyncReport, failure: SyncFailure, says: string]>([
   [
     reportOf({ a: 'failed' }),
     stop('key_rejected', 'a'),
-    'the service rejected the API key, so all collections stopped: The last one.',
+    'the service rejected the API key, so its collection stopped: The last one.',
+  ],
+  [
+    reportOf({ a: 'failed', b: 'stopped' }),
+    stop('key_rejected', 'a'),
+    'the service rejected the API key, so both collections stopped: The last one.',
   ],
   [reportOf(three), stop('outage', 'a'), 'for longer than maxOutageMs, so all 3 collections stopped:'],
   [
