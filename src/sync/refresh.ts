@@ -134,6 +134,8 @@ function refreshPass(
 ) {
   /** The records that are requested, as the copy had them before: a version that is written later is not replaced. */
   const stored = new Map<string, StoredRow | undefined>();
+  /** Whether the service has those that the copy has as they are there now. */
+  const exists = new Map<string, boolean>();
   const proof = new Proof({
     collection: name,
     lookUp: (id) => lookUp(source, id, settings),
@@ -197,11 +199,22 @@ function refreshPass(
         }
         // The service writes the id in another case, and lists the record so.
         const listed = otherIdOf(sighting);
-        if (listed !== undefined) again.add(listed);
-        if (listed !== undefined && stored.get(id) === undefined) continue;
+        if (listed !== undefined) {
+          const isThere = exists.get(listed);
+          if (isThere === undefined && !ids.has(listed)) again.add(listed);
+          if (stored.get(id) === undefined) continue;
+          // Its other row is removed last, so that a run that is stopped in between loses no record.
+          if (isThere === undefined) again.add(id);
+          if (isThere === false) counts.unchanged += 1;
+          if (isThere !== true) continue;
+        }
         const done = await write(listed === undefined ? sighting : { ...sighting, seen: undefined });
-        if (done === undefined) again.add(id);
-        else counts[done] += 1;
+        if (done === undefined) {
+          again.add(id);
+          continue;
+        }
+        exists.set(id, seen !== undefined);
+        counts[done] += 1;
       }
     }
     return again;

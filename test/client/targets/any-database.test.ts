@@ -627,9 +627,21 @@ describe('refresh of a copy', () => {
     expect(await copied(copy)).toEqual(upstream(sandbox));
     // One that the copy has from the time when the service had it in another case.
     await copy.query(`UPDATE ${copy.tables}record SET id = '3F-a' WHERE id = '3f-a'`);
-    const again = await refreshed(sandbox, copy, ['3F-a'], { fetch });
+    const requested: string[] = [];
+    const counting: typeof fetch = (input, init) => {
+      requested.push(`${input}`.replace(/.*products./, ''));
+      return fetch(input, init);
+    };
+    const again = await refreshed(sandbox, copy, ['3F-a'], { fetch: counting });
     expect(again).toMatchObject({ added: 1, deleted: 1, unchanged: 0 });
     expect(await copied(copy)).toEqual(upstream(sandbox));
+    // The record is written before its other row is removed.
+    expect(requested.slice(-3)).toEqual(['3F-a', '3f-a', '3F-a']);
+    // A service that does not find the id that it writes shows no deletion.
+    await copy.query(`UPDATE ${copy.tables}record SET id = '3F-a' WHERE id = '3f-a'`);
+    const onlyAs: typeof fetch = (input, init) =>
+      `${input}`.endsWith('3f-a') ? sandbox.fetch(`${input}-none`, init) : fetch(input, init);
+    expect(await refreshed(sandbox, copy, ['3F-a'], { fetch: onlyAs })).toMatchObject({ deleted: 0 });
   });
 
   test.each(['2', '2-A'])('writes no other record that the service returns for the id %j', async (id) => {
