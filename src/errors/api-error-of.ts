@@ -175,9 +175,9 @@ export function isStillRunning({ status, problem }: ErrorResponse): boolean {
 /** What to do about an error whose response or call says more than its type. */
 function adviceOn(type: string | undefined, response: ErrorResponse, facts: CallFacts): string | undefined {
   if (type === 'not_found') return notFoundAdvice(response, facts);
-  if (type === 'malformed_request') return `Check ${sentPartsOf(facts)}.`;
+  if (type === 'malformed_request') return `Check ${sentPartsOf(facts)}.${adviceOnBounds(facts)}`;
   if (type === 'validation_failed' && response.problem.violations.length === 0)
-    return `Correct ${sentPartsOf(facts)}.`;
+    return `Correct ${sentPartsOf(facts)}.${adviceOnBounds(facts)}`;
   if (type === 'forbidden' && isOneRecord(facts) && facts.method !== 'GET')
     return 'Use a key that may do this, or leave the record as it is.';
   if (type === 'unauthenticated' && isEmpty(response.problem))
@@ -185,6 +185,13 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
   if (type !== 'rate_limited' || response.retryAfterMs === undefined) return undefined;
 
   return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs and deadlineMs.`;
+}
+
+/** Keyset pagination bounds the ids of every page. */
+function adviceOnBounds({ query = '' }: CallFacts): string {
+  return query.includes('id[')
+    ? " If the service rejects bounds on id, use pagination: 'page' and no bounds on id."
+    : '';
 }
 
 /** What a caller can have got wrong in a request, as a sentence names it. */
@@ -212,9 +219,12 @@ function notFoundAdvice(
   if (more.length === 0) {
     const where = `Check baseUrl and the path segment "${segment}"`;
     if (method !== 'GET') return `${where}: the service has no such collection.`;
-    // A page of a proxy is not an empty list, whatever the option says.
     const isFirst = query === '' || /page=1(?:&|$)/.test(query);
-    return isFirst && response.content === 'other'
+    // The path is right if the first page came.
+    if (!isFirst)
+      return "If the service returns a 404 for a page without records, set afterLastPage: 'not_found'.";
+    // A page of a proxy is not an empty list, whatever the option says.
+    return response.content === 'other'
       ? `${where}.`
       : `${where}. If the list has returned records before, set afterLastPage: 'not_found'.`;
   }

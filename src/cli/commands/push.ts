@@ -99,6 +99,7 @@ export function addPush(program: Command, io: CommandIo): void {
 
 async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   checkFormatFlags(path, flags);
+  const map = mapOf(flags.map ?? []);
   const isAsked = flags.dryRun !== true && flags.yes !== true;
   checkFlags(flags, isAsked && (io.prompt === undefined || path === '-'));
   const rowsPath = path === '-' ? path : resolve(io.cwd ?? '.', path);
@@ -106,7 +107,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   await checkPaths(rowsPath, resultsPath);
   const file = new ProductFile(rowsPath, {
     ...flags,
-    map: mapOf(flags.map ?? []),
+    map,
     ignored: (flags.ignoreColumn ?? []).map((name) => name.trim()),
     customFields: flags.customField ?? {},
     stdin: io.stdin,
