@@ -26,8 +26,8 @@ export const EXIT_HELP = `
 Exit codes:
   0    done
   1    any other failure
-  2    wrong arguments, or ACCOUNTING_BASE_URL or ACCOUNTING_API_KEY is missing;
-       nothing was sent
+  2    wrong arguments, a declined question, or ACCOUNTING_BASE_URL or
+       ACCOUNTING_API_KEY is missing; nothing was written
   3    the API key is invalid, or has no right to do this
   4    the record does not exist
   5    the service returned an error, or a response that cannot be used

@@ -112,5 +112,5 @@ function usageError(text: string): string {
     /^([^\n]*)\n\((.+)\)$/s.exec(message) ??
     [];
   const happened = oneLine(`${what.slice(0, 1).toUpperCase()}${what.slice(1)}`).replace(/\.?$/, '.');
-  return `${happened}\n${oneLine(`${advice} Run it with --help to see its options.`)}`;
+  return `${happened}\n${oneLine(`${advice} Run the command with --help to see its options.`)}`;
 }
