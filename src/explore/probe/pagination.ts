@@ -64,6 +64,16 @@ function whyWhole({ rows, statesEnd }: CollectionDetails, readable: readonly Rea
     : undefined;
 }
 
+/** What keyset pagination lacks: known, or presumed from other lists. */
+function whyNotByKeyset({ collection, details }: Readable): string {
+  const { idForm } = details;
+  if (idForm.known && idForm.value !== 'numeric')
+    return `ids of ${collection} are not integers (${idForm.evidence})`;
+  return suitsKeyset(details) === false
+    ? `a bound on the ids of ${collection} is not honoured`
+    : `ids of ${collection} are not integers, or a bound on them is not honoured`;
+}
+
 /** How a collection is listed, if not as by default. Unknown with {@link NO_PAGE_PARAMETER} if nothing reads all of it. */
 function paginationOf(one: Readable, readable: readonly Readable[]): Finding<Advised> {
   const { collection, details } = one;
@@ -76,7 +86,7 @@ function paginationOf(one: Readable, readable: readonly Readable[]): Finding<Adv
   if (!isShort && suits) return NOTHING;
   const why = isShort
     ? `pages are incomplete, and ${collection} ${usual === 'link' ? 'have no page numbers' : 'are not in the order of ids'}: keyset pagination takes a short page for the end of an interval`
-    : `ids of ${collection} are not integers, or a bound on id is not honoured`;
+    : whyNotByKeyset(one);
   const way = wayOf(details);
   if (way === 'page') return known('page', `${why}: a deletion during a read can hide a row`);
   if (way === 'link') return known('link', `${why}, and each response links the next page`);
