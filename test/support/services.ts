@@ -10,6 +10,12 @@ export const SERVICES: Readonly<Record<string, SandboxOptions>> = {
   },
   'local dates': { timestamps: 'offset', timeZone: 'America/New_York', dateFilter: 'local' },
   'stored dates': { timestamps: 'offset', timeZone: 'Europe/Amsterdam', dateFilter: 'stored' },
+  'an offset as time zone': {
+    timestamps: 'offset',
+    timeZone: '+12:45',
+    dateFilter: 'local',
+    timestampsEverywhere: true,
+  },
   'other parameters': { pageParameter: 'page', pageSizeParameter: 'itemsPerPage', betweenSeparator: ',' },
   'no pages': { paginated: false },
   'the first page only': { paginated: 'first' },

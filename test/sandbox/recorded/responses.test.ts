@@ -62,7 +62,10 @@ const SCRIPT: readonly Step[] = [
   create('k1', { name: 'Chair' }),
   create('k2', { name: 'Desk', productNumber: 'N 1' }),
   create('k3', { productNumber: '' }),
-  create('k4', { name: 7, salePrice: 5 }),
+  create('k4', {
+    ...{ name: 7, salePrice: 5, salePriceDecimals: 'x', stockQuantity: 'x', tags: 'one', validFrom: 'x' },
+    ...{ isInactive: 1, categoryId: 7, status: ['x'] },
+  }),
   create('k5', '{"name":'),
   create('k6', { name: 'Read' }, { key: 'readOnly' }),
   create('k7', { name: 'Form' }, { headers: { 'content-type': 'text/plain' } }),
