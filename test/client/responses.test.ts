@@ -135,10 +135,10 @@ test.each([
   ['/login', '/login', OTHER_PATH],
   ['/api/public/v2/accounts/1', '/api/public/v2/accounts/1', OTHER_PATH],
   [`/${KEY}/${encodeURIComponent(KEY)}`, '/[redacted]/[redacted]', OTHER_PATH],
-])('a redirect to %s of the same address shows its path, and what to do', async (location, path, advice) => {
+])('a redirect to %s at the same address shows its path, and what to do', async (location, path, advice) => {
   const response = new Response(null, { status: 301, headers: { location } });
   const { message } = (await failureOf(response, { baseUrl: 'http://127.0.0.1' })) as Error;
-  expect(message).toContain(`was redirected to ${path} of the same address. Redirects are never`);
+  expect(message).toContain(`was redirected to ${path} at the same address. Redirects are never`);
   expect(message).toContain(advice);
 });
 

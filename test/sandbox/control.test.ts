@@ -352,7 +352,7 @@ describe('the service', () => {
   test('shows its state', async () => {
     const head = await control('HEAD /state');
     expect([head.status, head.mediaType]).toEqual([200, 'application/json']);
-    expect((await control('PUT /faults', {})).headers.get('allow')).toBe('GET, POST, DELETE');
+    expect((await control('PUT /faults', {})).headers.get('allow')).toBe('GET, HEAD, POST, DELETE');
     await call(sandbox, '/accounts');
     const { record } = await control('GET /state');
     const key = (name: keyof Sandbox['keys'], more: object) => ({ key: sandbox.keys[name], ...more });

@@ -76,7 +76,7 @@ test('a list by page warns once that rows came again', async () => {
     warn.mock.calls
       .flat()
       .join(' ')
-      .match(/rows came on two pages/g),
+      .match(/rows came twice/g),
   ).toHaveLength(1);
 });
 

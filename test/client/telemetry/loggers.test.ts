@@ -140,7 +140,7 @@ test.each(LOGGERS)('warnings of rows, of collections and of listeners have field
     ': the listener on.request threw Error: bad listener',
     ` products ?: ${unnamed.join('; ')}`,
     ` products 7: ${issues.join('; ')}`,
-    expect.stringMatching(/^ products: rows came on two pages/),
+    expect.stringMatching(/^ products: rows came twice/),
   ]);
   expect(seen).toMatchObject([
     { cause: { message: 'bad listener', cause: { name: 'RangeError', message: 'too far' } } },
