@@ -54,6 +54,13 @@ test.each([
   },
 );
 
+test('calls that succeed pay for nothing beyond a full budget', async () => {
+  const { fetch, calls, attemptsOfNext } = clientOf(...many(200, good), lost);
+  await calls(200 + 34);
+  expect(fetch.requests).toHaveLength(200 + 34 + 100);
+  expect(await attemptsOfNext()).toBe(1);
+});
+
 test('a call whose retry succeeds gives back what the retry took', async () => {
   const { fetch, calls } = clientOf(...many(130, lost, good));
   await calls(130);

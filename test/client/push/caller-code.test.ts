@@ -141,3 +141,15 @@ test('a question that takes minutes is neither reported as a wait nor warned of,
   expect(warnings).toEqual([expect.stringContaining('Waiting for store.get, which has not ended for 10 s')]);
   expect(waits.length).toBeGreaterThan(0);
 });
+
+test('a callback of a push that throws is warned about, and stops nothing', async () => {
+  const { logger, warnings } = loggerOfWarnings();
+  const { run } = setUpPush([], { client: { logger } });
+  const onProgress = () => {
+    throw new Error('no screen');
+  };
+  const { report } = await run(ROWS, { onProgress });
+  expect(report.counts.created).toBe(3);
+  expect(warnings).toContainEqual(expect.stringContaining('onProgress'));
+  expect(warnings).toContainEqual(expect.stringContaining('no screen'));
+});
