@@ -1,6 +1,6 @@
 import { type Findings, readableOf } from './followed.ts';
 import { LARGE_PAGE } from './page-size.ts';
-import { NO_PAGE_PARAMETER, unresolved } from './pagination.ts';
+import { NO_PAGE_PARAMETER, suitsKeyset, unresolved } from './pagination.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
 import { ONLY_WRITING } from './writes.ts';
 
@@ -27,7 +27,9 @@ export function adviceOf({ collections, writes }: Findings): string[] {
   );
   const short = where(({ shortPages }) => shortPages.value === true);
   const repeating = where(({ repeats }) => (repeats.value ?? 0) > 0);
-  const unordered = where(({ order }) => order.known && !order.value.startsWith('id-'));
+  const unordered = where(
+    (one) => one.order.known && !one.order.value.startsWith('id-') && suitsKeyset(one) !== false,
+  );
   const ignored = where(({ id }) => [id.gt, id.gte, id.lt, id.lte].some(({ value }) => value === 'ignored'));
   const large = where(({ id }) => id.large.value === 'server_error');
   const unreadable = where(({ idType }) => idType.value === 'unreadable');

@@ -153,8 +153,11 @@ function statesEndOf({ rows, stated: { hasNext, total } }: FirstPage): Collectio
   return known(total <= rows.length && 'total', evidence);
 }
 
+const idsSeen = ([first, ...more]: readonly string[]) =>
+  more.length === 0 ? `the only id is ${first}` : `${more.length + 1} ids such as ${first}`;
+
 function idFormFinding({ rows, ids, idForm }: FirstPage): CollectionDetails['idForm'] {
   if (idForm === undefined) return unknown('there is no record with an id');
   const areStrings = rows.every((row) => typeof row.id === 'string');
-  return known(idForm, areStrings ? `${ids.length} ids such as ${ids[0]}` : 'ids came as JSON numbers');
+  return known(idForm, areStrings ? idsSeen(ids) : 'ids came as JSON numbers');
 }

@@ -1,6 +1,6 @@
 import { idComparison, MAX_INT4 } from '../ids.ts';
 import { idsOf } from '../rows.ts';
-import { allUnknown, explanationOf, known, unknown } from './finding.ts';
+import { allUnknown, explanationOf, known, recordCount, unknown } from './finding.ts';
 import type { FirstPage } from './pages.ts';
 import type { FilterVerdict, Finding, IdFilterFindings } from './report.ts';
 import { isRejection, type ListResponse, type ProbeSession } from './session.ts';
@@ -89,7 +89,7 @@ async function probeTogether(
   first: FirstPage,
   { ids, compare }: SortedIds,
 ): Promise<Finding<boolean>> {
-  if (ids.length < 3) return unknown(`${ids.length} records are too few`);
+  if (ids.length < 3) return unknown(`${recordCount(ids.length)}: too few`);
 
   const middle = ids[Math.floor(ids.length / 2)] as string;
   const name = `id[gte]=${middle}&id[lte]=${middle}`;
@@ -119,7 +119,7 @@ export async function probeLargeBound(
   const name = `id[gt]=${bound}`;
   // One attempt: a service that cannot store the bound fails each time.
   const response = await session.list(first.segment, { 'id[gt]': bound }, { retry: { maxAttempts: 1 } });
-  if (response.ok) return known('honoured', `${name} returns ${response.rows.length} records`);
+  if (response.ok) return known('honoured', `${name} returns ${recordCount(response.rows.length)}`);
   return response.status === 500
     ? known('server_error', `${name} returns 500: ids are stored as int4`)
     : rejectedOrUnknown(response, name);

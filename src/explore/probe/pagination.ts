@@ -9,7 +9,7 @@ type Advised = 'page' | 'link' | 'none';
 export const NO_PAGE_PARAMETER = 'no page parameter found: set pageParameter, or a cursor';
 
 /** Whether keyset pagination can read a collection; undefined if that is unknown. */
-function suitsKeyset({ id, idForm }: CollectionDetails): boolean | undefined {
+export function suitsKeyset({ id, idForm }: CollectionDetails): boolean | undefined {
   const verdicts = [id.gt, id.gte, id.lt, id.lte].map(({ value }) => value);
   const isInteger = !idForm.known || idForm.value === 'numeric';
   const fails = verdicts.some((verdict) => verdict === 'ignored' || verdict === 'rejected');

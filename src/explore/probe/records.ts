@@ -6,7 +6,7 @@ import { unreadableId } from '../../schemas/unreadable-id.ts';
 import { collectionOfIri, type IdForm, idComparison } from '../ids.ts';
 import { isNamedLikeMoney } from '../names.ts';
 import { idsOf, type Row } from '../rows.ts';
-import { known, unknown } from './finding.ts';
+import { known, recordCount, unknown } from './finding.ts';
 import type { CollectionDetails, Finding, TimestampForm } from './report.ts';
 
 /** Fewer records are in order by chance too often: one time in 60 for five. */
@@ -14,7 +14,7 @@ const ENOUGH = 5;
 
 /** The orders that rows can have, those that explain the others first: ids, then timestamps. */
 export function ordersOf(rows: readonly Row[], idForm: IdForm | undefined): Finding<readonly ListOrder[]> {
-  if (rows.length < ENOUGH) return unknown(`${rows.length} records are too few to show an order`);
+  if (rows.length < ENOUGH) return unknown(`${recordCount(rows.length)}: too few to show an order`);
 
   const compareIds = idComparison(idForm);
   const orders: ListOrder[] = compareIds === undefined ? [] : directionOf('id', idsOf(rows), compareIds);
@@ -127,14 +127,14 @@ export function idTypeOf(rows: readonly Row[]): CollectionDetails['idType'] {
     return known('unreadable', `of one of ${rows.length} records, ${unreadableId(other)}`);
   const number = rows.find((row) => typeof row.id === 'number');
   return number === undefined
-    ? known('strings', `${rows.length} records`)
+    ? known('strings', recordCount(rows.length))
     : known('numbers', `ids such as ${number.id} are JSON numbers`);
 }
 
 export function jsonLdOf(rows: readonly Row[]): Finding<boolean> {
   if (rows.length === 0) return unknown('there is no record');
   const isLd = rows.every((row) => typeof row['@id'] === 'string');
-  return known(isLd, `${rows.length} records ${isLd ? 'have' : 'without'} @id`);
+  return known(isLd, `${recordCount(rows.length)} ${isLd ? 'with' : 'without'} @id`);
 }
 
 /** Fields whose values are IRIs of other records. */
@@ -143,14 +143,14 @@ export function iriFieldsOf(rows: readonly Row[]): Finding<readonly string[]> {
   // A name that begins with @ belongs to JSON-LD.
   return fieldsWith(
     rows,
-    `in ${rows.length} records`,
+    `in ${recordCount(rows.length)}`,
     (name, value) => !name.startsWith('@') && holdsIri(value),
   );
 }
 
 /** Fields with JSON numbers that should be amounts: by the specification, or by their name. */
 export function moneyAsNumbersOf(rows: readonly Row[], documented: FieldTable): Finding<readonly string[]> {
-  const evidence = `in ${rows.length} records, by the fields of the specification and by names such as amount and price`;
+  const evidence = `in ${recordCount(rows.length)}, by the fields of the specification and by names such as amount and price`;
   return fieldsWith(rows, evidence, (name, value) => {
     if (typeof value !== 'number') return false;
     return Object.hasOwn(documented, name) ? documented[name] === 'money' : isNamedLikeMoney(name);

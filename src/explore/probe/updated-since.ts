@@ -1,5 +1,5 @@
 import { idsOf, type Row } from '../rows.ts';
-import { allUnknown, known, unknown } from './finding.ts';
+import { allUnknown, known, recordCount, unknown } from './finding.ts';
 import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
 import { momentOf } from './records.ts';
@@ -64,7 +64,7 @@ function verdictOf(response: ListResponse, name: string): Finding<FilterVerdict>
   if (!response.ok) return rejectedOrUnknown(response, name);
   return response.rows.length === 0
     ? known('honoured', `${name} returns nothing`)
-    : known('ignored', `${name} returns ${response.rows.length} records`);
+    : known('ignored', `${name} returns ${recordCount(response.rows.length)}`);
 }
 
 async function probeInvalidValue(
