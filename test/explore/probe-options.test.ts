@@ -71,6 +71,19 @@ describe('a probe names the options of a service without knowing them', () => {
   });
 });
 
+test('a probe proposes no order of times for a list whose timestamps show another', async () => {
+  const sandbox = createSandbox({ timestampsEverywhere: true, order: { accounts: 'created-asc' } });
+  for (const name of ['accounts', 'products'] as const)
+    for (const day of [3, 1, 2, 6, 4, 5])
+      sandbox.store[name].insert({
+        createdAt: `2024-01-0${day}T00:00:00Z`,
+        updatedAt: '2024-02-01T00:00:00Z',
+      });
+  const report = await probe(createClient(sandbox.clientOptions), { collections: ['accounts', 'products'] });
+  expect(byPath(report.sandbox)).toMatchObject({ 'order.accounts': 'created-asc' });
+  expect(byPath(report.sandbox).order).toBeUndefined();
+});
+
 test('a probe looks for changes of the future by the clock of the service', async () => {
   const { sandbox, client } = productSandbox({ clockOffsetMs: 5 * 24 * 3_600_000 });
   sandbox.store.products.insert({ name: 'Written just now' });

@@ -230,3 +230,18 @@ test('a push finds the products of a key function although a schema renames the 
   }
   expect(sandbox.store.products.all()).toHaveLength(1);
 });
+
+test('a push looks no further for known products whose keys differ from those of their rows only in case', async () => {
+  const setUp = setUpPush(numbered(4));
+  const rows = numbered(4).map(({ productNumber: key }) => ({
+    productNumber: `${key}`.toLowerCase(),
+    name: 'Desk',
+  }));
+  const { report: first } = await setUp.run(rows);
+  expect(first.counts.updated).toBe(4);
+  // A row that the store does not know makes the next push read the list.
+  const { report } = await setUp.run([...rows, { productNumber: 'new' }]);
+  expect(report.counts).toMatchObject({ unchanged: 4, created: 1 });
+  expect(report.evidence.facts).not.toContain('unlisted_record');
+  expect(setUp.sandbox.count(({ path }) => /products\/\d/.test(path))).toBe(0);
+});
