@@ -286,6 +286,14 @@ test('rule 4: a row that was shown and is missing is requested once more, and th
   expect(read.state()).toMatchObject({ after: 86n, lostRows: true, cutsShort: false });
 });
 
+test('rule 4: a row that was shown behind the last row of a response in no order is missing too', () => {
+  const read = reading(middle({ inOrder: false, known: [58n, 86n], highest: 500n }));
+  expect(read.play(range(59, 70))).toEqual(['gt=58&lte=87']);
+  expect(read.state()).toMatchObject({ after: 58n, lostRows: false });
+  expect(read.play(range(59, 70))).toEqual(['gt=58&lte=90']);
+  expect(read.state()).toMatchObject({ after: 90n, lostRows: true });
+});
+
 test('rule 4: rows that were shown behind the last row were cut, and the read goes on', () => {
   const read = reading(middle({ isNearEnd: true }));
   read.play([58, ...range(59, 87)]);
