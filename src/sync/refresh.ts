@@ -134,7 +134,7 @@ function refreshPass(
 ) {
   /** The records that are requested, as the copy had them before: a version that is written later is not replaced. */
   const stored = new Map<string, StoredRow | undefined>();
-  /** Whether the service has those that the copy has as they are there now. */
+  /** Ids that are done, and whether the service has a record of each. */
   const exists = new Map<string, boolean>();
   const proof = new Proof({
     collection: name,

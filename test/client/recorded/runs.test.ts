@@ -58,7 +58,7 @@ const synced =
       ...options,
     });
 
-const deletes: Pick<SyncOptions<Client>, 'mode'> = { mode: 'full' };
+const inFull: Pick<SyncOptions<Client>, 'mode'> = { mode: 'full' };
 
 const copied =
   (options: object = {}): Step =>
@@ -111,18 +111,18 @@ const SESSIONS: Readonly<Record<string, Session>> = {
       ['nothing new', synced()],
       ['change', changed],
       ['changes', synced()],
-      ['everything again', synced(deletes)],
+      ['everything again', synced(inFull)],
       ['with local ids', synced(local(['1', '2', '3']))],
       ['with many local ids', synced(local(Array.from({ length: 80 }, (_, n) => `${n + 1}`)))],
       ['service down', down],
       ['no service', synced({ maxOutageMs: 5_000 })],
       ['service up', up],
       ['later', later],
-      ['a pause after two requests', synced({ stopAfter: { requests: 2 }, ...deletes })],
+      ['a pause after two requests', synced({ stopAfter: { requests: 2 }, ...inFull })],
       ['the rest', synced({ stopAfter: { requests: 20 } })],
       [
         'a consumer that throws',
-        synced({ onBatch: () => Promise.reject(new Error('disk full')), ...deletes }),
+        synced({ onBatch: () => Promise.reject(new Error('disk full')), ...inFull }),
       ],
       [
         'another company',
@@ -158,7 +158,7 @@ const SESSIONS: Readonly<Record<string, Session>> = {
       ['the first run', synced()],
       ['change', changed],
       ['changes', synced()],
-      ['everything again', synced(deletes)],
+      ['everything again', synced(inFull)],
     ],
   },
   'sync by page': {
