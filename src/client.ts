@@ -1,11 +1,13 @@
-import { createCollection } from './collections/collection.ts';
+import { collectionContext, createCollection } from './collections/collection.ts';
 import type { ClientContext } from './collections/context.ts';
 import { type CollectionDefinition, readOnly, type WriteShapes } from './collections/define.ts';
 import { type CollectionName, collectionNames, collections } from './collections/index.ts';
+import { checkedQuery } from './collections/list-query.ts';
+import { listSource } from './collections/list-source.ts';
 import { type RawRequest, sendRaw } from './collections/raw-request.ts';
 import type { ReadOnlyCollection } from './collections/reader.ts';
 import type { WritableCollection } from './collections/writer.ts';
-import { isApiError } from './errors/guards.ts';
+import { isForbidden } from './errors/guards.ts';
 import { InvalidInputError } from './errors/invalid-input-error.ts';
 import { given, resolved, schema } from './input/checks.ts';
 import { optional } from './internal/options.ts';
@@ -17,6 +19,7 @@ import {
   resolveOptions,
   type SchemasByName,
 } from './options.ts';
+import { createPaginator } from './pagination/paginator.ts';
 import { RoutedForms } from './schemas/id-form.ts';
 import type { RateLimit } from './schemas/rate-limit.ts';
 import type { AccountingRecord } from './schemas/record.ts';
@@ -198,16 +201,15 @@ export function createClient<const S extends SchemasByName = Record<never, never
 /** Ignores the caller's schema: a record that does not match it still proves that the service responded. */
 async function ping(context: ClientContext, options: RequestOptions = {}): Promise<Ping> {
   const { segment } = collections.accounts;
-  const accounts = createCollection(readOnly(segment), { ...context, validation: 'off' }, undefined);
+  const accounts = collectionContext(readOnly(segment), { ...context, validation: 'off' }, undefined);
+  const checked = given(requestOptions, options, { of: 'ping' });
+  // A 404 is a wrong baseUrl here, even if the service has one for an empty list.
+  const own = { ...checked, prefetch: 0, afterLastPage: 'empty', isResult: isForbidden } as const;
   try {
-    const checked = given(requestOptions, options, { of: 'ping' });
-    // A 404 is a wrong baseUrl here, even if the service has one for an empty list.
-    await accounts.list({}, { ...checked, prefetch: 0, afterLastPage: 'empty' }).first();
+    await createPaginator(listSource(accounts, checkedQuery({}), own)).first();
     return { ok: true, readable: true };
   } catch (error) {
-    if (isApiError(error, 'forbidden') || isApiError(error, 'scope_required')) {
-      return { ok: true, readable: false };
-    }
+    if (isForbidden(error)) return { ok: true, readable: false };
     throw error;
   }
 }

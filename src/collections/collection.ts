@@ -1,4 +1,4 @@
-import { NotFoundError } from '../errors/not-found-error.ts';
+import { showsMissingRecord } from '../errors/guards.ts';
 import { checkId } from '../input/checks.ts';
 import type { PaginationChoice } from '../pagination/by-cursor.ts';
 import type { Page } from '../pagination/page.ts';
@@ -27,6 +27,21 @@ import { rejectUnknownFields, warnOfUnknownFields } from './unknown-fields.ts';
 import { writeBody } from './write-body.ts';
 import { sendCreate, sendUpdate, writer } from './writer.ts';
 
+/** What the methods of one collection need. */
+export function collectionContext(
+  definition: AnyDefinition,
+  client: ClientContext,
+  schema: StandardSchema<{ id: string }> | undefined,
+): CollectionContext {
+  const { ids, validation } = client;
+  const schemas = schema && zodFields(schema);
+  const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
+  const namesField = (name: string) =>
+    schema !== undefined && (schemas === undefined || Object.hasOwn(schemas, name));
+  const records = new RecordReader({ fields: definition.fields, schema, ids, validation });
+  return { ...client, definition, rules, records, namesField };
+}
+
 /** The client of one collection. Write methods exist only if the service has them. */
 export function createCollection(
   definition: AnyDefinition,
@@ -34,13 +49,9 @@ export function createCollection(
   schema: StandardSchema<{ id: string }> | undefined,
 ): ReadOnlyCollection<{ id: string }> {
   const { fields, writable } = definition;
-  const { ids, validation, settings, listeners } = client;
-  const schemas = schema && zodFields(schema);
-  const rules = { ...definition, schemas: validation === 'off' ? undefined : schemas };
-  const namesField = (name: string) =>
-    schema !== undefined && (schemas === undefined || Object.hasOwn(schemas, name));
-  const records = new RecordReader({ fields, schema, ids, validation });
-  const context = { ...client, definition, rules, records, namesField };
+  const { settings, listeners } = client;
+  const context = collectionContext(definition, client, schema);
+  const { rules } = context;
   const reading = reader(context);
   const { segment } = definition;
   const source: RunSource<{ id: string }> = {
@@ -48,7 +59,7 @@ export function createCollection(
     baseUrl: client.baseUrl,
     fields,
     schemaFields: Object.fromEntries(
-      Object.entries(schemas ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
+      Object.entries((schema && zodFields(schema)) ?? {}).map(([name, field]) => [name, kindOfSchema(field)]),
     ),
     pagination: runPagination(context),
     timeoutMs: settings.timeoutMs,
@@ -101,13 +112,13 @@ async function lookUp(
 ): Promise<LookUp<{ id: string }>> {
   const expected = { kind: 'json', read: (row: unknown) => readRow(context, row, readFor) } as const;
   try {
-    const request = { method: 'GET', id: checkId(id), expected, mayBeMissing: true } as const;
+    const request = { method: 'GET', id: checkId(id), expected, isResult: showsMissingRecord } as const;
     const found = await sendOne(context, request, options);
     options.admission?.saw(context.definition.segment, [found.row ?? found.invalid?.record]);
     return found;
   } catch (error) {
     throwIfUnrouted(context, id, error);
-    if (error instanceof NotFoundError && error.missing) return { record: undefined, notFound: error };
+    if (showsMissingRecord(error)) return { record: undefined, notFound: error };
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { statementOf, withLinks } from '../schemas/list-statement.ts';
 import type { ReadFor, ReadList } from '../schemas/record-reader.ts';
 import { callSettings, type RunCallOptions } from '../transport/call-options.ts';
 import { cleared } from '../transport/redact.ts';
+import type { ApiRequest } from '../transport/request.ts';
 import type { CollectionContext } from './context.ts';
 import { listQuery, OF_PAGES, parameters } from './list-query.ts';
 
@@ -23,7 +24,7 @@ export function checkedListOptions(options: ListOptions): ListOptions {
 export function listSource(
   context: CollectionContext,
   query: Filters,
-  options: ListOptions & Pick<RunCallOptions, 'admission'>,
+  options: ListOptions & Pick<RunCallOptions, 'admission'> & Pick<ApiRequest<unknown>, 'isResult'>,
   readFor: ReadFor = 'caller',
 ): PaginatorSource<{ id: string }> {
   const { segment } = context.definition;
@@ -42,6 +43,7 @@ export function listSource(
     path: [segment],
     template: `/${segment}`,
     settings: callSettings(context.settings, options),
+    isResult: options.isResult,
   } as const;
 
   return {

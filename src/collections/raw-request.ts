@@ -7,6 +7,7 @@ import { callSettings, type RequestOptions, requestOptions } from '../transport/
 import { checkIdempotencyKey, newIdempotencyKey } from '../transport/idempotency-key.ts';
 import { cleared } from '../transport/redact.ts';
 import type { Expected } from '../transport/request.ts';
+import { displayPath } from '../transport/url.ts';
 import type { ClientContext } from './context.ts';
 import { jsonOf } from './write-body.ts';
 
@@ -75,7 +76,9 @@ export async function sendRaw<T>(
     method,
     path,
     // By its first segment alone, so that not every id becomes a time series of its own in metrics.
-    template: `/${typeof path === 'string' ? path.split('/')[1] : path[0]}`,
+    template: displayPath(
+      typeof path === 'string' ? path.split('/').slice(0, 2).join('/') : path.slice(0, 1),
+    ),
     query: queryPairs(query),
     body: body === undefined ? undefined : jsonOf(body, 'body'),
     contentType,

@@ -1,3 +1,4 @@
+import { showsMissingRecord } from '../errors/guards.ts';
 import { NotFoundError } from '../errors/not-found-error.ts';
 import { unroutedId } from '../errors/unrouted-id.ts';
 import { checkId } from '../input/checks.ts';
@@ -59,7 +60,7 @@ export function reader(context: CollectionContext): ReadOnlyCollection<{ id: str
           method: 'GET',
           id: checkId(id),
           expected: expectedRecord(context),
-          mayBeMissing: method === 'find',
+          isResult: method === 'find' ? showsMissingRecord : undefined,
         },
         options,
       );
@@ -82,7 +83,7 @@ export function reader(context: CollectionContext): ReadOnlyCollection<{ id: str
       try {
         return await read('find', id, options);
       } catch (error) {
-        if (error instanceof NotFoundError && error.missing) return undefined;
+        if (showsMissingRecord(error)) return undefined;
         throw error;
       }
     },

@@ -62,7 +62,7 @@ export function castOf(id: string | undefined): 'text' | 'number' | undefined {
 }
 
 interface RecordRequest<R>
-  extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected' | 'mayBeMissing'> {
+  extends Pick<ApiRequest<R>, 'method' | 'body' | 'idempotencyKey' | 'expected' | 'isResult'> {
   /** Already checked; none for a create. */
   readonly id?: string;
 }

@@ -139,7 +139,7 @@ const COMPARE_WITH_LISTED =
 /** What to do about an error that the specification does not name. */
 function unknownAdvice(response: ErrorResponse, facts: CallFacts): string {
   const { method, retryable, idempotencyKey, formWasFound } = facts;
-  const { status, content } = response;
+  const { status, content, retryAfterMs } = response;
   if (status === 406 && content !== 'other') return 'This client understands JSON and JSON-LD.';
   if (status === 415 && (method === 'PATCH' || method === 'POST')) {
     const option = method === 'PATCH' ? 'contentTypes.update' : 'contentTypes.create';
@@ -148,7 +148,7 @@ function unknownAdvice(response: ErrorResponse, facts: CallFacts): string {
   if (idempotencyKey !== undefined && isStillRunning(response)) {
     return 'An earlier request with this idempotencyKey is still running, or the service crashed during it. Try again later.';
   }
-  if (retryable) return 'Try again later.';
+  if (retryable) return retryAfterMs ? `Try again in ${retryAfterMs} ms (retryAfterMs).` : 'Try again later.';
   if (status === 304) return 'A cache on the way returned it: exclude the service from that cache.';
   if (status === 405) return `Allow ${method} in any cache, proxy or firewall on the way, and check baseUrl.`;
   if (isNotFoundStatus(status) && isOneRecord(facts)) {
@@ -182,7 +182,7 @@ function adviceOn(type: string | undefined, response: ErrorResponse, facts: Call
     return 'Use a key that may do this, or leave the record as it is.';
   if (type === 'unauthenticated' && isEmpty(response.problem))
     return 'The body is not a problem document: check the API key, and what a proxy or firewall on the way allows.';
-  if (type !== 'rate_limited' || response.retryAfterMs === undefined) return undefined;
+  if (type !== 'rate_limited' || !response.retryAfterMs) return undefined;
 
   return `Wait for ${response.retryAfterMs} ms (retryAfterMs), or allow longer waits with maxWaitMs and deadlineMs.`;
 }

@@ -78,6 +78,11 @@ export function isApiError(error: unknown, code?: ApiErrorCode): boolean {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 
+/** Whether the service has said that a record does not exist. */
+export function showsMissingRecord(error: unknown): error is NotFoundError {
+  return isAccountingError(error, 'not_found') && error.missing;
+}
+
 /** Whether the key may not do something. */
 export function isForbidden(error: unknown): boolean {
   return isAccountingError(error, 'forbidden') || isAccountingError(error, 'scope_required');

@@ -85,7 +85,8 @@ async function readJson(received: Received, mayBeEmpty: boolean): Promise<unknow
 /** A page of a proxy is neither JSON that was cut nor JSON that is not UTF-8, whatever type it claims. */
 function unread(received: Received, reason: ContentProblem): Failure {
   const isPage = unreadFault(received) === 'wrong_content';
-  return unusable(received, isPage ? 'wrong_content' : reason, { isPage });
+  const came = isPage ? nonJson(received) : undefined;
+  return unusable(received, isPage ? 'wrong_content' : reason, { isPage, came });
 }
 
 async function readValue<T>(
@@ -183,7 +184,7 @@ async function readNothing<T>(
   if (json !== undefined) return readValue(received, { read: check }, json);
   if (received.isJson && BEGINS_AS_JSON.test(textOf(body))) return;
 
-  throw unusable(received, 'wrong_content');
+  throw unusable(received, 'wrong_content', { came: nonJson(received) });
 }
 
 /** The beginning of an object, an array or a string, or nothing yet. */

@@ -1,3 +1,4 @@
+import type { AnyAccountingError } from '../errors/guards.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
 import type { CallSettings, RequestOptions, RunCallOptions } from './call-options.ts';
 
@@ -38,8 +39,8 @@ export interface ApiRequest<T> {
   readonly expected: Expected<T>;
   /** Whether the client has found a record with an id like the one that is requested. */
   readonly formWasFound?: (() => boolean) | undefined;
-  /** Whether the caller asks if the record exists: a missing one is a result, not an error. */
-  readonly mayBeMissing?: boolean;
+  /** Whether an error is what the caller asks for, such as that a record is missing: it is not reported as a failure. */
+  readonly isResult?: ((error: AnyAccountingError) => boolean) | undefined;
   /** The options of this call, every default applied. */
   readonly settings: CallSettings;
   readonly options: Pick<RunCallOptions, 'signal' | 'headers' | 'onResponse'> &

@@ -249,7 +249,7 @@ export function waitAfter429(
   // Only a wait that the service asks for can be too long.
   const waitMs = Math.max(
     retryAfterMs ?? 0,
-    Math.min(maxWaitMs, Math.max(LEAST_WAIT_AFTER_429_MS, wantedMs)),
+    Math.min(maxWaitMs, Math.max(LEAST_WAIT_AFTER_429_MS, Math.round(wantedMs))),
   );
   return waitMs < LEAST_WAIT_AFTER_429_MS ? undefined : waitMs;
 }

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { isAccountingError } from '../errors/guards.ts';
+import { isAccountingError, showsMissingRecord } from '../errors/guards.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { monotonicMs } from '../internal/monotonic-clock.ts';
 import { notify } from '../internal/notify.ts';
@@ -296,7 +296,7 @@ export class HttpTransport implements Transport {
       throw call.signal?.aborted ? call.signal.reason : thrown;
     }
     const error = thrown instanceof Failure ? call.error(thrown) : thrown;
-    const isResult = request.mayBeMissing === true && isAccountingError(error, 'not_found') && error.missing;
+    const isResult = isAccountingError(error) && request.isResult?.(error) === true;
     call.end(isResult ? 'ok' : 'error');
     if (isAccountingError(error) && !isResult) this.#config.listeners.error?.({ ...call.event(), error });
     throw error;
@@ -311,12 +311,12 @@ export class HttpTransport implements Transport {
       const settings = { ...request.settings, deadlineMs: Math.max(1, call.deadlineAt - monotonicMs()) };
       const options = { ...request.options, onResponse: undefined };
       try {
-        const mayBeMissing = method === 'DELETE';
-        const get = { ...request, method: 'GET', body: undefined, mayBeMissing, settings, options } as const;
+        const isResult = method === 'DELETE' ? showsMissingRecord : undefined;
+        const get = { ...request, method: 'GET', body: undefined, isResult, settings, options } as const;
         const read = await this.send(get);
         return method === 'DELETE' ? undefined : read;
       } catch (error) {
-        isDone = method === 'DELETE' && isAccountingError(error, 'not_found') && error.missing;
+        isDone = method === 'DELETE' && showsMissingRecord(error);
       }
     }
     const empty = isDone ? await emptyValue(expected) : undefined;
