@@ -92,7 +92,10 @@ export function toMoney(value: Decimal | bigint | number | Money, options: Money
     );
   }
   if (rounding === undefined && amount.decimalPlaces() > digits) {
-    throw new InvalidInputError('amount', `has more than ${digits} digits after the point; name a rounding`);
+    throw new InvalidInputError(
+      'amount',
+      `has more than ${digits} ${digits === 1 ? 'digit' : 'digits'} after the point; name a rounding`,
+    );
   }
   // Rounded first: `toFixed` alone would write a small negative amount as -0.00.
   const text = amount.toDecimalPlaces(digits, ROUNDING[rounding ?? 'half_up']).toFixed(digits);

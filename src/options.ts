@@ -7,6 +7,7 @@ import { LEVELS, stderrLogger } from './internal/logger.ts';
 import {
   group,
   is,
+  isPlainObject,
   type Named,
   type OptionInputs,
   option,
@@ -301,7 +302,7 @@ function loggerFromEnvironment(): Logger | undefined {
 }
 
 function checkSchemas(schemas: Schemas): void {
-  checkObject(schemas, 'schemas');
+  if (!isPlainObject(schemas)) throw new InvalidInputError('schemas', 'must be a plain object');
   const table = Object.fromEntries(collectionNames.map((name) => [name, optional(schema())]));
   given(table, schemas, { of: 'schemas' }, 'schemas.');
 }

@@ -11,7 +11,7 @@ import {
   type ResolvedOptions,
   withDefaults,
 } from '../internal/options.ts';
-import { isDate } from '../internal/realm.ts';
+import { isDate, isPromise } from '../internal/realm.ts';
 import { causeText, hasControlCharacters, isWellFormed } from '../internal/text.ts';
 import { isStandardSchema, type StandardSchema } from '../schemas/standard-schema.ts';
 import { isTimestamp } from '../schemas/timestamp.ts';
@@ -77,7 +77,7 @@ export const schema = <T extends StandardSchema>(): Check<T> => ({
 });
 
 export function checkObject(value: unknown, argument: string, problem = 'must be an object'): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPromise(value)) {
     throw new InvalidInputError(argument, problem);
   }
 }

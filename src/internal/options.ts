@@ -134,11 +134,16 @@ export const group = <Table extends OptionTable, const Other = never, Inputs = O
   options: Table,
   ...other: readonly Other[]
 ): OptionGroup<Table, Other, Inputs> => ({
-  ...check('a plain object', (value) => isPlainObject(value) || other.includes(value as Other)),
+  ...check(
+    ['a plain object', ...other].join(' or '),
+    (value) => isPlainObject(value) || other.includes(value as Other),
+  ),
   default: {},
   options,
   other,
 });
+
+const listed = (names: readonly string[]) => names.join(', ').replace(/, (?=[^,]*$)/, ' and ');
 
 function check<T>(expected: string, allows: (value: unknown) => boolean): Check<T> {
   return { expected, allows: allows as Check<T>['allows'] };
@@ -159,7 +164,8 @@ export const is = {
     'an array of strings',
     (value) => Array.isArray(value) && value.every(isString),
   ),
-  object: check<Readonly<Record<string, unknown>>>('an object', isObject),
+  /** Not an instance of a class, such as a Map, whose entries would count as none. */
+  object: check<Readonly<Record<string, unknown>>>('a plain object', isPlainObject),
   integer: check<number>('a whole number', Number.isSafeInteger),
   integerFrom: (least: number) =>
     check<number>(`a whole number of at least ${least}`, (value) => isIntegerFrom(value, least)),
@@ -192,7 +198,7 @@ export const is = {
   /** An object of the caller's own, such as a store. */
   withMethods: <T>(...methods: readonly (keyof T & string)[]) =>
     check<T>(
-      `an object with the ${methods.length === 1 ? 'method' : 'methods'} ${methods.join(' and ')}`,
+      `an object with the ${methods.length === 1 ? 'method' : 'methods'} ${listed(methods)}`,
       (value) => methods.every((name) => typeof (value as T | null | undefined)?.[name] === 'function'),
     ),
   check,

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
-import { checkObject, checkText, text } from '../input/checks.ts';
+import { checkText, text } from '../input/checks.ts';
 import {
   type Check,
   is,
@@ -87,7 +87,6 @@ export function checkParameters(
   pageParameter = '_page',
 ): ListParameters {
   if (parameters === undefined) return {};
-  checkObject(parameters, 'parameters');
   for (const [name, value] of Object.entries(parameters)) {
     const isOwn = ['_page', pageParameter, 'updatedSince', 'id'].includes(name) || name.startsWith('id[');
     if (name === '' || isOwn) {

@@ -48,7 +48,7 @@ export interface Wanted {
 const toArrayOptions = {
   limit: required(
     is.check<number>(
-      'a whole number or Infinity',
+      'a whole number of at least 0, or Infinity',
       (limit) => limit === Number.POSITIVE_INFINITY || is.integerFrom(0).allows(limit),
     ),
   ),

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { isPlainObject } from '../internal/options.ts';
 import { isObject } from '../schemas/validate.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -19,7 +20,7 @@ const REJECTED: ReadonlyMap<string, string> = new Map([
 
 /** The caller's own headers, checked before `Headers` sees them: its error messages quote values. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
+  if (!isPlainObject(headers)) {
     throw new InvalidInputError('headers', 'must be an object of names and values');
   }
   for (const [name, value] of Object.entries(headers)) {
