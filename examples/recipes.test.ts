@@ -189,7 +189,7 @@ test('singer-tap describes every field, and resumes from its state', async () =>
 test('product-push pushes the export of a shop, and sends nothing the second time', async () => {
   const first = await run('product-push/src/main', [], 1);
   expect(first).toContain('DESK-160: created');
-  expect(first).toContain('SHELF-3: draft.salePrice: is not a decimal with a point');
+  expect(first).toContain('SHELF-3: rows[3].salePrice: is not a decimal with a point');
   expect(first).toContain('MAT-10: duplicate');
   expect(first).toMatch(/BIN-1: .*422/);
   expect(first).toContain('created: 5');

@@ -76,9 +76,9 @@ export function createCollection(
     writes: writable
       ? {
           settings,
-          body(draft, unknownFields, warned) {
-            const body = writeBody({ ...rules, clears: true }, draft, 'draft');
-            if (unknownFields === 'reject') rejectUnknownFields(context, draft);
+          body(draft, argument, { unknownFields, warned }) {
+            const body = writeBody({ ...rules, clears: true }, draft, argument);
+            if (unknownFields === 'reject') rejectUnknownFields(context, draft, argument);
             else warnOfUnknownFields(context, draft, warned);
             return body;
           },

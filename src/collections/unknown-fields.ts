@@ -23,11 +23,11 @@ export function warnOfUnknownFields(context: CollectionContext, body: object, wa
 }
 
 /** Throws for the first of these fields. */
-export function rejectUnknownFields(context: CollectionContext, body: object): void {
+export function rejectUnknownFields(context: CollectionContext, body: object, argument: string): void {
   for (const name of unknownFields(context, body)) {
     const { segment } = context.definition;
     throw new InvalidInputError(
-      `draft.${name}`,
+      `${argument}.${name}`,
       `is not a documented field of ${segment}. ${adviceOn(context, name)}`,
     );
   }

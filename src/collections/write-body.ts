@@ -8,7 +8,7 @@ import type { CollectionDefinition } from './define.ts';
 
 interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled'> {
   readonly schemas?: OwnFieldSchemas | undefined;
-  /** Whether `null` clears a field in a draft too: a row of a push can be an update. */
+  /** Whether `null` clears a field: in a patch, and in a row of a push, which can be an update. */
   readonly clears?: boolean;
 }
 
@@ -18,7 +18,7 @@ interface WriteRules extends Pick<CollectionDefinition, 'fields' | 'serverFilled
  *
  * @throws InvalidInputError for a field that the service fills, a value of the wrong kind, and a value that JSON cannot represent.
  */
-export function writeBody(definition: WriteRules, body: unknown, argument: 'draft' | 'patch'): string {
+export function writeBody(definition: WriteRules, body: unknown, argument: string): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || hasHiddenContent(body)) {
     throw new InvalidInputError(argument, 'must be an object of fields; await it if it is a promise');
   }
@@ -60,8 +60,7 @@ function checkField(
   { name, value }: { name: string; value: unknown },
 ): void {
   if (serverFilled.includes(name)) throw new InvalidInputError(argument, 'is filled by the service');
-  const isCleared = value === null && (clears || !argument.startsWith('draft.'));
-  if (isCleared || (value === null && schemas === undefined)) return;
+  if (value === null && (clears || schemas === undefined)) return;
 
   const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (kind !== undefined && value !== null && !checks[kind](value)) {

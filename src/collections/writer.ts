@@ -104,7 +104,7 @@ export async function sendUpdate<R>(
   { id, patch }: { readonly id: string; readonly patch: object },
   { expected, warned, ...options }: Sending<R>,
 ): Promise<R> {
-  const body = readable('patch', () => writeBody(context.rules, patch, 'patch'));
+  const body = readable('patch', () => writeBody({ ...context.rules, clears: true }, patch, 'patch'));
   if (warned !== undefined) warnOfUnknownFields(context, patch, warned);
   await probeId(context, checkId(id), options);
   return await sendOne(context, { method: 'PATCH', id, body, expected }, options);

@@ -15,8 +15,7 @@ export class PushError extends AccountingError {
 
   constructor(report: PushReport, cause: unknown) {
     const retryable = cause instanceof AccountingError && cause.retryable;
-    const advice = cause instanceof AccountingError ? cause.hint : undefined;
-    const hint = [advice, resumeAdvice(report, cause)].filter(Boolean).join(' ');
+    const hint = [adviceOn(cause), resumeAdvice(report, cause)].filter(Boolean).join(' ');
     const { attempts, outcome } = report;
     super(messageOf(report, cause), { retryable, hint, attempts, outcome }, { cause });
     this.report = report;
@@ -29,11 +28,23 @@ function messageOf({ tenant, rows, counts }: PushReport, cause: unknown): string
   return `The push of ${tenant} stopped (${read}; ${created} created, ${updated} updated): ${reasonOf(cause)}`;
 }
 
+/** The advice of a create is for a caller who sends it again. */
+function adviceOn(cause: unknown): string | undefined {
+  if (!isUnknownCreate(cause)) return cause instanceof AccountingError ? cause.hint : undefined;
+  return 'The next run looks for the product of a create whose outcome is unknown before it sends it again.';
+}
+
+function isUnknownCreate(cause: unknown): boolean {
+  return (
+    cause instanceof AccountingError && cause.outcome === 'unknown' && cause.idempotencyKey !== undefined
+  );
+}
+
 /** The same run fails again until the key or the state is another. */
 const NEEDS_A_CHANGE = ['unauthenticated', 'forbidden', 'scope_required', 'checkpoint'];
 
 function resumeAdvice({ counts: { created, updated } }: PushReport, cause: unknown) {
-  if (created + updated === 0) return undefined;
+  if (created + updated === 0) return isUnknownCreate(cause) ? 'Run it again to continue.' : undefined;
   if (cause instanceof AccountingError && NEEDS_A_CHANGE.includes(cause.code)) return undefined;
   return 'Completed writes are kept; run it again to continue.';
 }

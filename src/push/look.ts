@@ -86,7 +86,7 @@ export class Looks {
       if (page.isIncomplete) this.#flaws.isIncomplete = true;
       if (isFirst) results.advance(page.records.length);
     }
-    if (isFirst) memory.pages = pages;
+    if (isFirst) memory.listed(pages);
     const unseen = rows.filter((row) => memory.stateOf(row).is === 'made' && match.isUnseen(row));
     await this.#lookUp(match, unseen, false);
     // A product that exists and that the list lacks shows that it may lack others.

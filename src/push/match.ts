@@ -150,7 +150,8 @@ export class Match {
     if (product !== undefined) return { sight: { products: 'one', product }, product, ids, reason: '' };
     const alike = this.#alike.get(row);
     if (alike !== undefined) {
-      const reason = `product ${alike.ids[0]} may be the one: ${alike.key} looks like ${JSON.stringify(row.key)}`;
+      const products = `${alike.ids.length > 1 ? 'one of the products' : 'product'} ${alike.ids.join(', ')}`;
+      const reason = `${products} may be the one: ${alike.key} looks like ${JSON.stringify(row.key)}`;
       return { sight: { products: 'several' }, product, ids: alike.ids, reason };
     }
     const known = this.#known.get(row);
@@ -239,7 +240,7 @@ export function naturalKey(
     const key: unknown = keyOf(product);
     return typeof key === 'string' ? key : '';
   } catch (error) {
-    throw new InvalidInputError('key', 'threw for an existing product', {}, { cause: error });
+    throw new InvalidInputError('key', `threw for product ${product.record.id}`, {}, { cause: error });
   }
 }
 

@@ -64,6 +64,7 @@ export class PushMemory {
   /** When these products were created, by id: they show which company another key belongs to. */
   #known: ReadonlyMap<string, unknown> = new Map();
   readonly #seen = new Map<string, unknown>();
+  #isListed = false;
   /** The content of the entry that the store has. */
   #stored = '';
   /** The products of each part that was read, by folded key. */
@@ -162,6 +163,12 @@ export class PushMemory {
     if (memory !== undefined) yield { ...memory, known: () => known };
   }
 
+  /** The list was read to its end, and had so many pages. */
+  listed(pages: number): void {
+    this.pages = pages;
+    this.#isListed = true;
+  }
+
   /** A product that exists, as it was sent. */
   see(id: string, row: unknown): void {
     const createdAt = (isObject(row) ? row.createdAt : undefined) ?? null;
@@ -169,11 +176,12 @@ export class PushMemory {
     if (!isEnough || this.#known.has(id)) this.#seen.set(id, createdAt);
   }
 
-  /** The known products that still exist, and others in place of the rest. */
+  /** The known products, without those that a list lacks, and others in place of these. */
   #stillKnown(): Readonly<Record<string, unknown>> {
-    if (this.#seen.size === 0) return Object.fromEntries(this.#known);
-    const ids = new Set([...this.#known.keys(), ...this.#seen.keys()].filter((id) => this.#seen.has(id)));
-    return Object.fromEntries([...ids].slice(0, MOST_KNOWN).map((id) => [id, this.#seen.get(id)]));
+    const kept = [...this.#known].filter(
+      ([id]) => !this.#isListed || this.#seen.size === 0 || this.#seen.has(id),
+    );
+    return Object.fromEntries([...new Map([...kept, ...this.#seen])].slice(0, MOST_KNOWN));
   }
 
   /** For each of these ids, the folded keys whose product had it when it was last pushed. */

@@ -211,8 +211,8 @@ export interface ResolvedPushOptions extends Omit<ResolvedOptions<typeof pushOpt
   readonly settings: CallSettings;
   readonly source: RunSource<AnyProduct>;
   readonly writes: WriteSource<AnyProduct>['lenient'];
-  /** The JSON text of a row. */
-  readonly bodyOf: (row: object) => string;
+  /** The JSON text of a row, which errors call `name`. */
+  readonly bodyOf: (row: object, name: string) => string;
 }
 
 /** Checks the options of a push and applies every default. */
@@ -225,9 +225,9 @@ export function resolvePushOptions(
   if (source === undefined || writes === undefined)
     throw new InvalidInputError('products', 'must be client.products of a client');
   const own = resolved(pushOptions, options, { of: 'push', elsewhere: OF_CLIENT });
-  const warnedFields = new Set<string>();
   const { key, prefix, tenant, signal, timeoutMs, deadlineMs, maxWaitMs, retry, headers } = own;
   const { keyName = typeof key === 'string' ? key : 'key' } = own;
+  const rules = { unknownFields: own.unknownFields, warned: new Set<string>() };
   const settings = callSettings(writes.settings, { timeoutMs, retry });
   const { visibleAfterMs = Number.isFinite(settings.timeoutMs) ? settings.timeoutMs : 30_000 } = own;
   return {
@@ -242,7 +242,7 @@ export function resolvePushOptions(
     settings,
     source,
     writes: writes.lenient,
-    bodyOf: (row) => writes.body(row, own.unknownFields, warnedFields),
+    bodyOf: (row, name) => writes.body(row, name, rules),
   };
 }
 

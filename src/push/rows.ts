@@ -49,7 +49,7 @@ export async function readRows(
         );
         continue;
       }
-      const draft = normalised(JSON.parse(bodyOf(row)) as JsonFields, source.fields);
+      const draft = normalised(JSON.parse(bodyOf(row, nameOf(index))) as JsonFields, source.fields);
       const added = {
         key: name,
         folded: form,
@@ -70,15 +70,18 @@ export async function readRows(
 
 /** The result of a row whose key another row has; `why` that one is pushed and not this one. */
 export function duplicateOf({ index }: PushRow, why: string) {
-  return { action: 'duplicate', firstIndex: index, reason: `rows[${index}] ${why}` } as const;
+  return { action: 'duplicate', firstIndex: index, reason: `${nameOf(index)} ${why}` } as const;
 }
 
+/** A row as errors and results call it. */
+const nameOf = (index: number) => `rows[${index}]`;
+
 function unreadable(index: number, cause: unknown): InvalidInputError {
-  return new InvalidInputError(`rows[${index}]`, 'cannot be read: it threw', {}, { cause });
+  return new InvalidInputError(nameOf(index), 'cannot be read: it threw', {}, { cause });
 }
 
 function rowKey(row: object, key: ResolvedPushOptions['key'], index: number): string {
-  const name = `rows[${index}]`;
+  const name = nameOf(index);
   let value: unknown;
   try {
     value = key(row);

@@ -107,10 +107,14 @@ export interface WriteSource<T extends { id: string }> {
   /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
   readonly settings: CallSettings;
   /**
-   * The JSON text of a draft. Throws an InvalidInputError for what a create or update would reject before sending, and for
+   * The JSON text of a draft, which errors call `argument`. Throws an InvalidInputError for what a create or update would reject before sending, and for
    * a field that is not documented if these are rejected; otherwise warns of it, unless it has warned of it before.
    */
-  body(draft: object, unknownFields: 'send' | 'reject', warned: Set<string>): string;
+  body(
+    draft: object,
+    argument: string,
+    rules: { readonly unknownFields: 'send' | 'reject'; readonly warned: Set<string> },
+  ): string;
   /**
    * Reads and writes whose results are returned as they were sent if they do not match a schema: only an id is required.
    * `list` returns the rows that do not match in `invalid`.

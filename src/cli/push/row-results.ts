@@ -129,6 +129,6 @@ function messageFor({ code }: AnyAccountingError, badCells: readonly string[]): 
 /** The line of the row is printed before it, so that its position is not. */
 function textOfError(error: AnyAccountingError, badCells: readonly string[]): string {
   const message =
-    messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^(?:rows\[\d+\]: )?(?:draft\.)?/, '');
+    messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^rows\[\d+\](?:: |\.)/, '');
   return `${error.code}: ${message}`;
 }

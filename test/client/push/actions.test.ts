@@ -112,12 +112,12 @@ test('a push fails a row without a key, an invalid row, and one that cannot be r
   expect(failed).toMatchObject(
     [
       [0, 'has no key'],
-      [1, 'salePrice'],
+      [1, 'rows[1].salePrice: '],
       [3, 'has no key: the key function threw'],
       [4, 'rows[4]: cannot be read: it threw'],
       [5, 'rows[5]: has a key that is a number, not a string'],
-      [6, 'draft.tags: is or contains a value that JSON cannot represent'],
-      [7, 'draft.custom: is or contains a value that JSON cannot represent'],
+      [6, 'rows[6].tags: is or contains a value that JSON cannot represent'],
+      [7, 'rows[7].custom: is or contains a value that JSON cannot represent'],
     ].map(([index, words]) => ({
       index,
       error: { code: 'invalid_input', message: expect.stringContaining(String(words)) },
