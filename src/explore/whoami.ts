@@ -3,7 +3,9 @@ import { isApiError } from '../errors/guards.ts';
 import { resolved } from '../input/checks.ts';
 import { is, type Named, type OptionInputs, optional } from '../internal/options.ts';
 import type { RateLimit } from '../schemas/rate-limit.ts';
+import type { ResponseMeta } from '../transport/call-options.ts';
 import { type ExploreClient, type ExploreProgress, listSettings } from './explore-client.ts';
+import { readListBody } from './rows.ts';
 
 export const whoamiOptions = {
   /** Stops it: it rejects with the signal's reason. */
@@ -37,10 +39,12 @@ export interface WhoamiReport {
 export async function whoami(client: ExploreClient, options: WhoamiOptions = {}): Promise<WhoamiReport> {
   const { signal, onProgress } = resolved(whoamiOptions, options, { of: 'whoami' });
   const found: { collection: CollectionName; access: string }[] = [];
+  let requests = 0;
   for (const collection of collectionNames) {
-    const done = found.length;
-    onProgress?.({ requests: done, collection, done, of: collectionNames.length });
-    found.push({ collection, access: await accessTo(client, collection, signal) });
+    onProgress?.({ requests, collection, done: found.length, of: collectionNames.length });
+    const { access, attempts } = await accessTo(client, collection, signal);
+    requests += attempts;
+    found.push({ collection, access });
   }
   return { baseUrl: client.accounts.baseUrl, collections: found, quota: client.rateLimit };
 }
@@ -49,14 +53,18 @@ async function accessTo(
   client: ExploreClient,
   collection: CollectionName,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<{ readonly access: string; readonly attempts: number }> {
   const query = listSettings(client).parameters;
+  let attempts = 0;
+  const onResponse = (meta: ResponseMeta) => {
+    ({ attempts } = meta);
+  };
   try {
-    await client.request({ path: [client[collection].segment], query }, { signal });
-    return 'readable';
+    const body = await client.request({ path: [client[collection].segment], query }, { signal, onResponse });
+    return { access: readListBody(body) === undefined ? 'unexpected_response' : 'readable', attempts };
   } catch (error) {
     signal?.throwIfAborted();
     if (!isApiError(error) || isApiError(error, 'unauthenticated')) throw error;
-    return error.code;
+    return { access: error.code, attempts: error.attempts };
   }
 }

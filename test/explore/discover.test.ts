@@ -133,7 +133,7 @@ test('discover knows a reference by a UUID in capitals', async () => {
 
 test('discover samples rows without an id, and leaves out what is no record', async () => {
   const sandbox = createSandbox({ records: { boms: 25 } });
-  const body = (text: string) => text.replaceAll(/"id":"\d+",/g, '').replace('[', '[null,"x",');
+  const body = (text: string) => text.replaceAll(/"id":"\d+",/g, '').replace('[{', '[null,"x",{');
   sandbox.faults.add({ kind: 'rewrite', body });
   const { collections } = await discover(clientOf(sandbox), { collections: ['boms'] });
   expect(collections).toMatchObject([{ access: 'readable', records: 25 }]);

@@ -20,7 +20,7 @@ describe('a probe that writes', () => {
     expect(rejected.writes.requiredFields.value).toEqual(['productNumber']);
     expect(rejected.sandbox.requiredFields).toEqual(['productNumber']);
     expect(rejected.advice).toContain(
-      'Nothing is known of writes: the create returned validation_failed. Pass a draft (--draft) with productNumber.',
+      'Nothing is known of writes: the create failed: validation_failed. Pass a draft (--draft) with productNumber.',
     );
     expect(sandbox.journal).toEqual([]);
 
@@ -33,7 +33,7 @@ describe('a probe that writes', () => {
     const { sandbox } = twentyProducts();
     const client = createClient({ ...sandbox.clientOptions, apiKey: sandbox.keys.readOnly });
     const { advice } = await probeWrites(client);
-    expect(advice).toContain('Nothing is known of writes: the create returned scope_required.');
+    expect(advice).toContain('Nothing is known of writes: the create failed: scope_required.');
   });
 
   test('finds and deletes a product whose response was lost with every attempt', async () => {
@@ -52,7 +52,7 @@ describe('a probe that writes', () => {
       const { sandbox, client } = twentyProducts();
       sandbox.faults.add({ kind: 'rewrite', body }, { method: 'POST', times: 1 });
       const { writes } = await probeWrites(client);
-      expect(writes.createStatus).toMatchObject({ reason: 'the create returned unexpected_response' });
+      expect(writes.createStatus).toMatchObject({ reason: 'the create failed: unexpected_response' });
       expect([writes.leftBehind, sandbox.store.products.count]).toEqual([[], 20]);
     },
   );

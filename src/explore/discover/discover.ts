@@ -45,7 +45,7 @@ export interface DiscoveredCollection {
 export interface Discovery {
   /** Where the service is, `/api/public/v1` included. */
   readonly baseUrl: string;
-  /** Requests that were sent. */
+  /** Requests that were sent, retries included. */
   readonly requests: number;
   readonly collections: readonly DiscoveredCollection[];
   /** Formatted TypeScript: Zod loose objects for `createClient({ schemas })`. */
@@ -111,6 +111,6 @@ export async function discover(client: ExploreClient, options: DiscoverOptions =
 }
 
 function absenceOf({ access, seen }: { access: string; seen: Observations }): string | undefined {
-  if (access !== 'readable') return `not readable with the key of this run (${access})`;
+  if (access !== 'readable') return `it could not be read (${access})`;
   return seen.records === 0 ? 'there was no record' : undefined;
 }

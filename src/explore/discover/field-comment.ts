@@ -25,9 +25,10 @@ export function fieldComment(name: string, shape: FieldShape, seen: SeenField): 
       : '';
   const isNumber = shape.kinds.includes('integer') || shape.kinds.includes('number');
   const lost = isNumber && isNamedLikeMoney(name) ? ', though named like an amount: digits may be lost' : '';
-  const often = field.present === records ? `all ${records}` : `${field.present} of ${records}`;
+  const some = `${field.present} of ${records} records`;
+  const often = field.present < records ? some : records === 1 ? 'the only record' : `all ${records} records`;
   const nulls = field.nulls === 0 ? '' : `, null on ${field.nulls}`;
-  const sentence = `${what}${digits}${lost}; on ${often} records${nulls}.`;
+  const sentence = `${what}${digits}${lost}; on ${often}${nulls}.`;
   return inComment(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}${valuesOf(shape, seen)}`);
 }
 

@@ -1,5 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
 import { singular } from '../names.ts';
+import { recordCount } from '../probe/finding.ts';
 import { fieldComment, inComment } from './field-comment.ts';
 import type { Observation, Observations } from './observation.ts';
 import type { Reference } from './references.ts';
@@ -56,7 +57,7 @@ function printCollection({ collection, seen, references, absence }: PrintedColle
   const printer = new Printer(references);
   const type = singular(collection).map(capitalised).join('');
   const object = printer.record(seen, collection);
-  const main = `/** One of the ${collection}: ${inComment(absence ?? `seen on ${seen.records} records`)}. */
+  const main = `/** One of the ${collection}: ${inComment(absence ?? `seen on ${recordCount(seen.records)}`)}. */
 export const ${collection} = ${object};
 export type ${type} = z.infer<typeof ${collection}>;`;
   return [...printer.declarations, main].join('\n\n');

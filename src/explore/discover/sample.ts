@@ -1,14 +1,15 @@
 import { type AnyAccountingError, isAccountingError } from '../../errors/guards.ts';
 import { type NextLink, nextLink } from '../../schemas/list-statement.ts';
 import type { ResponseMeta } from '../../transport/call-options.ts';
-import { type ExploreClient, listSettings } from '../explore-client.ts';
+import { type ExploreClient, failsEverywhere, listSettings } from '../explore-client.ts';
 import { type Row, readListBody } from '../rows.ts';
 
 /** Records from all over one collection. */
 interface Sample {
   readonly rows: readonly Row[];
+  /** Retries included. */
   readonly requests: number;
-  /** Why not even the first page could be read. */
+  /** Why the collection could not be read. */
   readonly error: ListError | undefined;
 }
 
@@ -34,12 +35,14 @@ export async function sampleCollection(
   const rows = new Map<string, Row>();
   const { parameters, pageParameter } = listSettings(client);
   let requests = 0;
+  let pagesRead = 0;
   let next: NextLink | undefined;
   /** How many new records a request brought, or its error. */
   const read = async (added: Query): Promise<number | ListError> => {
-    requests += 1;
+    pagesRead += 1;
     const query = { ...parameters, ...added };
     const page = await requestPage(client, { segment, query, signal });
+    requests += page.attempts;
     if (!('rows' in page)) return page.error;
     ({ next } = page);
     const before = rows.size;
@@ -59,7 +62,7 @@ export async function sampleCollection(
   const [...names] = new Set([pageParameter, '_page', 'page']);
   let parameter = names.shift() ?? pageParameter;
   let end = first === 0 ? 1 : Number.POSITIVE_INFINITY;
-  while (rows.size < size && requests < maxRequests) {
+  while (rows.size < size && pagesRead < maxRequests) {
     const page = nextPage(pages, end);
     if (page === undefined) break;
     let found = await read({ [parameter]: String(page) });
@@ -69,6 +72,7 @@ export async function sampleCollection(
       found = await read({ [parameter]: '2' });
     }
     const error = typeof found === 'number' ? undefined : found;
+    if (isUnfinished(error)) return { rows: [], requests, error };
     if (error === 'no_list' || (error !== undefined && error.code !== 'not_found')) break;
     // Nothing new: after the last page, or the service ignores all names.
     if (error !== undefined || found === 0) end = Math.min(end, page);
@@ -77,10 +81,19 @@ export async function sampleCollection(
   if (pages.length === 1) {
     // A service that links its pages instead.
     next = second;
-    while (next !== undefined && rows.size < size && requests < maxRequests)
-      if (typeof (await read(Object.fromEntries(next.query))) !== 'number') break;
+    while (next !== undefined && rows.size < size && pagesRead < maxRequests) {
+      const found = await read(Object.fromEntries(next.query));
+      if (typeof found === 'number') continue;
+      if (isUnfinished(found)) return { rows: [], requests, error: found };
+      break;
+    }
   }
   return { rows: [...rows.values()], requests, error: undefined };
+}
+
+/** Whether an error leaves a part of a collection that a later run may read. Others are how the service ends a list. */
+function isUnfinished(error: ListError | undefined): boolean {
+  return typeof error === 'object' && (error.retryable || failsEverywhere(error.code));
 }
 
 /** What identifies a record: its id, or all that it holds. */
@@ -104,19 +117,25 @@ async function requestPage(
   client: ExploreClient,
   { segment, query, signal }: { segment: string; query: Query; signal: AbortSignal | undefined },
 ): Promise<
-  { readonly rows: readonly Row[]; readonly next: NextLink | undefined } | { readonly error: ListError }
+  { readonly attempts: number } & (
+    | { readonly rows: readonly Row[]; readonly next: NextLink | undefined }
+    | { readonly error: ListError }
+  )
 > {
   let link: string | undefined;
-  const onResponse = ({ headers }: ResponseMeta) => {
-    link = headers.link;
+  let attempts = 0;
+  const onResponse = (meta: ResponseMeta) => {
+    link = meta.headers.link;
+    attempts = meta.attempts;
   };
   try {
     const body = await client.request({ path: [segment], query, redactKey: true }, { signal, onResponse });
     const list = readListBody(body);
-    return list === undefined ? { error: 'no_list' } : { rows: list.rows, next: nextLink(body, link) };
+    if (list === undefined) return { attempts, error: 'no_list' };
+    return { attempts, rows: list.rows, next: nextLink(body, link) };
   } catch (error) {
     signal?.throwIfAborted();
     if (!isAccountingError(error)) throw error;
-    return { error };
+    return { attempts: error.attempts, error };
   }
 }

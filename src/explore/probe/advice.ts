@@ -1,8 +1,9 @@
+import { explanationOf } from './finding.ts';
 import { type Findings, readableOf } from './followed.ts';
 import { LARGE_PAGE } from './page-size.ts';
 import { NO_PAGE_PARAMETER, suitsKeyset, unresolved } from './pagination.ts';
 import type { CollectionDetails, FilterVerdict } from './report.ts';
-import { ONLY_WRITING } from './writes.ts';
+import { NEVER_SEEN, ONLY_WRITING } from './writes.ts';
 
 /** Of `push`. One measurement is not a limit: ten times as long is advised. */
 const DEFAULT_VISIBLE_AFTER_MS = 30_000;
@@ -48,6 +49,7 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     where(({ updatedSince }) => updatedSince.verdict.value === verdict);
   const [allSince, noSince] = [sinceVerdict('ignored'), sinceVerdict('rejected')];
   const slowMs = (writes.visibleAfterMs.value ?? 0) * 10;
+  const isNeverSeen = explanationOf(writes.visibleAfterMs) === NEVER_SEEN;
   const utcOnly = where(({ updatedSince }) => updatedSince.offset.value === 'rejected');
 
   const open = unresolved(readable).join(', ');
@@ -91,6 +93,9 @@ export function adviceOf({ collections, writes }: Findings): string[] {
     slowMs <= DEFAULT_VISIBLE_AFTER_MS
       ? ''
       : `A new product was shown after ${slowMs / 10} ms: pass visibleAfterMs: ${Math.ceil(slowMs / 1000) * 1000} to push, or a push that is started again can create it twice.`,
+    isNeverSeen
+      ? 'A new product was not shown within 15 seconds: find out how long it takes, and pass more than that as visibleAfterMs to push, or a push that is started again can create it twice.'
+      : '',
     omitted &&
       `Fields without a value are left out (${omitted}): replace records, never merge them, or a cleared field keeps its old value.`,
     iris &&

@@ -272,6 +272,8 @@ function notFoundBody({ bareNotFound, notFound }: Findings['problems']): Record<
   return { [name]: followed(bareNotFound, (isBare) => (isBare ? body : undefined)) };
 }
 
+const UNKNOWN_FIELDS = { rejected: 'reject', ignored: 'ignore', kept: 'store' } as const;
+
 function sandboxWrites(writes: Findings['writes']): Readonly<Record<string, Finding<unknown>>> {
   const only =
     <T>(...values: readonly T[]) =>
@@ -291,8 +293,6 @@ function sandboxWrites(writes: Findings['writes']): Readonly<Record<string, Find
     ),
     requiredFields: writes.requiredFields,
     moneyDigits: writes.moneyDigits,
-    unknownFields: followed(writes.unknownFields, (how) =>
-      how === 'rejected' ? 'reject' : how === 'ignored' ? 'ignore' : undefined,
-    ),
+    unknownFields: followed(writes.unknownFields, (how) => UNKNOWN_FIELDS[how]),
   };
 }

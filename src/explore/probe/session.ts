@@ -105,8 +105,10 @@ export class ProbeSession {
     const headers = accept === undefined ? undefined : { accept };
     const signal = always ? undefined : this.#signal;
     let meta: ResponseMeta | undefined;
+    let attempts = 0;
     const onResponse = (received: ResponseMeta) => {
       meta = received;
+      attempts = received.attempts;
       this.#read(received);
     };
     try {
@@ -116,10 +118,11 @@ export class ProbeSession {
     } catch (error) {
       signal?.throwIfAborted();
       if (!isAccountingError(error)) throw error;
+      ({ attempts } = error);
       if (isApiError(error) && !mayBeUnrouted) this.problems.seen(error as ApiError, mediaType(meta));
       return { ok: false, status: meta?.status, error };
     } finally {
-      this.requests += meta?.attempts ?? 1;
+      this.requests += attempts;
       this.#onRequest();
     }
   }

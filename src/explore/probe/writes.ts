@@ -46,11 +46,11 @@ interface WriteOptions {
 }
 
 /**
- * The most requests: for the create, the lookups and lists after it, and the update with a read after a 204; one each for a replay,
- * another body, an unknown field and the delete; and four to clean up, one of them for a product whose id is unknown.
+ * The most requests: for the create, the lookups and lists after it, and two updates with a read after a 204; one each for a
+ * replay, another body and the delete; and four to clean up, one of them for a product whose id is unknown.
  */
 export const WRITE_REQUESTS =
-  TYPES.create.length + 1 + 2 * LOOK_AFTER_MS.length + 1 + TYPES.update.length + 2 + 4 + 4;
+  TYPES.create.length + 1 + 2 * LOOK_AFTER_MS.length + 1 + TYPES.update.length + 2 + 2 + 3 + 4;
 
 /** The findings that need a write, in the order of the report. */
 const FINDINGS = [
@@ -69,6 +69,9 @@ const FINDINGS = [
   'unknownFields',
   'deleteStatus',
 ] as const;
+
+/** Why it is unknown when a new record is shown: not within the time that a probe waits. */
+export const NEVER_SEEN = 'a new record was not seen everywhere';
 
 /** Why nothing is known of writes if none was asked for. */
 export const ONLY_WRITING = 'only writing shows it';
@@ -101,6 +104,8 @@ class WriteProbe {
   readonly #idempotencyKey = newIdempotencyKey();
   /** Ids of products that exist. */
   readonly #created = new Set<string>();
+  /** Ids of products that a request found: for others, a 404 does not show that they are gone. */
+  readonly #found = new Set<string>();
   /** The content types that the service accepted; undefined if it accepted none. */
   readonly #contentTypes: Record<Operation, string | undefined> = { create: undefined, update: undefined };
   /** Whether a product may exist whose id is unknown. */
@@ -141,7 +146,8 @@ class WriteProbe {
     if (this.#mayExist) this.#remember(await this.#create(this.#draft, { always: true }));
     for (const id of [...this.#created]) {
       const response = await this.#session.send({ path: [...PRODUCTS, id], method: 'DELETE', always: true });
-      if (response.ok || response.status === 404) this.#created.delete(id);
+      const isGone = response.status === 404 && this.#found.has(id);
+      if (response.ok || isGone) this.#created.delete(id);
     }
     return [...this.#created];
   }
@@ -208,7 +214,7 @@ class WriteProbe {
     ];
     const visibleAfterMs =
       findings.size < SEEN_NAMES.length
-        ? unknown('a new record was not seen everywhere')
+        ? unknown(NEVER_SEEN)
         : (found.value ?? 0) >= (listed.value ?? 0)
           ? found
           : listed;
@@ -217,8 +223,9 @@ class WriteProbe {
 
   async #isFound(id: string): Promise<Sight> {
     const response = await this.#session.send({ path: [...PRODUCTS, id] });
+    if (response.ok) this.#found.add(id);
     if (response.ok) return true;
-    return response.status === 404 ? false : `reading the new record failed: ${response.error.code}`;
+    return response.status === 404 ? false : `reading the new record failed: ${codeOf(response)}`;
   }
 
   /** Looks for a record in a list: by its id, or among what changed since yesterday if bounds on ids are not applied. */
@@ -255,7 +262,7 @@ class WriteProbe {
     const what = 'the same Idempotency-Key and body again';
     if (response.ok) return this.#returned(response, id, what);
     const { status, error } = response;
-    if (isFailure(response)) return unknown(`${what} failed: ${error.code}`);
+    if (isFailure(response)) return unknown(`${what} failed: ${codeOf(response)}`);
     return known(status === 409 ? 'conflict' : error.code, `${what}: ${status}`);
   }
 
@@ -263,7 +270,7 @@ class WriteProbe {
     const response = await this.#create({ ...this.#draft, name: `${DRAFT.name}, changed` }, ONE_ATTEMPT);
     const what = 'the same Idempotency-Key with another body';
     if (response.ok) return this.#returned(response, id, what);
-    if (isFailure(response)) return unknown(`${what} failed: ${response.error.code}`);
+    if (isFailure(response)) return unknown(`${what} failed: ${codeOf(response)}`);
     const isRejected = response.status === 409 || isRejection(response);
     return known(isRejected ? 'rejected' : response.error.code, `${what}: ${response.status}`);
   }
@@ -274,16 +281,16 @@ class WriteProbe {
     const patch = { salePrice: '2.25', description: null };
     const response = await this.#withSomeType('update', () => this.#patch(id, patch));
     if (!response.ok) {
-      const failed = `the update failed: ${response.error.code}`;
+      const failed = `the update failed: ${codeOf(response)}`;
       return allUnknown(failed, ['updateStatus', 'updateContentType', 'nullFields']);
     }
     const updateStatus = known(response.status, 'an update');
     const updateContentType = this.#contentTypeOf('update');
-    const after = isRow(response.body) ? response : await this.#session.send({ path: [...PRODUCTS, id] });
-    if (!after.ok || !isRow(after.body)) {
+    const after = await this.#after(response, id);
+    if (after === undefined) {
       return { updateStatus, updateContentType, nullFields: unknown('the record could not be read') };
     }
-    const { description } = after.body;
+    const { description } = after;
     const isCleared = description === null || description === undefined;
     return {
       updateStatus,
@@ -297,21 +304,29 @@ class WriteProbe {
     };
   }
 
+  /** The record after an update: the response may have none, such as a 204. */
+  async #after(updated: ProbeResponse, id: string): Promise<Row | undefined> {
+    const isShown = updated.ok && isRow(updated.body);
+    const response = isShown ? updated : await this.#session.send({ path: [...PRODUCTS, id] });
+    return response.ok && isRow(response.body) ? response.body : undefined;
+  }
+
   async #unknownField(id: string): Promise<WriteFindings['unknownFields']> {
     const response = await this.#patch(id, { accountingDataSdkProbe: 'x' });
     const what = 'an update of a field that does not exist';
     if (response.ok) {
-      const isKept = isRow(response.body) && Object.hasOwn(response.body, 'accountingDataSdkProbe');
-      return known(isKept ? 'kept' : 'ignored', what);
+      const after = await this.#after(response, id);
+      if (after === undefined) return unknown('the record could not be read');
+      return known(Object.hasOwn(after, 'accountingDataSdkProbe') ? 'kept' : 'ignored', what);
     }
     return isRejection(response)
       ? known('rejected', `${what}: ${response.status}`)
-      : unknown(`${what}: ${response.error.code}`);
+      : unknown(`${what} failed: ${codeOf(response)}`);
   }
 
   async #delete(id: string): Promise<WriteFindings['deleteStatus']> {
     const response = await this.#session.send({ path: [...PRODUCTS, id], method: 'DELETE' });
-    if (!response.ok) return unknown(`the delete failed: ${response.error.code}`);
+    if (!response.ok) return unknown(`the delete failed: ${codeOf(response)}`);
     this.#created.delete(id);
     return known(response.status, 'a delete');
   }
@@ -320,6 +335,11 @@ class WriteProbe {
 function seenAfter(ms: number, how: string, pauses: number): Finding<number> {
   if (pauses === 0) return known(0, `a new record could be ${how} at once`);
   return known(ms, `a new record could be ${how} after ${ms} ms, with look ${pauses + 1}`);
+}
+
+/** What an error is called: the code `unknown_problem` says less than the status. */
+function codeOf({ status, error }: ProbeResponse & { readonly ok: false }): string {
+  return error.code === 'unknown_problem' ? String(status) : error.code;
 }
 
 /** Whether the network or an outage may be the cause of an error, which then says nothing about the request. */
@@ -337,7 +357,7 @@ function withoutRecord(created: ProbeResponse): WriteFindings {
   if (created.ok) return nothingWritten('the create returned no record: look for it by its name');
 
   const { error } = created;
-  const nothing = nothingWritten(`the create returned ${error.code}`);
+  const nothing = nothingWritten(`the create failed: ${codeOf(created)}`);
   if (error.code !== 'validation_failed') return nothing;
   const fields = new Set(error.violations.map(({ propertyPath }) => propertyPath));
   return { ...nothing, requiredFields: known([...fields], 'violations of the draft; give these fields') };

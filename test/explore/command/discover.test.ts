@@ -33,7 +33,7 @@ describe('discover', () => {
     expect(log).toContain('from 60 records of 1 collection (4 requests). This key may not read accounts.');
     expect(JSON.parse(out)).toMatchObject({ requests: 4, collections: [{ records: 0 }, { records: 60 }] });
     expect(readFileSync(file, 'utf8')).toContain(
-      '/** One of the accounts: not readable with the key of this run (scope_required). */',
+      '/** One of the accounts: it could not be read (scope_required). */',
     );
     await ends(run(env, ['discover', 'boms', '--check', file]), 8);
     await ends(run(env, ['discover', 'boms', '--out', file]), 0);
