@@ -106,6 +106,35 @@ async function copied(page: Page, button: string): Promise<string> {
   return await read();
 }
 
+test('a drag of the timeline goes on outside it, and ends where the button is released', async () => {
+  const started = await startSandbox('--records', '0');
+  const client = clientOf(started);
+  await client.products.find('1');
+  const { page } = await open(started.window);
+  await rows(page).first().waitFor();
+  await page.getByRole('button', { name: 'Fit' }).click();
+  await expect.poll(() => pixelOf(page, 'rejected')).toBeDefined();
+  const barX = async () => Math.round((await pixelOf(page, 'rejected'))?.x ?? NaN);
+  const before = await barX();
+  const box = await page.locator('canvas').boundingBox();
+  const { x, y, height } = box as NonNullable<typeof box>;
+  await page.mouse.move(x + 400, y + 5);
+  await page.mouse.down();
+  await page.mouse.move(x + 420, y + 5);
+  await page.mouse.move(x + 520, y + height + 60, { steps: 4 });
+  await expect.poll(barX).toBe(before + 120);
+  await page.mouse.move(x + 440, y + height + 60, { steps: 2 });
+  await expect.poll(barX).toBe(before + 40);
+  await page.mouse.up();
+  // Nothing is held any more, and a drag is no click on what lies under its end.
+  await page.mouse.move(x + 600, y + 5, { steps: 3 });
+  await page.getByRole('button', { name: 'Follow' }).waitFor();
+  await page.waitForTimeout(100);
+  expect([await barX(), new URL(page.url()).hash]).toEqual([before + 40, '']);
+  await page.mouse.click(x + before + 41, y + ((await pixelOf(page, 'rejected'))?.y ?? 0) + 2);
+  await page.getByRole('heading', { name: 'Request 1' }).waitFor();
+});
+
 test('a fault that is added with a click is met by the next request, whose retry is joined to it', async () => {
   const started = await startSandbox('--records', '0');
   const { page } = await open(`${started.window}#faults`);
