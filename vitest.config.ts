@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
 
 const INSTALLED = 'test/package/installed/**/*.test.ts';
@@ -34,7 +34,23 @@ const FAST = ['test/{unit,client}/**/*.test.ts', 'test/explore/probe-{options,ad
 /** The files of a project share its processes, which halves the time: their clients have origins of their own. */
 const sharing = { env: inMemory, isolate: false };
 
+/** What the build of the window puts in place of two modules. */
+const windowModules: Plugin = {
+  name: 'window-modules',
+  resolveId: (id) => (['window-style', 'table-docs'].includes(id) ? `\0${id}` : undefined),
+  async load(id) {
+    if (id === '\0window-style') return "export default '';";
+    if (id !== '\0table-docs') return undefined;
+    // Only now, because it loads the compiler.
+    const { tableDocs } = await import('./src/testing/window/build.ts');
+    return Object.entries(tableDocs())
+      .map(([name, docs]) => `export const ${name} = ${JSON.stringify(docs)};`)
+      .join('\n');
+  },
+};
+
 export default defineConfig({
+  plugins: [windowModules],
   resolve: {
     alias: Object.entries(tsconfig.compilerOptions.paths).map(([name, [path = '']]) => ({
       find: new RegExp(`^${name}$`),

@@ -27,6 +27,8 @@ export interface Core {
 /** What follows each request through the sandbox. */
 export interface RequestObserver {
   arrived?(entry: LoggedRequest, request: ServiceRequest): void;
+  /** The faults that it meets are known. */
+  met?(entry: LoggedRequest, rules: ReturnType<FaultRules['pick']>): void;
   /** The response is known, and is about to be sent. */
   responded?(entry: LoggedRequest, delivery: Delivery): void;
   /** The last byte was sent, or the connection has ended before. */
@@ -68,24 +70,28 @@ export async function exchange(
     return response;
   };
   const met = instead === undefined ? faults.pick(request) : [];
-  entry.fault = met.at(-1)?.kind;
+  entry.fault = met.at(-1)?.fault.kind;
+  for (const observer of observers) observer.met?.(entry, met);
   // Without a fault at once, so that listeners are called in the order of the requests.
   const delivery =
     met.length === 0
       ? whole(respond(instead))
-      : await applyFaults(met, {
-          request,
-          state,
-          respond: () => respond(),
-          respondWith(response, committed) {
-            if (!committed) return respond(response);
-            return { ...response, headers: { ...respond().headers, ...response.headers } };
+      : await applyFaults(
+          met.map(({ fault }) => fault),
+          {
+            request,
+            state,
+            respond: () => respond(),
+            respondWith(response, committed) {
+              if (!committed) return respond(response);
+              return { ...response, headers: { ...respond().headers, ...response.headers } };
+            },
+            async wait(ms) {
+              await wait(ms, closing);
+              closing?.throwIfAborted();
+            },
           },
-          async wait(ms) {
-            await wait(ms, closing);
-            closing?.throwIfAborted();
-          },
-        });
+        );
   const { response } = delivery;
   // A fault may have responded with something else than the service.
   if (response !== undefined) [entry.status, entry.error] = [response.status, response.note?.error];

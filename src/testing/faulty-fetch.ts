@@ -69,7 +69,7 @@ export function faultyFetch(
         ...(body !== undefined && { body: body as BodyInit }),
       });
     const served = serviceRequest(request, body ?? new Uint8Array());
-    const met = faults.pick(served);
+    const met = faults.pick(served).map(({ fault }) => fault);
     if (met.length === 0) return await send();
 
     const respond = async () => serviceResponse(await send());

@@ -1,16 +1,13 @@
 import { createFetch, type SandboxFetch } from './adapters/fetch.ts';
 import { type Listening, type ListenOptions, listen } from './adapters/server.ts';
 import type { SandboxClock } from './clock.ts';
-import { createState } from './create-state.ts';
+import { createCore } from './create-core.ts';
 import type { Core, RequestObserver } from './exchange.ts';
-import { FaultRules, type Faults } from './faults/fault-rules.ts';
+import type { Faults } from './faults/fault-rules.ts';
 import type { KeyGrant, SandboxKeys } from './keys.ts';
 import type { LoggedRequest } from './log.ts';
-import { type ResolvedSandboxOptions, resolveSandboxOptions, type SandboxOptions } from './options.ts';
-import { Recent } from './recent.ts';
-import { RateLimits } from './service/rate-limit.ts';
-import type { Commit, ServiceState } from './service/state.ts';
-import { loadFolder } from './store/load-folder.ts';
+import type { SandboxOptions } from './options.ts';
+import type { Commit } from './service/state.ts';
 import { createStore, type SandboxStore } from './store/sandbox-store.ts';
 
 /** The options with which `createClient` reaches a sandbox. */
@@ -129,52 +126,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     close: () => port.close(),
     [Symbol.asyncDispose]: () => port.close(),
   };
-}
-
-function createCore(options: SandboxOptions): Core {
-  const resolved = resolveSandboxOptions(options);
-  const given = { ...options };
-  let current = resolved;
-  let state = startService(current, resolved.seed);
-  const faults = new FaultRules(resolved.seed);
-  const requests = new Recent<LoggedRequest>();
-  const observers = new Set<RequestObserver>();
-  const clearLogs = () => {
-    requests.clear();
-    state.journal.clear();
-    for (const observer of observers) observer.cleared?.();
-  };
-  return {
-    get state() {
-      return state;
-    },
-    get options() {
-      return current;
-    },
-    faults,
-    requests,
-    observers,
-    clearLogs,
-    reset(changes = {}) {
-      const changed = resolveSandboxOptions({ ...given, ...changes });
-      // A connector keeps the keys that it was given.
-      state = startService(changed, resolved.seed);
-      current = changed;
-      faults.reset(changed.seed);
-      clearLogs();
-    },
-    renewQuotas(rateLimit = current.rateLimit) {
-      state = { ...state, options: { ...state.options, rateLimit }, limits: new RateLimits(rateLimit) };
-    },
-  };
-}
-
-function startService(options: ResolvedSandboxOptions, keySeed: number): ServiceState {
-  const state = createState(options, keySeed);
-  const { main } = state.companies;
-  if (typeof options.fixtures === 'string') loadFolder(main, options.fixtures);
-  else if (options.fixtures !== undefined) createStore(() => main).load(options.fixtures);
-  return state;
 }
 
 /** How many sandboxes every copy of the package in this process has made: their rate limiters are shared by origin. */

@@ -118,6 +118,7 @@ describe('faults', () => {
     const added = (await control('POST /faults', rule)).expectStatus(201);
     expect(added.record).toEqual({ id: 1, active: true, hits: 0, rule });
     expect([await statusOf('/accounts'), await statusOf('/boms')]).toEqual([200, 503]);
+    expect((await control('GET /requests')).record.requests).toMatchObject([{ faults: [] }, { faults: [1] }]);
     expect((await control('GET /state')).record.faults).toEqual([{ id: 1, active: true, hits: 1, rule }]);
     (await control('DELETE /faults/1')).expectStatus(204);
     expect(await statusOf('/boms')).toBe(200);
@@ -577,6 +578,8 @@ test.each<[request: string, body: unknown, status: number, named: string]>([
   ['POST /clock', { advanceMs: 1e17 }, 422, 'advanceMs: The clock cannot move so far'],
   ['POST /clock', { advanceMs: -1e17 }, 422, 'advanceMs: The clock cannot move so far'],
   ['POST /clock', { advance: 1 }, 422, 'advance: advance is not an option of the clock'],
+  ['POST /clock', {}, 422, 'Pass set, advanceMs or freeze'],
+  ['POST /clock', undefined, 422, 'Pass set, advanceMs or freeze'],
   ['POST /keys', { access: 'all' }, 422, 'access: access must be'],
   ['POST /keys', { collections: ['bom'] }, 422, 'collections: collections: there is no collection bom'],
   ['DELETE /keys/x', undefined, 404, 'did not issue'],

@@ -1,5 +1,6 @@
 import type { Core, RequestObserver } from '../exchange.ts';
 import type { Delivery } from '../faults/delivery.ts';
+import type { FaultRules } from '../faults/fault-rules.ts';
 import type { LoggedRequest } from '../log.ts';
 import type { ServiceRequest } from '../message.ts';
 import { Recent } from '../recent.ts';
@@ -27,6 +28,8 @@ export interface Recorded {
   /** The API key, if it is valid. */
   readonly key: string | undefined;
   readonly body: Clip;
+  /** The ids of the faults that it met. */
+  faults: readonly number[];
   /** By the clock of the machine, in ms since the epoch. */
   readonly startedAt: number;
   durationMs: number | undefined;
@@ -88,6 +91,7 @@ export class RequestLog implements RequestObserver {
       url: query === '' ? path : `${path}?${query}`,
       key: this.#core.state.keyring.authenticate(request)?.key,
       body: this.#budget.clip(body),
+      faults: [],
       startedAt: machineTime(),
       durationMs: undefined,
       response: undefined,
@@ -97,6 +101,11 @@ export class RequestLog implements RequestObserver {
     this.#entries.add(recorded);
     this.#byEntry.set(entry, recorded);
     this.#changed(recorded);
+  }
+
+  met(entry: LoggedRequest, rules: ReturnType<FaultRules['pick']>): void {
+    const recorded = this.#byEntry.get(entry);
+    if (recorded !== undefined) recorded.faults = rules.map(({ id }) => id);
   }
 
   responded(entry: LoggedRequest, { response, transmission }: Delivery): void {
@@ -142,7 +151,7 @@ function machineTime(): number {
  * parsing would change the digits of large numbers.
  */
 export function requestText(recorded: Recorded, { bodies }: { readonly bodies: boolean }): string {
-  const { number, entry, url, startedAt, durationMs, body, response, quota } = recorded;
+  const { number, entry, url, startedAt, durationMs, faults, body, response, quota } = recorded;
   const { at, ids, body: _, ...facts } = entry;
   return jsonObject({
     number: JSON.stringify(number),
@@ -153,6 +162,7 @@ export function requestText(recorded: Recorded, { bodies }: { readonly bodies: b
     ...Object.fromEntries(
       Object.entries(facts).map(([name, value]) => [name, JSON.stringify(value ?? null)]),
     ),
+    faults: JSON.stringify(faults),
     ...(bodies && { ids: JSON.stringify(ids ?? null), body: body.json() }),
     bodyBytes: JSON.stringify(body.bytes),
     quota: JSON.stringify(quota === undefined ? null : { limit: quota.limit, remaining: quota.remaining }),

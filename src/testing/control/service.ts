@@ -92,6 +92,8 @@ const clockOptions = {
 export function moveClock(call: ControlCall): ControlResponse {
   const { clock } = call.core.state;
   const { set, advanceMs, freeze } = resolved(clockOptions, call.body, 'the clock');
+  if (Object.keys(call.body).length === 0)
+    throw new ProblemError('validation_failed', 'Pass set, advanceMs or freeze: nothing was given.');
   const start = set === undefined ? clock.now() : new Date(set).getTime();
   if (!isTime(start)) throw at('set', new RangeError(`${JSON.stringify(set)} is not a timestamp.`));
   if (!isTime(start + advanceMs)) throw at('advanceMs', new RangeError('The clock cannot move so far.'));

@@ -157,14 +157,13 @@ export class FaultRules implements Faults {
     this.#random = new SeededRandom(seed);
   }
 
-  /** The faults that a request meets: the delays first. */
-  pick(request: ServiceRequest): readonly Fault[] {
-    const delays: Fault[] = [];
-    const others: Fault[] = [];
+  /** The rules that a request meets: the delays first. */
+  pick(request: ServiceRequest): readonly Pick<Rule, 'id' | 'fault'>[] {
+    const delays: Rule[] = [];
+    const others: Rule[] = [];
     for (const rule of [...this.#rules]) {
-      const { fault } = rule;
-      const [met, most] = fault.kind === 'delay' ? [delays, Infinity] : [others, 1];
-      if (met.length < most && rule.meets(request, this.#random)) met.push(fault);
+      const [met, most] = rule.fault.kind === 'delay' ? [delays, Infinity] : [others, 1];
+      if (met.length < most && rule.meets(request, this.#random)) met.push(rule);
     }
     return [...delays, ...others];
   }

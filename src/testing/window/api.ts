@@ -83,6 +83,8 @@ export interface RecordPage {
 export interface Request extends Entry {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  /** The ids of the faults that it met. */
+  readonly faults: readonly number[];
   readonly body: unknown;
   readonly response: (NonNullable<Entry['response']> & { readonly body: unknown }) | null;
 }
@@ -96,7 +98,7 @@ export async function control<T>(call: string, body?: Json): Promise<T> {
   const response = await fetch(`/_sandbox${path}`, {
     method,
     ...(method !== 'GET' && { headers: { 'Content-Type': 'application/json' } }),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: jsonText(body) }),
   });
   const text = await response.text();
   const value = (text === '' ? {} : parseExactly(text)) as T;
@@ -120,4 +122,14 @@ export function parseExactly(text: string): unknown {
     return source === undefined || String(value) === source ? value : new ExactNumber(source);
   };
   return JSON.parse(text, revive);
+}
+
+/** JSON in one line, with the digits of numbers as they were. */
+export function jsonText(value: unknown): string {
+  if (value instanceof ExactNumber) return value.digits;
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, inner]) => `${JSON.stringify(name)}:${jsonText(inner)}`)
+    .join(',')}}`;
 }

@@ -1,4 +1,4 @@
-import { ExactNumber, type Json, type Request } from './api.ts';
+import { ExactNumber, type Json, jsonText, type Request } from './api.ts';
 import { decoded } from './text.ts';
 
 // What a user copies: a request as a command, and as a test of a connector that is written with this package.
@@ -29,16 +29,6 @@ export function curlOf(
     ...(bodyBytes === 0 ? [] : [`--data-raw ${quoted(typeof body === 'string' ? body : jsonText(body))}`]),
   ];
   return lines.join(' \\\n  ');
-}
-
-/** JSON in one line, with the digits of numbers as they were. */
-export function jsonText(value: unknown): string {
-  if (value instanceof ExactNumber) return value.digits;
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([name, inner]) => `${JSON.stringify(name)}:${jsonText(inner)}`)
-    .join(',')}}`;
 }
 
 /** A value as TypeScript, in one line. */
@@ -79,45 +69,75 @@ export function ruleFlag(rule: Json): string {
   return `npx accounting-data-sdk sandbox --fault ${quoted(jsonText(rule))}`;
 }
 
-/** The request as a test: the fault that it met, and the call. */
-export function testOf(request: Request, rule: Json | undefined, conditions: readonly string[]): string {
-  const fault = rule === undefined ? [] : [ruleCode(rule, conditions)];
-  return [...fault, `await ${callOf(request)};`].join('\n');
+/** What the sandbox says about itself. */
+export interface Known {
+  /** The names of the conditions that a fault can have. */
+  readonly conditions: readonly string[];
+  readonly collections: readonly string[];
+}
+
+/** The request as a test: the faults that it met, and the call. */
+export function testOf(request: Request, rules: readonly Json[], known: Known): string {
+  const faults = rules.map((rule) => ruleCode(rule, known.conditions));
+  return [...faults, `await ${callOf(request, known.collections)};`].join('\n');
 }
 
 /** The call of a client that sends a request like this. */
-function callOf(request: Request): string {
+function callOf(request: Request, collections: readonly string[]): string {
   const { method, path, query, body, idempotencyKey } = request;
   const [segment = '', id, ...rest] = path.startsWith(API) ? path.slice(API.length).split('/') : [];
-  const isKnown = segment !== '' && id !== '' && rest.length === 0;
-  const records = `client.${collectionOf(segment)}`;
+  const name = collectionOf(segment);
+  const records = `client.${name}`;
+  if (!collections.includes(name) || id === '' || rest.length > 0) return otherCall(request);
   const idText = id === undefined ? '' : literal(decoded(id));
-  if (isKnown && method === 'GET' && id !== undefined) return `${records}.get(${idText})`;
-  if (isKnown && method === 'GET') return listCall(records, query);
-  if (isKnown && method === 'POST' && id === undefined) {
+  if (method === 'GET') return id === undefined ? listCall(records, query) : `${records}.get(${idText})`;
+  // Nothing else can be written.
+  if (name !== 'products') return otherCall(request);
+  if (method === 'POST' && id === undefined && isObject(body)) {
     const options = idempotencyKey === null ? '' : `, { idempotencyKey: ${literal(idempotencyKey)} }`;
     return `${records}.create(${literal(body)}${options})`;
   }
-  if (isKnown && method === 'PATCH' && id !== undefined)
+  if (method === 'PATCH' && id !== undefined && isObject(body))
     return `${records}.update(${idText}, ${literal(body)})`;
-  if (isKnown && method === 'DELETE' && id !== undefined) return `${records}.delete(${idText})`;
+  if (method === 'DELETE' && id !== undefined) return `${records}.delete(${idText})`;
   return otherCall(request);
 }
 
+const isObject = (body: unknown) => typeof body === 'object' && body !== null && !Array.isArray(body);
+
 /** A request that no collection sends, or that no client can send. */
-function otherCall({ method, path, url, query, body, bodyBytes, idempotencyKey }: Request): string {
-  if (!path.startsWith(API) || !['GET', 'POST', 'PATCH', 'DELETE'].includes(method)) {
-    const options = method === 'GET' ? '' : `, { method: ${literal(method)} }`;
-    return `sandbox.fetch(sandbox.baseUrl + ${literal(url)}${options})`;
-  }
-  const request = {
+function otherCall(request: Request): string {
+  const { method, path, query, body, bodyBytes, idempotencyKey } = request;
+  const isSent = ['GET', 'POST', 'PATCH', 'DELETE'].includes(method) && typeof body !== 'string';
+  if (!path.startsWith(API) || !isSent) return fetchCall(request);
+  const options = {
     method,
     path: path.slice(API.length - 1),
     ...(Object.keys(query).length > 0 && { query }),
     ...(bodyBytes > 0 && method !== 'GET' && { body }),
     ...(idempotencyKey !== null && method === 'POST' && { idempotencyKey }),
   };
-  return `client.request(${literal(request)})`;
+  return `client.request(${literal(options)})`;
+}
+
+/** Headers of a body, or of a create. */
+const KEPT_HEADERS = ['content-type', 'idempotency-key'];
+
+function fetchCall({ method, url, key, headers, body, bodyBytes }: Request): string {
+  const given = [
+    // Only the keys that each sandbox has are known to a test.
+    ...(key === null || !/^[a-z]+$/i.test(key) ? [] : [`'X-AUTH-TOKEN': sandbox.keys.${key}`]),
+    ...Object.entries(headers)
+      .filter(([name]) => KEPT_HEADERS.includes(name))
+      .map(([name, value]) => `${memberName(name)}: ${literal(value)}`),
+  ];
+  const options = [
+    ...(method === 'GET' ? [] : [`method: ${literal(method)}`]),
+    ...(given.length === 0 ? [] : [`headers: { ${given.join(', ')} }`]),
+    ...(bodyBytes === 0 ? [] : [`body: ${literal(typeof body === 'string' ? body : jsonText(body))}`]),
+  ];
+  const more = options.length === 0 ? '' : `, { ${options.join(', ')} }`;
+  return `sandbox.fetch(sandbox.baseUrl + ${literal(url)}${more})`;
 }
 
 /** A list with the filters of a request. Its pages are the client's own to request. */

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { control, type Request, type Rule } from './api.ts';
+import { control, type Json, type Request, type Rule } from './api.ts';
 import { curlOf, testOf } from './code.ts';
 import { Copy, JsonView } from './parts.tsx';
 import { entries, revision, state, tables } from './store.ts';
-import { bytesText, decoded, timeText } from './text.ts';
+import { bytesText, countText, decoded, timeText } from './text.ts';
 import { outcomeOf, outcomeText } from './timeline/entry.ts';
 import { durationText } from './timeline/view.ts';
 
@@ -53,7 +53,10 @@ function Loaded({ request }: { readonly request: Request }) {
   const copyCurl = () =>
     curlOf(request, { origin: location.origin, key: key === null ? undefined : state.value?.keys[key]?.key });
   const copyTest = () =>
-    testOf(request, ruleOf(request, state.value?.faults ?? []), Object.keys(tables.value?.conditions ?? {}));
+    testOf(request, rulesOf(request, state.value?.faults ?? []), {
+      conditions: Object.keys(tables.value?.conditions ?? {}),
+      collections: Object.keys(state.value?.records.main ?? {}),
+    });
   return (
     <div class="detail-body">
       <p class="mono request-line">
@@ -112,10 +115,10 @@ function Attempts({ idempotencyKey, number }: { readonly idempotencyKey: string;
   );
 }
 
-/** The fault that a request met, with its conditions, as far as it is known. */
-function ruleOf({ fault }: Request, rules: readonly Rule[]) {
-  if (fault === null) return undefined;
-  return rules.findLast(({ rule, hits }) => rule.kind === fault && hits > 0)?.rule ?? { kind: fault };
+/** The faults that a request met, with their conditions, as far as they are known. */
+function rulesOf({ fault, faults }: Request, rules: readonly Rule[]): readonly Json[] {
+  const met = rules.filter(({ id }) => faults.includes(id)).map(({ rule }) => rule);
+  return fault === null || met.some(({ kind }) => kind === fault) ? met : [...met, { kind: fault }];
 }
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
@@ -123,7 +126,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   if (lines.length === 0) return null;
   return (
     <details class="headers" open={lines.length < 8}>
-      <summary>{lines.length} headers</summary>
+      <summary>{countText(lines.length, 'header')}</summary>
       <dl>
         {lines.map(([name, value]) => (
           <div key={name}>

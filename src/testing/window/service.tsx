@@ -40,7 +40,7 @@ function Clock() {
             key={text}
             type="button"
             class="button"
-            onClick={() => move({ advanceMs: ms }, `The clock is ${text.slice(1)} ahead of before.`)}
+            onClick={() => move({ advanceMs: ms }, `The clock was moved forward by ${text.slice(1)}.`)}
           >
             {text}
           </button>

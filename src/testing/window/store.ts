@@ -108,13 +108,30 @@ function openEvents(): void {
   });
 }
 
+/** What `GET /requests` returns. */
+interface Log {
+  readonly last: number;
+  readonly requests: readonly Entry[];
+}
+
+/** Whether the log continues the entries: it was not emptied, and no later request has arrived before it. */
+function isPartOf({ last, requests }: Log): boolean {
+  const known = [...entries.keys()];
+  const [newest = 0] = known.slice(-1);
+  const oldest = requests[0]?.number ?? last + 1;
+  const isMissing = ({ number }: Entry) => number < newest && !entries.has(number);
+  return known.every((number) => number >= oldest) && !requests.some(isMissing);
+}
+
 async function reload(): Promise<void> {
   const { instance } = state.value ?? {};
   await loadState();
   if (instance !== undefined && instance !== state.value?.instance) clear();
   tables.value = await control<Tables>('GET /faults');
-  const { requests } = await control<{ readonly requests: readonly Entry[] }>('GET /requests?bodies=false');
-  for (const entry of requests) put(entry);
+  const log = await control<Log>('GET /requests?bodies=false');
+  const later = [...entries.values()].filter(({ number }) => number > log.last);
+  if (!isPartOf(log)) clear();
+  for (const entry of [...log.requests, ...later]) put(entry);
   connection.value = 'open';
 }
 

@@ -4,7 +4,7 @@ declare module 'window-style' {
   export default text;
 }
 
-/** The doc comments of the tables of faults, conditions and options, by name: see `bundle/table-docs.ts`. */
+/** The doc comments of the tables of faults, conditions and options, by name: see `build.ts`. */
 declare module 'table-docs' {
   export const kinds: Readonly<Record<string, string>>;
   /** By kind and field, such as `delay.ms`. */

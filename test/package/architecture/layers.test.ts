@@ -31,6 +31,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['sandbox.ts'],
     ['adapters'],
     ['control'],
+    ['create-core.ts'],
     ['exchange.ts'],
     ['create-state.ts', 'log.ts'],
     ['faults'],

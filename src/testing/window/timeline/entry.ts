@@ -12,6 +12,7 @@ export interface Entry {
   /** The error type of the response. */
   readonly error: string | null;
   readonly records: number | null;
+  /** The kind of the last fault that it met. */
   readonly fault: string | null;
   /** By the clock of the machine, in ms since the epoch. */
   readonly startedAt: number;

@@ -50,6 +50,8 @@ export class Timeline {
     this.#canvas.addEventListener('pointerdown', (event) => this.#onDown(event), { signal });
     this.#canvas.addEventListener('pointermove', (event) => this.#onMove(event), { signal });
     this.#canvas.addEventListener('pointerup', (event) => this.#onUp(event), { signal });
+    // The browser has taken the pointer for something else, such as scrolling.
+    this.#canvas.addEventListener('pointercancel', () => (this.#drag = undefined), { signal });
     this.#canvas.addEventListener('pointerleave', () => this.#hover(undefined), { signal });
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event), { signal });
   }

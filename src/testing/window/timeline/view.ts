@@ -32,11 +32,10 @@ export function around({ start, end }: View): View {
 /** What to show of requests that belong together: all of them, or their last part while there are more to come. */
 export function following(group: View, now: number, isRunning: boolean): View {
   const isBusy = isRunning || now - group.end < IDLE_AFTER_MS;
-  const end = isBusy ? Math.max(now, group.end) : group.end;
-  return around({
-    start: isBusy ? Math.max(group.start, end - FOLLOWED_MS) : Math.max(group.start, end - 4 * FOLLOWED_MS),
-    end,
-  });
+  if (!isBusy) return around({ start: Math.max(group.start, group.end - 4 * FOLLOWED_MS), end: group.end });
+  // A wait may end long after the last request, which is still shown.
+  const end = Math.min(Math.max(now, group.end), now + FOLLOWED_MS);
+  return around({ start: Math.max(group.start, Math.min(now, end) - FOLLOWED_MS), end });
 }
 
 /** A step of a movement to another view. */

@@ -1,11 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { collections } from '../../../../src/collections/index.ts';
-import { ExactNumber, type Json, parseExactly, type Request } from '../../../../src/testing/window/api.ts';
+import {
+  ExactNumber,
+  type Json,
+  jsonText,
+  parseExactly,
+  type Request,
+} from '../../../../src/testing/window/api.ts';
 import {
   collectionOf,
   curlOf,
-  jsonText,
   literal,
   ruleCode,
   ruleCurl,
@@ -13,6 +18,7 @@ import {
   testOf,
 } from '../../../../src/testing/window/code.ts';
 
+const KNOWN = { conditions: [] as string[], collections: Object.keys(collections) };
 const CONDITIONS = ['method', 'path', 'collection', 'skip', 'times', 'forMs', 'probability'];
 
 function request(more: Partial<Request>): Request {
@@ -29,6 +35,7 @@ function request(more: Partial<Request>): Request {
     error: null,
     records: 0,
     fault: null,
+    faults: [],
     startedAt: 0,
     durationMs: 1,
     body: null,
@@ -138,21 +145,54 @@ test.each<[more: Partial<Request>, call: string]>([
     { method: 'DELETE', path: '/api/public/v1/products' },
     "await client.request({ method: 'DELETE', path: '/products' });",
   ],
-  // A client sends requests to the service alone.
-  [{ path: '/other', url: '/other?a=1' }, "await sandbox.fetch(sandbox.baseUrl + '/other?a=1');"],
   [
-    { method: 'PUT', url: '/api/public/v1/boms/1', path: '/api/public/v1/boms/1' },
+    { method: 'DELETE', path: '/api/public/v1/boms/7' },
+    "await client.request({ method: 'DELETE', path: '/boms/7' });",
+  ],
+  [
+    { method: 'POST', path: '/api/public/v1/boms', body: {}, bodyBytes: 2 },
+    "await client.request({ method: 'POST', path: '/boms', body: {} });",
+  ],
+  [{ path: '/api/public/v1/nothing' }, "await client.request({ method: 'GET', path: '/nothing' });"],
+  [
+    { method: 'POST', path: '/api/public/v1/products', body: [1], bodyBytes: 3 },
+    "await client.request({ method: 'POST', path: '/products', body: [1] });",
+  ],
+  // A client sends requests to the service alone, and no other bodies than JSON.
+  [
+    { path: '/other', url: '/other?a=1' },
+    "await sandbox.fetch(sandbox.baseUrl + '/other?a=1', { headers: { 'X-AUTH-TOKEN': sandbox.keys.full } });",
+  ],
+  [
+    { method: 'PUT', url: '/api/public/v1/boms/1', path: '/api/public/v1/boms/1', key: null },
     "await sandbox.fetch(sandbox.baseUrl + '/api/public/v1/boms/1', { method: 'PUT' });",
   ],
+  [
+    {
+      ...{
+        method: 'PATCH',
+        url: '/api/public/v1/products/1',
+        path: '/api/public/v1/products/1',
+        key: 'key-7',
+      },
+      ...{ body: 'name = x', bodyBytes: 8, headers: { accept: '*/*', 'content-type': 'text/plain' } },
+    },
+    "await sandbox.fetch(sandbox.baseUrl + '/api/public/v1/products/1', { method: 'PATCH', headers: { 'content-type': 'text/plain' }, body: 'name = x' });",
+  ],
 ])('the request %j as a test is %s', (more, call) => {
-  expect(testOf(request(more), undefined, CONDITIONS)).toBe(call);
+  expect(testOf(request(more), [], KNOWN)).toBe(call);
 });
 
-test('a test begins with the fault that the request met', () => {
-  const rule = { kind: 'delay', ms: 5, method: 'GET' };
-  expect(testOf(request({}), rule, CONDITIONS).split('\n')[0]).toBe(
+test('a test begins with the faults that the request met', () => {
+  const rules = [
+    { kind: 'delay', ms: 5, method: 'GET' },
+    { kind: 'stall', times: 1 },
+  ];
+  const known = { ...KNOWN, conditions: CONDITIONS };
+  expect(testOf(request({}), rules, known).split('\n').slice(0, 2)).toEqual([
     "sandbox.faults.add({ kind: 'delay', ms: 5 }, { method: 'GET' });",
-  );
+    "sandbox.faults.next({ kind: 'stall' });",
+  ]);
 });
 
 test('every collection is found by the segment of its path', () => {

@@ -190,6 +190,13 @@ describe('the view', () => {
     expect(following({ start: 0, end: 300_000 }, 900_000, false)).toEqual({ start: 176_400, end: 309_600 });
     const long = following({ start: 0, end: 90_000 }, 90_000, true);
     expect(long.start).toBeGreaterThan(55_000);
+    // A wait of ten minutes does not move the request before it out of the view.
+    const waiting = following({ start: 95_000, end: 700_000 }, 101_000, false);
+    expect([waiting.start < 95_000, waiting.end > 131_000, waiting.end < 135_000]).toEqual([
+      true,
+      true,
+      true,
+    ]);
   });
 
   test('moves to another view in steps, and arrives', () => {
