@@ -1,0 +1,278 @@
+import {
+  type Client,
+  type ClientOptions,
+  type CustomCursor,
+  createClient,
+  type Page,
+} from 'accounting-data-sdk';
+import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
+import { expect, test } from 'vitest';
+import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+
+useVirtualClock();
+
+type Boms = Page<{ id: string }>;
+
+/** Writes a line with the virtual time. */
+type Log = (text: string) => void;
+
+interface Play {
+  readonly service?: SandboxOptions;
+  readonly options?: ClientOptions;
+  readonly read: (client: Client, log: Log, sandbox: ReturnType<typeof createSandbox>) => Promise<unknown>;
+}
+
+const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id).join(' ');
+const shown = ({ records, complete, repeated, restarted, resumeToken, evidence }: Boms) =>
+  [
+    `page ${idsOf(records)}`,
+    `${complete} (${evidence.facts.join(' ')})`,
+    ...(repeated > 0 ? [`${repeated} repeated`] : []),
+    ...(restarted ? ['restarted'] : []),
+    ...(resumeToken === undefined ? [] : [positionIn(resumeToken)]),
+  ].join(' | ');
+
+/** What a token holds beside its checksum. */
+function positionIn(token: string): string {
+  const { at } = JSON.parse(Buffer.from(token, 'base64url').toString());
+  return JSON.stringify(at).replaceAll('"', '');
+}
+
+/** Reads all pages, with 250 ms of work for each. */
+async function slowly(pages: AsyncIterable<Boms>, log: Log): Promise<void> {
+  for await (const page of pages) {
+    log(shown(page));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+/** Reads pages until one, then goes on from its token, with other options. */
+const resumed =
+  (pages: number, options: ClientOptions = {}): Play['read'] =>
+  async (client, log, sandbox) => {
+    let resumeFrom: string | undefined;
+    let left = pages;
+    for await (const page of client.boms.list().pages()) {
+      log(shown(page));
+      resumeFrom = page.resumeToken;
+      if (--left === 0) break;
+    }
+    sandbox.store.boms.delete('5');
+    sandbox.store.boms.insert({ name: 'new' });
+    log('resumed, without 5 and with another one');
+    const { pagination, prefetch } = options;
+    const own = { resumeFrom, ...(pagination ? { pagination } : {}), ...(prefetch ? { prefetch } : {}) };
+    await slowly(client.boms.list({}, own as object).pages(), log);
+  };
+
+const read: Play['read'] = (client, log) => slowly(client.boms.list().pages(), log);
+const toArray =
+  (limit: number, options: object = {}): Play['read'] =>
+  async (client, log) =>
+    log(`array ${idsOf(await client.boms.list({}, options).toArray({ limit }))}`);
+
+const byLastId: CustomCursor<unknown> = {
+  first: { parameters: { size: '4' } },
+  next: ({ ids }) => (ids.length === 0 ? undefined : { id: { gt: ids.at(-1) as string } }),
+};
+let pagesOfCursor = 0;
+const throwing: CustomCursor<unknown> = {
+  first: {},
+  next: () => {
+    pagesOfCursor += 1;
+    if (pagesOfCursor === 2) throw new RangeError('no third page');
+    return { page: pagesOfCursor + 1 };
+  },
+};
+
+const PLAYS: Readonly<Record<string, Play>> = {
+  'keyset, prefetch 0': { read, options: { prefetch: 0 } },
+  'keyset, prefetch 1': { read },
+  'keyset, prefetch 4': { read, options: { prefetch: 4 } },
+  'keyset, prefetch 4, sparse ids': { read, options: { prefetch: 4 }, service: { ids: { gap: 7 } } },
+  'keyset, prefetch 4, descending': { read, options: { prefetch: 4 }, service: { order: 'id-desc' } },
+  'keyset, prefetch 4, no order': { read, options: { prefetch: 4 }, service: { order: 'none' } },
+  'keyset, prefetch 4, little quota': {
+    read,
+    options: { prefetch: 4 },
+    service: { rateLimit: { limit: 9, windowMs: 60_000 } },
+  },
+  'keyset, listOrder id': { read, options: { listOrder: 'id', prefetch: 2 } },
+  'keyset, listOrder id, of another order': {
+    read,
+    options: { listOrder: 'id' },
+    service: { order: 'updated-desc' },
+  },
+  'keyset, the bounds of the caller': {
+    read: (client, log) => slowly(client.boms.list({ id: { gt: '3', lte: '14' } }).pages(), log),
+  },
+  'keyset, bounds that exclude everything': {
+    read: (client, log) => slowly(client.boms.list({ id: { gt: '5', lt: '6' } }).pages(), log),
+  },
+  'keyset, between': {
+    read: (client, log) => slowly(client.boms.list({ id: { between: ['4', '9'] } }).pages(), log),
+  },
+  'keyset, both operators of a side': {
+    read: (client, log) => slowly(client.boms.list({ id: { gt: '3', gte: '3' } }).pages(), log),
+  },
+  'keyset by name, both operators of a side': {
+    read: (client, log) =>
+      slowly(client.boms.list({ id: { gt: '3', gte: '3' } }, { pagination: 'keyset' }).pages(), log),
+  },
+  'resumed after the first page': { read: resumed(1) },
+  'resumed after the third page, prefetch 4': { read: resumed(3), options: { prefetch: 4 } },
+  'resumed after the end': { read: resumed(99) },
+  'resumed, descending': { read: resumed(2), service: { order: 'id-desc' } },
+  'resumed, no order': { read: resumed(2), service: { order: 'none' } },
+  'resumed, text ids': { read: resumed(2), service: { ids: { form: 'text' } } },
+  'resumed by page': { read: resumed(1, { pagination: 'page' }) },
+  'resumed by first': {
+    read: async (client, log) => {
+      const { value } = await client.boms.list().pages().next();
+      const list = client.boms.list({}, { resumeFrom: value?.resumeToken });
+      log(
+        `first ${JSON.stringify((await list.first())?.id)}, array ${idsOf(await list.toArray({ limit: 2 }))}`,
+      );
+    },
+  },
+  'page, prefetch 0': { read, options: { pagination: 'page', prefetch: 0 } },
+  'page, prefetch 1': { read, options: { pagination: 'page' } },
+  'page, prefetch 4': { read, options: { pagination: 'page', prefetch: 4 } },
+  'page, from page 3': { read: (client, log) => slowly(client.boms.list({ page: 3 }).pages(), log) },
+  'page 3 by keyset': {
+    read: (client, log) => slowly(client.boms.list({ page: 3 }, { pagination: 'keyset' }).pages(), log),
+  },
+  'page, a service that rejects pages after the last': {
+    read,
+    options: { pagination: 'page' },
+    service: { afterLastPage: 'not_found' },
+  },
+  'page, the same with afterLastPage': {
+    read,
+    options: { pagination: 'page', afterLastPage: 'not_found', prefetch: 4 },
+    service: { afterLastPage: 'not_found' },
+  },
+  'page, of a service without pages': {
+    read,
+    options: { pagination: 'page' },
+    service: { paginated: false },
+  },
+  'none, of a service with pages': { read, options: { pagination: 'none' } },
+  'none, of a service that counts': {
+    read,
+    options: { pagination: 'none' },
+    service: { formats: 'jsonld', listBody: 'hydra:member' },
+  },
+  'link, in the header': {
+    read,
+    options: { pagination: 'link', prefetch: 4 },
+    service: { linkHeader: true },
+  },
+  'link, prefetch 0': { read, options: { pagination: 'link', prefetch: 0 }, service: { linkHeader: true } },
+  'link, a cursor in the body': { read, options: { pagination: 'link' }, service: { cursor: 'body' } },
+  'a cursor of the caller': { read, options: { pagination: byLastId, prefetch: 4 } },
+  'a cursor that throws': { read, options: { pagination: throwing } },
+  'by collection': { read, options: { pagination: { boms: 'page', accounts: 'none' } } },
+  'with parameters': {
+    read: (client, log) => slowly(client.boms.list({}, { parameters: { b: '2' } }).pages(), log),
+    options: { pagination: 'page', parameters: { a: '1' }, pageParameter: 'p' },
+    service: { pageParameter: 'p' },
+  },
+  'toArray of 0': { read: toArray(0) },
+  'toArray of 1': { read: toArray(1) },
+  'toArray of a page less one': { read: toArray(4) },
+  'toArray of a page': { read: toArray(5) },
+  'toArray of a page and one, prefetch 4': { read: toArray(6), options: { prefetch: 4 } },
+  'toArray of all': { read: toArray(17) },
+  'toArray of Infinity': { read: toArray(Number.POSITIVE_INFINITY) },
+  'toArray by page of 1': { read: toArray(1, { pagination: 'page' }), options: { prefetch: 4 } },
+  'toArray by page of 6': { read: toArray(6, { pagination: 'page' }), options: { prefetch: 4 } },
+  'toArray in one response of 2': { read: toArray(2, { pagination: 'none' }) },
+  'toArray by link of 6': { read: toArray(6, { pagination: 'link' }), service: { linkHeader: true } },
+  first: { read: async (client, log) => log(`first ${(await client.boms.list().first())?.id}`) },
+  'first of none': {
+    read: async (client, log) => log(`first ${(await client.boms.list().first())?.id}`),
+    service: { records: 0 },
+  },
+  'left after a page': {
+    read: async (client, log) => {
+      for await (const page of client.boms.list().pages()) {
+        log(shown(page));
+        break;
+      }
+    },
+    options: { prefetch: 4 },
+  },
+  'left after two records, and read again': {
+    read: async (client, log) => {
+      const list = client.boms.list({}, { pagination: 'page' });
+      for await (const { id } of list) {
+        log(`record ${id}`);
+        if (id === '2') break;
+      }
+      for await (const { id } of list) {
+        log(`record ${id}`);
+        break;
+      }
+    },
+  },
+  'aborted in the middle of a page': {
+    read: async (client, log) => {
+      const controller = new AbortController();
+      for await (const { id } of client.boms.list({}, { signal: controller.signal, prefetch: 4 })) {
+        log(`record ${id}`);
+        if (id === '6') controller.abort(new Error('the caller stops'));
+      }
+    },
+  },
+  'failing on the third request': {
+    read: async (client, log, sandbox) => {
+      sandbox.faults.add({ kind: 'status', status: 500 }, { skip: 2 });
+      await slowly(client.boms.list().pages(), log);
+    },
+    options: { retry: false },
+  },
+};
+
+/** What a read does, by the virtual time: a response comes after 100 ms. */
+async function play({ service, options, read }: Play): Promise<string[]> {
+  startVirtualClock(1);
+  pagesOfCursor = 0;
+  const sandbox = createSandbox({
+    origin: 'https://service.example',
+    clock: { now: () => Date.now() },
+    pageSize: 5,
+    records: { boms: 17 },
+    ...service,
+  });
+  const lines: string[] = [];
+  const startedAt = Date.now();
+  const log = (text: string) => void lines.push(`${String(Date.now() - startedAt).padStart(6)} ${text}`);
+  const client = createClient({
+    ...sandbox.clientOptions,
+    rateLimiter: 'client',
+    logger: { debug() {}, info() {}, warn: (text) => log(`warning: ${text.replace(/#\d+ /, '')}`) },
+    fetch: async (url, init) => {
+      const { pathname, search } = new URL(url);
+      log(`-> ${pathname.slice(15)}${decodeURIComponent(search)}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      init.signal?.throwIfAborted();
+      return sandbox.fetch(url, init);
+    },
+    ...options,
+  });
+  await runToEnd(
+    (async () => read(client, log, sandbox))().then(
+      () => log('end'),
+      (error: { resumeToken?: string }) =>
+        log(`${error}${error.resumeToken === undefined ? '' : ` | ${positionIn(error.resumeToken)}`}`),
+    ),
+  );
+  return lines;
+}
+
+test('each way of reading a list requests and delivers what is recorded, when it is recorded', async () => {
+  const parts: string[] = [];
+  for (const [title, each] of Object.entries(PLAYS)) parts.push(`# ${title}`, ...(await play(each)), '');
+  await expect(parts.join('\n')).toMatchFileSnapshot('./reading.txt');
+});
