@@ -1,9 +1,10 @@
 import { collectionNames, createClient } from 'accounting-data-sdk';
 import { type DiscoverOptions, discover } from 'accounting-data-sdk/explore';
 import { createSandbox, type Sandbox } from 'accounting-data-sdk/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { MONEY_FIELDS, REFERENCES } from '../support/generated-fields.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { loadTransport, runToEnd, startVirtualClock, stopVirtualClock } from '../support/virtual-clock.ts';
 import { loadSchemas } from './support/schema-file.ts';
 
 const clientOf = ({ clientOptions }: Sandbox) => createClient(clientOptions);
@@ -135,7 +136,10 @@ test('discover samples rows without an id, and leaves out what is no record', as
   const sandbox = createSandbox({ records: { boms: 25 } });
   const body = (text: string) => text.replaceAll(/"id":"\d+",/g, '').replace('[{', '[null,"x",{');
   sandbox.faults.add({ kind: 'rewrite', body });
-  const { collections } = await discover(clientOf(sandbox), { collections: ['boms'] });
+  await loadTransport();
+  startVirtualClock();
+  onTestFinished(stopVirtualClock);
+  const { collections } = await runToEnd(discover(clientOf(sandbox), { collections: ['boms'] }));
   expect(collections).toMatchObject([{ access: 'readable', records: 25 }]);
 });
 

@@ -117,6 +117,7 @@ test.each(['utc', 'local'] as const)(
   async (dateFilter) => {
     const service = productSandbox({ timestamps: 'offset', timeZone: 'Asia/Kolkata', dateFilter });
     const later = replaced('updatedSince', (since) => {
+      if (since.startsWith('not')) return since;
       const second = new Date(`${since.slice(0, 19)}Z`).getTime() + 1_000;
       return new Date(second).toISOString().slice(0, 19) + since.slice(19);
     });
