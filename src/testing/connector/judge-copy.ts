@@ -75,7 +75,7 @@ function reasonOf(kind: Kind, id: string, { timeline, copy, heldBefore }: Eviden
   const [row = {}, ...others] = copy.get(id) ?? [];
   const since = kind === 'stale' ? (last?.at ?? 0) : 0;
   const sent = timeline.pages.find(({ at, ids }) => at >= since && ids.includes(id));
-  const response = sent ? `The response to request ${sent.request}` : 'No response of the run';
+  const response = sent ? `The response to request ${sent.request} of the run` : 'No response of the run';
   switch (kind) {
     case 'missing':
       if (heldBefore !== undefined)

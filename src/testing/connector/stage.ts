@@ -148,6 +148,6 @@ export class Stage {
     timeline.addPage(this.requests, fault === undefined ? ids : []);
     if (this.#during?.after.includes(timeline.pages.length) !== true) return;
     this.#during.change(this, name);
-    this.#observe(name, `after request ${this.requests}`);
+    this.#observe(name, `after request ${this.requests} of run ${this.#nights}`);
   }
 }

@@ -7,7 +7,7 @@ interface Version<Rec> {
   readonly at: number;
   /** Undefined: the record does not exist. */
   readonly record: Rec | undefined;
-  /** Such as `after request 2`: the end of a sentence that begins with "was deleted". */
+  /** Such as `after request 2 of run 1`: the end of a sentence that begins with "was deleted". */
   readonly when: string;
 }
 

@@ -248,10 +248,13 @@ const MISTAKES = [
   ['writes killed and started again', 'remembers at the end', /2 products "desk-1"/, rememberingAtEnd()],
 ] as const satisfies readonly (readonly [string, string, RegExp, ConnectorTestsOptions])[];
 
+const messages = new Map<string, string | undefined>();
+
 // At once: most of the time of a connector is waits.
 describe.concurrent('a case', NO_HURRY, () => {
-  test.each(MISTAKES)('`%s` fails for a connector that %s', async (name, _, found, connector) => {
+  test.each(MISTAKES)('`%s` fails for a connector that %s', async (name, mistake, found, connector) => {
     const message = await messageOf(name, { service: { clock: steppingClock() }, ...connector });
+    messages.set(`${name}: a connector that ${mistake}`, message);
     expect(message?.replace(`${name}: `, '')).toMatch(found);
   });
 
@@ -263,6 +266,11 @@ describe.concurrent('a case', NO_HURRY, () => {
       new Map(),
     );
   });
+});
+
+test('a mistake is described as recorded', async () => {
+  const text = [...messages].map(([title, message]) => `${title}\n${message?.replaceAll(/^/gm, '  ')}\n`);
+  await expect(text.toSorted().join('\n')).toMatchFileSnapshot('./recorded/mistakes.txt');
 });
 
 const guide = readFileSync(new URL('../../../src/guides/connector-tests.md', import.meta.url), 'utf8');

@@ -83,7 +83,7 @@ test('a finding is a sentence with the ids, what happened to the first, and whet
   ]);
   stale.addPage(5, ['1']);
   expect(sentences({ timeline: stale, copy: [A] })).toEqual([
-    '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2. The response to request 5 contained the new version.',
+    '1 of 2 accounts is stale in the copy (id 1). Record 1 was changed in state 2. The response to request 5 of the run contained the new version.',
     '1 of 2 accounts is missing from the copy (id 2). No response of the run contained record 2.',
   ]);
   // A response before the last change did not contain it.
