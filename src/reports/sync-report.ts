@@ -118,7 +118,7 @@ export interface SyncReport {
   readonly paused: boolean;
   /** Which limit of `stopAfter` was reached; undefined if none was. */
   readonly exceededLimit: 'ms' | 'requests' | undefined;
-  /** The `lastFailure` of a collection that is `paused`. If nothing else can be read, the sync fails with it. */
+  /** The `lastFailure` of the first collection that is `paused` and has one. If nothing else can be read, the sync fails with it. */
   readonly lastFailure: Error | undefined;
   /**
    * How long to wait before the next run, in ms: how much longer the longest wait takes that did not fit into `stopAfter`,

@@ -130,7 +130,11 @@ export class Proof<T extends { id: string }> {
     const { collection, delivered, maxCandidates } = this.#options;
     const { local, listed, candidates } = this.#known;
     const { seen, missing } = listed ?? { seen: 0, missing: 0 };
-    const notFound = `${candidates} of ${local} local records were not found upstream`;
+    const were = candidates === 1 ? 'was' : 'were';
+    // Without a list, only the records that were requested are known.
+    const notFound = listed
+      ? `${candidates} of ${local} local records ${were} not found upstream`
+      : `${candidates === 1 ? 'a record' : `${candidates} records`} of those requested ${were} not found upstream`;
     const first = listed
       ? 'the first records that the service listed'
       : 'the first other records of the copy';

@@ -154,7 +154,10 @@ export function next(state: RunState, page: Page<unknown>, rules: RunRules): Pag
   // A run without a point to resume at delivers again what the interrupted one delivered.
   const startsOver = state.page === undefined && run.resumed === true && run.token === undefined;
   const restarted = page.restarted || startsOver;
-  const { resumeToken: token, evidence, pagination, repeated } = page;
+  const { resumeToken: token, pagination, repeated } = page;
+  // The page of a resumed read knows only the lengths of this run.
+  const longest = Math.max(page.evidence.longest, run.evidence?.longest ?? 0);
+  const evidence = { ...page.evidence, longest };
   return {
     state: {
       ...checked,

@@ -132,7 +132,7 @@ export class TenantRun {
       paused,
       // It may end before a wait that would end after the limit of time.
       exceededLimit: paused && this.limit ? (exceededLimit(this.limit.state) ?? 'ms') : undefined,
-      lastFailure: collections.findLast(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
+      lastFailure: collections.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure,
       resumeAfterMs: Math.max(
         0,
         ...this.#runs.map(({ state, pause }) => (state.status === 'paused' ? pause.resumeAfterMs : 0)),
@@ -162,7 +162,8 @@ export class TenantRun {
       return [{ run, lastFailure, isOutage, hasCommitted: this.#committed.has(run) }];
     });
     const hasCommitted = this.#committed.size > 0;
-    const end = endOfPause(ended, { isDown: this.#outage.isRunning, hasCommitted });
+    const hasDone = this.#runs.some((run) => run.state.status === 'done' && this.#committed.has(run));
+    const end = endOfPause(ended, { isDown: this.#outage.isRunning, hasCommitted, hasDone });
     if (end === 'pause') return;
     const failing = ended.filter(({ lastFailure }) => lastFailure !== undefined);
     const [first] = failing;

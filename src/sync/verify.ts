@@ -254,6 +254,6 @@ async function differencesOf(
 
 function notRequested(unlisted: number, maxCandidates: number): Error {
   return new Error(
-    `it was not requested, because ${unlisted} records of the copy were not listed, and maxCandidates is ${maxCandidates}`,
+    `it was not requested, because ${unlisted} ${unlisted === 1 ? 'record' : 'records'} of the copy ${unlisted === 1 ? 'was' : 'were'} not listed, and maxCandidates is ${maxCandidates}`,
   );
 }

@@ -7,9 +7,11 @@ import { causeText } from '../internal/text.ts';
 import type { Batch } from '../sync/batch.ts';
 import type { CollectionEnd, OpenTarget, StoredRow, TargetContext, Written } from '../sync/target.ts';
 import type { Engine, Row } from './engine.ts';
-import { failed, failureKind, notOpened, outlasting } from './failures.ts';
+import { failed, failureKind, isNoTable, notOpened, outlasting, reasonOf } from './failures.ts';
 import { COPY, LAST_RUN, type Turn } from './sql.ts';
 import { Views } from './views.ts';
+
+const NO_COPY = 'has no copy yet: the first sync into it creates the tables';
 
 /** The copy of one tenant, in whatever database it is. */
 export class Copy implements OpenTarget {
@@ -49,6 +51,9 @@ export class Copy implements OpenTarget {
       engine.close();
       const { signal } = context;
       if (signal?.aborted && error === signal.reason) throw error;
+      // Without the table of the records, which is read first, there is none of the others.
+      if (context.purpose !== 'sync' && isNoTable(error) && reasonOf(error).includes('record'))
+        throw new InvalidInputError('target', NO_COPY, {}, { cause: error });
       throw notOpened(error, `the tables of ${engine.owner} cannot be used`);
     }
   }

@@ -1,7 +1,6 @@
 import type { SyncTarget } from '../sync/target.ts';
-import { sqlStateOf } from './driver-error.ts';
 import type { Engine } from './engine.ts';
-import { failureKind, notOpened, type Patience, reasonOf } from './failures.ts';
+import { failureKind, isNoTable, notOpened, type Patience } from './failures.ts';
 
 /** A copy in a database of this package. */
 export interface DatabaseTarget extends SyncTarget {
@@ -19,7 +18,7 @@ export async function tenantsIn(engine: Engine): Promise<readonly string[]> {
     return (rows as readonly { tenant: string }[]).map(({ tenant }) => tenant);
   } catch (error) {
     // The first run creates the table.
-    if (sqlStateOf(error) === '42P01' || reasonOf(error).includes('no such table')) return [];
+    if (isNoTable(error)) return [];
     throw failureKind(error) === 'away'
       ? error
       : notOpened(error, `the tables of ${engine.owner} cannot be used`);

@@ -83,6 +83,11 @@ export function reasonOf(thrown: unknown): string {
   return causeText(error) || causeText(message);
 }
 
+/** Whether a table does not exist. */
+export function isNoTable(error: unknown): boolean {
+  return sqlStateOf(error) === '42P01' || reasonOf(error).includes('no such table');
+}
+
 /** A database that failed. Nothing of the transaction was committed, as far as this process knows. */
 export function failed(error: unknown): AccountingError {
   if (error instanceof AccountingError) return error;

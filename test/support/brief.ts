@@ -14,6 +14,7 @@ export function brief(value: unknown): string {
   if (value instanceof Error) return `<${briefError(value)}>`;
   if (value instanceof Date) return value.toISOString().replace('2026-01-31T', '').replace('.000Z', '');
   if (Array.isArray(value)) return `[${value.map(brief).join(', ')}]`;
+  if (typeof value === 'number') return `${Math.round(value * 100) / 100}`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value);
   const members = Object.entries(value).filter(([, member]) => !isEmpty(member));
   return `{${members.map(([name, member]) => `${name}: ${brief(member)}`).join(', ')}}`;

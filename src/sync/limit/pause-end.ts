@@ -16,14 +16,21 @@ export interface EndedByLimit {
  */
 export function endOfPause(
   ended: readonly EndedByLimit[],
-  { isDown, hasCommitted }: { readonly isDown: boolean; readonly hasCommitted: boolean },
+  {
+    isDown,
+    hasCommitted,
+    hasDone,
+  }: { readonly isDown: boolean; readonly hasCommitted: boolean; readonly hasDone: boolean },
 ): 'pause' | 'outage' | 'failures' {
   const failing = ended.filter(({ lastFailure }) => lastFailure !== undefined);
   if (failing.length === 0) return 'pause';
+  const areAllStuck = ended.every((one) => one.lastFailure !== undefined && !one.hasCommitted);
+  // Others were read to their end, so the service works.
+  if (areAllStuck && hasDone) return 'failures';
   if (isDown || !hasCommitted) {
     const isAnyWell = ended.some((one) => one.lastFailure === undefined && one.hasCommitted);
     return isAnyWell || !failing.every((one) => one.isOutage) ? 'failures' : 'outage';
   }
   // One that has committed a batch will go on, and so will one that has not begun.
-  return ended.every((one) => one.lastFailure !== undefined && !one.hasCommitted) ? 'failures' : 'pause';
+  return areAllStuck ? 'failures' : 'pause';
 }

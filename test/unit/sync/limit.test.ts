@@ -98,11 +98,11 @@ const failing: EndedByLimit = { ...well, lastFailure: new Error('503'), isOutage
 const stuck: EndedByLimit = { ...failing, hasCommitted: false };
 const notBegun: EndedByLimit = { ...well, hasCommitted: false };
 const waiting: EndedByLimit = { ...stuck, isOutage: false };
-const UP = { isDown: false, hasCommitted: true };
-const DOWN = { isDown: true, hasCommitted: true };
-const NOTHING = { isDown: false, hasCommitted: false };
+const UP = { isDown: false, hasCommitted: true, hasDone: false };
+const DOWN = { ...UP, isDown: true };
+const NOTHING = { ...UP, hasCommitted: false };
 
-test.each<[string, string, EndedByLimit[], { isDown: boolean; hasCommitted: boolean }]>([
+test.each<[string, string, EndedByLimit[], typeof UP]>([
   ['nothing failed', 'pause', [well, notBegun], UP],
   ['nothing failed, and nothing was read', 'pause', [notBegun], NOTHING],
   ['one failed, and others go on', 'pause', [stuck, well], UP],
@@ -111,6 +111,14 @@ test.each<[string, string, EndedByLimit[], { isDown: boolean; hasCommitted: bool
   ['one that is left always fails', 'failures', [stuck], UP],
   ['all that are left always fail', 'failures', [stuck, stuck], UP],
   ['the service is down', 'outage', [failing, notBegun], DOWN],
+  [
+    'the service seems down, and others were read to their end',
+    'failures',
+    [stuck],
+    { ...DOWN, hasDone: true },
+  ],
+  ['it does, and another has not begun', 'outage', [stuck, notBegun], { ...DOWN, hasDone: true }],
+  ['it does at one that has read something', 'outage', [failing], { ...DOWN, hasDone: true }],
   ['the service is down, but for one', 'failures', [failing, well], DOWN],
   ['nothing was read', 'outage', [stuck, notBegun], NOTHING],
   ['nothing was read, because a store did not answer', 'failures', [waiting, notBegun], NOTHING],

@@ -52,6 +52,7 @@ function pageAt(time: string, page: Partial<Page<{ id: string }>> = {}): Page<{ 
     rateLimit: undefined,
     pagination: 'keyset',
     complete: 'certain',
+    evidence: { facts: ['whole_intervals'], longest: 2 },
     repeated: 0,
     restarted: false,
     resumeToken: 'after',
@@ -77,6 +78,17 @@ test('a page of a resumed run keeps its watermark, even if the clock of the serv
   // If the run is not resumed, what it has not read is read from there.
   expect(checkpointOf(state).watermark).toBe(LAST);
   expect([kind, state.clockWentBack]).toEqual(['pass', false]);
+});
+
+test('a resumed run keeps the length of the longest response that the one before has met', () => {
+  const found = interrupted(BOUND);
+  const evidence = { facts: [], longest: 5 };
+  const { state } = next(
+    startOf({ ...found, run: { ...found.run, evidence } as never }),
+    pageAt(LATER),
+    rulesOf(),
+  );
+  expect(state.run?.evidence).toEqual({ facts: ['whole_intervals'], longest: 5 });
 });
 
 test('a run that is resumed by page begins again, because a page has no place', () => {
