@@ -63,7 +63,7 @@ export async function* byPage<T>(
     ...verdictOf(
       evidenceOf(
         {
-          first_page: isFirst,
+          first_page: isFirst && isDelivered === undefined,
           several_pages: !isFirst || isDelivered !== undefined,
           repeated_rows: repeats.dropped > 0,
           lost_rows: isEnd && lacksRows(),

@@ -42,6 +42,18 @@ const update: Caller = (client, { signal }) => client.products.update('1', { nam
 const remove: Caller = (client, { signal }) => client.products.delete('1', { signal });
 const ping: Caller = (client, { signal }) => client.ping({ signal });
 
+const page = new Response('<h1>Busy</h1>', { headers: { 'content-type': 'text/html' } });
+
+/** A function for the key that returns it once. */
+function once(key: string, later: () => Promise<string>): () => Promise<string> {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return later();
+    isFirst = false;
+    return Promise.resolve(key);
+  };
+}
+
 /** A function for the key: another one each time. */
 const rotating = () => {
   let asked = 0;
@@ -112,9 +124,66 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'aborted in a body': { script: [half(200)], abortAt: 150 },
   'aborted in a backoff': { script: [lost, ok()], abortAt: 300 },
   'aborted in a Retry-After': { script: [limited({ 'retry-after': '9' }), ok()], abortAt: 2_000 },
+  'aborted in the Retry-After of a 503': {
+    script: [problemResponse(503, DOWN, { 'retry-after': '9' }), ok()],
+    abortAt: 2_000,
+  },
+  'aborted in a Retry-After, without a rate limiter': {
+    script: [limited({ 'retry-after': '9' }), ok()],
+    options: { rateLimiter: false },
+    abortAt: 2_000,
+  },
+  'with waits of exactly maxWaitMs': {
+    script: [problemResponse(503, DOWN, { 'retry-after': '2' }), limited({ 'retry-after': '2' }), ok()],
+    options: { maxWaitMs: 2_000, rateLimiter: false },
+  },
+  'with a backoff that maxWaitMs cuts': {
+    script: [lost, ok()],
+    options: { maxWaitMs: 300, retry: { baseDelayMs: 5_000, maxDelayMs: 9_000 } },
+  },
+  'with a wait up to the deadline': {
+    script: [problemResponse(503, DOWN, { 'retry-after': '2' }), ok()],
+    options: { deadlineMs: 2_100 },
+  },
+  'with a wait up to a moment before the deadline': {
+    script: [problemResponse(503, DOWN, { 'retry-after': '2' }), never],
+    options: { deadlineMs: 2_101 },
+  },
+  'with a timeout as long as the deadline': {
+    script: [never],
+    options: { timeoutMs: 2_000, deadlineMs: 2_000 },
+  },
+  'with three timeouts, and the deadline in the last attempt': {
+    script: [never],
+    options: { timeoutMs: 1_000, deadlineMs: 3_500, retry: { baseDelayMs: 0 } },
+  },
+  'with other keys, of which the third is right': {
+    script: [problemResponse(401, { type: 'unauthenticated' }), problemResponse(401), ok()],
+    options: { apiKey: rotating() },
+  },
+  'with a key function that fails after a 401': {
+    script: [problemResponse(401, { type: 'unauthenticated' })],
+    options: { apiKey: once('key-number-1', () => Promise.reject(new Error('sealed'))) },
+  },
+  'with a key function that hangs after a 401': {
+    script: [problemResponse(401, { type: 'unauthenticated' })],
+    options: {
+      apiKey: once('key-number-1', () => new Promise(() => {})),
+      timeoutMs: Number.POSITIVE_INFINITY,
+      deadlineMs: Number.POSITIVE_INFINITY,
+    },
+  },
+  'a second call without the headers of the quota': {
+    script: [ok(quota(9)), ok()],
+    call: async (client, controller) => [await get(client, controller), await get(client, controller)],
+  },
+  'a page after JSON, and JSON again': {
+    script: [ok(), page, ok()],
+    call: async (client, controller) => [await get(client, controller), await get(client, controller)],
+  },
   'a record that does not exist': { script: [problemResponse(404, { type: 'not_found' })] },
   'of a page of a proxy': {
-    script: [new Response('<h1>Busy</h1>', { headers: { 'content-type': 'text/html' } })],
+    script: [page],
   },
   'find: of a record that does not exist': {
     script: [problemResponse(404, { type: 'not_found' })],
@@ -159,6 +228,18 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'update: with an answer without a body': {
     script: [new Response(null, { status: 204 }), ok()],
     call: update,
+  },
+  'update: with an answer without a body, and a record that cannot be read': {
+    script: [new Response(null, { status: 204 }), problemResponse(503, DOWN)],
+    call: (client) => client.products.update('1', { name: 'Desk' }, { onResponse: seen, deadlineMs: 3_000 }),
+  },
+  'delete: with an answer that is another record': {
+    script: [jsonResponse({ id: '2' }), problemResponse(404, { type: 'not_found' })],
+    call: (client) => client.products.delete('1', { onResponse: seen }),
+  },
+  'delete: with an answer that is another record, and is not done': {
+    script: [jsonResponse({ id: '2' }), ok()],
+    call: remove,
   },
   'update: not sent again': { script: [lost], call: update, options: { retry: { updates: false } } },
   'update: of an id with letters': {
@@ -216,6 +297,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
   },
 };
 
+const debugged = new Set<string>();
 /** Replaced for each play. */
 let seen: (meta: object) => void = () => {};
 
@@ -252,13 +334,19 @@ async function play({ script, options, call = get, abortAt }: Play): Promise<str
   const names = ['request', 'response', 'retry', 'wait', 'error', 'end', 'invalidRecord'] as const;
   const on = Object.fromEntries(names.map((name) => [name, event(name)])) as Listeners;
   const line = (level: string) => (text: string) => log(`${level}: ${text}`);
+  // They say what the events do: once in each form.
+  const debug = (text: string) => {
+    const form = text.replaceAll(/\d+/g, '0');
+    if (!debugged.has(form)) line('debug')(text);
+    debugged.add(form);
+  };
   const left = [...script];
   const client = createClient({
     baseUrl: 'https://books.example/prefix',
     apiKey: 'key-of-the-company',
     rateLimiter: 'client',
     on,
-    logger: { debug: line('debug'), info: line('info'), warn: line('warn') },
+    logger: { debug, info: line('info'), warn: line('warn') },
     fetch: async (url, init) => {
       const headers = Object.entries(init.headers as Record<string, string>)
         .map(([name, value]) => [name, value.replaceAll(/(accounting-data-sdk)\/[\d.]+/g, '$1/1.2.3')])

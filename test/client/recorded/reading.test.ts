@@ -16,9 +16,14 @@ type Boms = Page<{ id: string }>;
 /** Writes a line with the virtual time. */
 type Log = (text: string) => void;
 
+/** The rows of a request; `n` counts from 1. */
+type Respond = (parameters: URLSearchParams, n: number) => readonly object[] | Response;
+
 interface Play {
   readonly service?: SandboxOptions;
   readonly options?: ClientOptions;
+  /** In place of a sandbox. */
+  readonly respond?: Respond;
   readonly read: (client: Client, log: Log, sandbox: ReturnType<typeof createSandbox>) => Promise<unknown>;
 }
 
@@ -84,6 +89,44 @@ const throwing: CustomCursor<unknown> = {
     return { page: pagesOfCursor + 1 };
   },
 };
+
+/** A service by the number of the page: its rows by their ids, separated by blanks. */
+const pages =
+  (...ids: readonly (string | Response)[]): Respond =>
+  (parameters) => {
+    const page = ids[Number(parameters.get('_page') ?? '1') - 1] ?? '';
+    return page instanceof Response
+      ? page
+      : page
+          .split(' ')
+          .filter(Boolean)
+          .map((id) => ({ id }));
+  };
+/** The same by the number of the request, with links to the next one. */
+const links =
+  (...steps: readonly (readonly [ids: string, query?: string])[]): Respond =>
+  (_, n) => {
+    const [ids = '', query] = steps[n - 1] ?? [];
+    const next = query === undefined ? {} : { link: `</boms?${query}>; rel="next"` };
+    return Response.json(
+      ids
+        .split(' ')
+        .filter(Boolean)
+        .map((id) => ({ id })),
+      { headers: next },
+    );
+  };
+const gone = () => Response.json({ type: 'not_found', status: 404 }, { status: 404 });
+const failed = () => Response.json({ title: 'Broken' }, { status: 500 });
+const odd = [{ id: '1' }, { id: '2', updatedAt: 7 }, { name: 'no id' }, 5] as readonly object[];
+const until =
+  (ms: number, prefetch: number): Play['read'] =>
+  async (client, log) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('the caller stops')), ms);
+    const list = client.boms.list({}, { signal: controller.signal, prefetch });
+    for await (const page of list.pages()) log(shown(page));
+  };
 
 const PLAYS: Readonly<Record<string, Play>> = {
   'keyset, prefetch 0': { read, options: { prefetch: 0 } },
@@ -178,6 +221,125 @@ const PLAYS: Readonly<Record<string, Play>> = {
     options: { pagination: 'page', parameters: { a: '1' }, pageParameter: 'p' },
     service: { pageParameter: 'p' },
   },
+  'page, rows that come again': {
+    read,
+    options: { pagination: 'page' },
+    respond: pages('a b c d e', 'e f g', 'b h', 'h i j'),
+  },
+  'page, a page without a new row in the middle': {
+    read,
+    options: { pagination: 'page', prefetch: 0 },
+    respond: pages('a b c', 'c b', 'd e', 'e d'),
+  },
+  'page, the last one again and again': {
+    read,
+    options: { pagination: 'page' },
+    respond: (parameters) =>
+      (parameters.get('_page') === '1' ? 'abcde' : 'fghij').split('').map((id) => ({ id })),
+  },
+  'page, an empty page and then rows, prefetch 4': {
+    read,
+    options: { pagination: 'page', prefetch: 4 },
+    respond: pages('a b', '', 'c', failed(), failed()),
+  },
+  'page, an empty page and then failures': {
+    read,
+    options: { pagination: 'page', prefetch: 4, retry: false },
+    respond: pages('a b', '', gone(), failed(), failed()),
+  },
+  'page, pages of several lengths': {
+    read: toArray(8, { pagination: 'page', prefetch: 4 }),
+    respond: pages('a b c d', 'e', 'f g', 'h i', 'j'),
+  },
+  'page, a page that fails ahead': {
+    read,
+    options: { pagination: 'page', prefetch: 4, retry: false },
+    respond: pages('a b', 'c d', failed(), 'e f'),
+  },
+  'page, invalid rows that come again': {
+    read: async (client, log) => {
+      for await (const { records, invalid, repeated } of client.boms.list().pages())
+        log(`page ${idsOf(records)} | ${invalid.map(({ id, issues }) => `${id}: ${issues}`)} | ${repeated}`);
+    },
+    options: { pagination: 'page', validation: 'report', prefetch: 0 },
+    respond: (parameters) => (Number(parameters.get('_page')) < 3 ? odd : []),
+  },
+  'page, aborted while the end is checked': {
+    read: until(150, 0),
+    options: { pagination: 'page' },
+    respond: pages(''),
+  },
+  'none, aborted before the response': { read: until(50, 0), options: { pagination: 'none' } },
+  'link, aborted ahead': {
+    read: until(150, 1),
+    options: { pagination: 'link' },
+    service: { linkHeader: true },
+  },
+  'none, as many as it counts': {
+    read,
+    options: { pagination: 'none' },
+    respond: () => Response.json({ member: [{ id: '2' }, { id: '1' }, { id: '2' }], totalItems: 3 }),
+  },
+  'none, of a usual length': {
+    read: (client, log) => read(client.withOptions({ pagination: 'none' }), log, createSandbox()),
+    service: { pageSize: 50, records: { boms: 10 } },
+  },
+  'link, numbers that change and then stay': {
+    read,
+    options: { pagination: 'link' },
+    respond: links(['a', 'page=2&s=1'], ['b', 'page=3&s=1'], ['c', 'page=3&s=x'], ['d']),
+  },
+  'link, a number that stays': {
+    read,
+    options: { pagination: 'link' },
+    respond: links(['a', 'size=2&s=x'], ['b', 'size=2&s=y'], ['c', 'size=2&s=z'], ['d']),
+  },
+  'link, empty pages between': {
+    read,
+    options: { pagination: 'link' },
+    respond: links(['a b', 's=x'], ['', 's=y'], ['', 's=z'], ['c']),
+  },
+  'link, back to an earlier page': {
+    read,
+    options: { pagination: 'link', prefetch: 0 },
+    respond: links(
+      ['a b c d e', 's=x'],
+      ['f', 's=y'],
+      ['a b c d e', 's=x'],
+      ['a b c d e', 's=x'],
+      ['a b c d e', 's=x'],
+    ),
+  },
+  'keyset, ids that are no integers, and rows that come again': {
+    read,
+    respond: pages('1 2 x', 'x 3', '3 1', '4'),
+  },
+  'keyset, ids that are no integers later': {
+    read,
+    respond: (parameters) => {
+      const [after, through] = [
+        Number(parameters.get('id[gt]') ?? 0),
+        Number(parameters.get('id[lte]') ?? 99),
+      ];
+      const all = [1, 2, 3, 4, 5, 6]
+        .filter((id) => id > after && id <= through)
+        .map((id) => ({ id: `${id}` }));
+      const isBounded = [...parameters.keys()].some((name) => name.startsWith('id['));
+      if (isBounded) return (after < 3 ? all : [...all, { id: 'x7' }]).slice(0, 3);
+      return [...all, { id: 'x7' }].slice(
+        3 * Number(parameters.get('_page')) - 3,
+        3 * Number(parameters.get('_page')),
+      );
+    },
+  },
+  'keyset, bounds that are rejected': {
+    read,
+    options: { retry: false },
+    respond: (parameters) =>
+      [...parameters.keys()].some((name) => name.startsWith('id['))
+        ? Response.json({ type: 'malformed_request', status: 400 }, { status: 400 })
+        : (['1 2', '3 4', '5'][Number(parameters.get('_page')) - 1]?.split(' ').map((id) => ({ id })) ?? []),
+  },
   'toArray of 0': { read: toArray(0) },
   'toArray of 1': { read: toArray(1) },
   'toArray of a page less one': { read: toArray(4) },
@@ -235,9 +397,10 @@ const PLAYS: Readonly<Record<string, Play>> = {
 };
 
 /** What a read does, by the virtual time: a response comes after 100 ms. */
-async function play({ service, options, read }: Play): Promise<string[]> {
+async function play({ service, options, read, respond }: Play): Promise<string[]> {
   startVirtualClock(1);
   pagesOfCursor = 0;
+  let sent = 0;
   const sandbox = createSandbox({
     origin: 'https://service.example',
     clock: { now: () => Date.now() },
@@ -257,7 +420,10 @@ async function play({ service, options, read }: Play): Promise<string[]> {
       log(`-> ${pathname.slice(15)}${decodeURIComponent(search)}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
       init.signal?.throwIfAborted();
-      return sandbox.fetch(url, init);
+      if (respond === undefined) return sandbox.fetch(url, init);
+      sent += 1;
+      const response = respond(new URL(url).searchParams, sent);
+      return response instanceof Response ? response : Response.json(response);
     },
     ...options,
   });
