@@ -24,7 +24,7 @@ function isWritable(folder: string): boolean {
 
 /** Databases, processes and simulations. `--exclude` of the command line does not reach the projects. */
 const SLOW = [
-  'test/client/targets/{any-database,postgres,postgres-server,sqlite}.test.ts',
+  'test/client/targets/{any-database,postgres,postgres-server,recorded,sqlite}.test.ts',
   'test/client/proxies.test.ts',
 ];
 /** Each in a process of its own: what another file has left in a process would use the virtual clock too. */

@@ -13,6 +13,8 @@ export interface Engine {
   readonly maxIndexedBytes: number;
   /** What to do about an object of the user under the name of a view. */
   readonly nameAdvice: string;
+  /** What the name of a view begins with. */
+  readonly viewPrefix: string;
   /** Of what has one of these names: name, kind and definition. The definition of a view of ours contains its mark. */
   readonly objectsNamed: string;
   /** Sends one statement. */

@@ -115,6 +115,7 @@ class PostgresEngine implements Engine {
   readonly marked = 'record';
   readonly maxIndexedBytes = MAX_INDEXED_BYTES;
   readonly nameAdvice = 'Rename it, or pass another schema';
+  readonly viewPrefix = '';
   readonly objectsNamed: string;
   readonly #session: PostgresSession;
   readonly #table: string;

@@ -200,6 +200,7 @@ class SqliteEngine implements Engine {
   readonly marked: string;
   readonly maxIndexedBytes = Number.POSITIVE_INFINITY;
   readonly nameAdvice = 'Rename it, or pass viewPrefix';
+  readonly viewPrefix: string;
   readonly objectsNamed: string;
   readonly #opened: OpenedDatabase;
   readonly #write: Readonly<Record<'turn' | 'move' | 'put' | 'mark', string>>;
@@ -207,6 +208,7 @@ class SqliteEngine implements Engine {
 
   constructor(opened: OpenedDatabase, tablePrefix: string, viewPrefix: string) {
     this.#opened = opened;
+    this.viewPrefix = viewPrefix;
     const dialect = dialectOf(tablePrefix, viewPrefix);
     this.sql = statementsIn(dialect);
     this.owner = `${tablePrefix}record`;

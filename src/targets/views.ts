@@ -91,7 +91,7 @@ export class Views {
     if (kept.length > 0) {
       const view = sql.view(name);
       this.#warn(
-        `${kept.join(', ')} of ${collection} ${kept.length === 1 ? 'has a type' : 'have types'} now, but the view ${name} keeps text, because PostgreSQL changes the type of no column of a view. To change it, run DROP VIEW ${view} CASCADE, then a sync, then GRANT SELECT ON ${view} TO the roles that read it.`,
+        `${kept.join(', ')} of ${collection} ${kept.length === 1 ? 'has a type' : 'have types'} now, but the view ${this.#engine.viewPrefix}${name} keeps text, because PostgreSQL changes the type of no column of a view. To change it, run DROP VIEW ${view} CASCADE, then a sync, then GRANT SELECT ON ${view} TO the roles that read it.`,
       );
     }
     const { indexed, failure } = await this.#engine.index(shown);
@@ -173,13 +173,13 @@ export class Views {
 
   /** Throws for an object of the user under the name of a view. */
   #mayReplace(name: string): boolean {
-    const { owner, marked, nameAdvice } = this.#engine;
+    const { owner, marked, nameAdvice, viewPrefix } = this.#engine;
     const existing = this.#objects.get(name);
     const isOurs = new RegExp(`/\\* accounting-data-sdk \\S+ for ${marked}[: ]`);
     if (existing !== undefined && !isOurs.test(existing.definition ?? '')) {
       throw new InvalidInputError(
         'target',
-        `${name} is a ${existing.kind} that was not created for ${owner}. ${nameAdvice}`,
+        `${viewPrefix}${name} is a ${existing.kind} that was not created for ${owner}. ${nameAdvice}`,
       );
     }
     return !this.#postponed.has(name);
@@ -192,7 +192,7 @@ export class Views {
       await this.#engine.replaceView(this.#engine.sql.view(name), select, this.#mark(content));
     } catch (error) {
       this.#postponed.add(name);
-      await this.#postpone(name, `The view ${name} could not be replaced`, error);
+      await this.#postpone(name, `The view ${this.#engine.viewPrefix}${name} could not be replaced`, error);
     }
   }
 
