@@ -174,9 +174,11 @@ async function readSettings(io: CommandIo, name: string | undefined): Promise<Se
 /** A setting that is needed, and not there. */
 function missing(what: string, variable: string, { file }: Settings, advice: string): CommandFailure {
   const where = file === undefined ? `No ${what} is configured.` : `${file} has no ${variable}.`;
-  const source =
-    file === undefined ? 'A .env file is read only if neither address nor key is set.' : 'It must have both.';
-  return new CommandFailure(where, { advice: `${advice} ${source}`, exitCode: EXIT.usage });
+  const whatToDo =
+    file === undefined
+      ? `${advice} A .env file is read only if neither address nor key is set.`
+      : 'Add it: address and key come from the same source, so the file must have both.';
+  return new CommandFailure(where, { advice: whatToDo, exitCode: EXIT.usage });
 }
 
 /** UTF-8, or UTF-16 with a byte order mark, which `>` of Windows PowerShell writes. */

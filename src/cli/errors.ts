@@ -67,8 +67,10 @@ export function nothingReadable(codes: readonly string[]): CommandFailure {
     });
   }
   if (codes.some(isDenied)) return noReadAccess();
+  // Of an error that the documentation does not name, such as a 503.
+  const wait = codes.includes('unknown_problem') ? 'Try again later. If it stays so, check' : 'Check';
   return new CommandFailure(`No collection can be read (${[...new Set(codes)].join(', ')}).`, {
-    advice: 'Check that ACCOUNTING_BASE_URL is the address of the service itself.',
+    advice: `${wait} that ACCOUNTING_BASE_URL is the address of the service itself.`,
     exitCode: EXIT.service,
   });
 }
@@ -103,6 +105,11 @@ export class Interrupted extends Error {
     super(`Stopped by ${by}.`);
     this.exitCode = exitCode;
   }
+}
+
+/** Whether the user stopped the command. If the output closed early (SIGPIPE), the user needs no advice. */
+export function isInterrupted({ aborted, reason }: AbortSignal): boolean {
+  return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
 const LATER = 'Try again later; the same command can be repeated safely.';

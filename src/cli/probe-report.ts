@@ -8,14 +8,13 @@ export function reportLines(report: ProbeReport, columns: number | undefined): s
     .map(({ of, name, value, reason }) => [`${of}.${name}`, JSON.stringify(value), reason]);
   const closed = report.collections.filter(({ access }) => access !== 'readable');
   const names = closed.map(({ collection, access }) => `${collection} (${access})`).join(', ');
+  const isRead = closed.length < report.collections.length;
+  const fits =
+    isRead && report.advice.length === 0
+      ? 'The defaults of createClient and sync fit this service.'
+      : 'No option of createClient or sync follows.';
   return [
-    ...(options.length > 0
-      ? tableLines(options, { head: ['option', 'value', 'why'], columns })
-      : [
-          report.advice.length > 0
-            ? 'No option of createClient or sync follows.'
-            : 'The defaults of createClient and sync fit this service.',
-        ]),
+    ...(options.length > 0 ? tableLines(options, { head: ['option', 'value', 'why'], columns }) : [fits]),
     ...(closed.length > 0 ? ['', `Not readable: ${names}.`] : []),
     ...report.advice.flatMap((sentence) => ['', sentence]),
     '',

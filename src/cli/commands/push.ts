@@ -19,7 +19,7 @@ import { suggestion } from '../../internal/suggestion.ts';
 import { oneLine } from '../../internal/text.ts';
 import { customField, delimiter, duration, wholeNumber } from '../arguments.ts';
 import { type ConnectFlags, connect, connectable } from '../connect.ts';
-import { anotherKey, CommandFailure, EXIT, failureOf, messageOf } from '../errors.ts';
+import { anotherKey, CommandFailure, EXIT, failureOf, isInterrupted, messageOf } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { noEffect } from '../needs.ts';
 import { counted } from '../numbers.ts';
@@ -119,6 +119,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
   const isDryRun = flags.dryRun ?? false;
   const results = new RowResults(resultsPath);
   const progress = new Progress(io);
+  const written = { created: 0, updated: 0 };
   const confirm = async (planned: Counts) => {
     io.status?.(undefined);
     if (!isAsked || planned.created + planned.updated === 0) return true;
@@ -141,6 +142,7 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
       signal: io.signal,
       onResult: (result) => {
         const { index, key, action } = result;
+        if (action === 'created' || action === 'updated') written[action] += 1;
         if (action === 'updated' && index !== undefined) file.noteChanged(index, key, clearable(result));
         results.add(result, {
           line: file.lineOf(index),
@@ -154,6 +156,10 @@ async function run(path: string, flags: Flags, io: CommandIo): Promise<void> {
     if (flags.json) io.out(JSON.stringify(report, undefined, 2));
     end(report, { flags, io, results, file });
   } catch (error) {
+    if (isInterrupted(io.signal)) {
+      io.log(`Stopped before the end: ${written.created} created, ${written.updated} updated.`);
+      io.log(RESUME);
+    }
     throw withCause(error);
   } finally {
     results.close();

@@ -13,7 +13,7 @@ import { lockFile } from '../../internal/lock-file.ts';
 import { unlessMissing } from '../../internal/node/crash-safe-file.ts';
 import { oneLine } from '../../internal/text.ts';
 import { type ConnectFlags, type Connection, connect } from '../connect.ts';
-import { CommandFailure, EXIT, isDenied, noReadAccess } from '../errors.ts';
+import { CommandFailure, EXIT, isDenied, isInterrupted, noReadAccess } from '../errors.ts';
 import type { CommandIo } from '../io.ts';
 import { numberOf } from '../numbers.ts';
 import { writableFile } from '../writable.ts';
@@ -180,11 +180,6 @@ async function lockedFolder(name: string): Promise<Disposable> {
     `Another pull writes to this folder: ${name}.`,
     'Wait until it has ended, or name another folder.',
   );
-}
-
-/** Whether the user stopped the pull. If the output closed early (SIGPIPE), the user needs no advice. */
-function isInterrupted({ aborted, reason }: AbortSignal): boolean {
-  return aborted && !(reason instanceof CommandFailure) && reason?.exitCode !== EXIT.pipeClosed;
 }
 
 /** What the user has after an interruption, and how to continue. */

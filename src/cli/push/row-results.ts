@@ -81,7 +81,11 @@ export class RowResults {
       changes: changes.length > 0 ? changes : undefined,
       notStored: notStored.length > 0 ? notStored : undefined,
       reason,
-      error: error && { code: error.code, message: messageFor(error, badCells) ?? error.message, violations },
+      error: error && {
+        code: error.code,
+        message: messageFor(error, badCells) ?? withoutPosition(error.message),
+        violations,
+      },
     };
     if (this.#file === undefined || this.#error !== undefined) return;
     try {
@@ -126,9 +130,12 @@ function messageFor({ code }: AnyAccountingError, badCells: readonly string[]): 
   return code === 'invalid_input' && badCells.length > 0 ? `${badCells.join('; ')}.` : undefined;
 }
 
-/** The line of the row is printed before it, so that its position is not. */
+/** The line of the row is shown beside it, so that its position is not. */
+function withoutPosition(message: string): string {
+  return message.replace(/^rows\[\d+\](?:: |\.)/, '');
+}
+
 function textOfError(error: AnyAccountingError, badCells: readonly string[]): string {
-  const message =
-    messageFor(error, badCells) ?? failureOf(error)?.message.replace(/^rows\[\d+\](?:: |\.)/, '');
+  const message = messageFor(error, badCells) ?? withoutPosition(failureOf(error)?.message ?? '');
   return `${error.code}: ${message}`;
 }

@@ -1,25 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
-import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
+import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { startVirtualClock, useVirtualClock } from '../../../support/virtual-clock.ts';
-import { withoutChance } from '../../../support/without-chance.ts';
-import { folder, openSandbox, run } from '../support/run.ts';
+import { useVirtualClock } from '../../../support/virtual-clock.ts';
+import { play, type Session, type Step } from '../support/session.ts';
 
 useVirtualClock();
-
-/** A command line, or what happens before the next one. `DIR` is the folder of the session. */
-type Step = string | ((sandbox: Sandbox) => void);
-
-interface Session {
-  readonly service?: SandboxOptions;
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly files?: Readonly<Record<string, string>>;
-  /** What is typed at each prompt. */
-  readonly typed?: readonly string[];
-  readonly stdin?: string;
-  readonly steps: readonly Step[];
-}
 
 const PRODUCTS = `productNumber;name;salePrice;tags
 DESK-140;Desk 140;125,00;a|b
@@ -38,7 +22,7 @@ const NDJSON = `{"productNumber":"A1","name":"Anvil","salePrice":"10.00"}
 const down = ({ faults }: Sandbox) => void faults.add({ kind: 'connection-refused' });
 const up = ({ faults }: Sandbox) => faults.clear();
 
-const SESSIONS: Readonly<Record<string, Session>> = {
+const USUAL_SESSIONS: Readonly<Record<string, Session>> = {
   'help of each command': {
     steps: [
       ...['', 'whoami', 'probe', 'discover', 'pull', 'get', 'push', 'sandbox'].map((name) =>
@@ -264,84 +248,250 @@ const SESSIONS: Readonly<Record<string, Session>> = {
   },
 };
 
-type Terminal = NonNullable<Parameters<typeof run>[2]>['prompt'];
+/** Sessions with services and files that something is wrong with, with a terminal, and that are stopped. */
+const OTHER_SESSIONS: Readonly<Record<string, Session>> = {
+  'at a terminal': {
+    service: { records: { accounts: 70, products: 3 }, rateLimit: { limit: 25 } },
+    files: { 'p.csv': 'productNumber,name\nT-1,One\nT-2,Two\n' },
+    typed: ['n', 'y'],
+    columns: 60,
+    steps: [
+      'whoami',
+      'pull accounts --out DIR/accounts.ndjson',
+      'discover accounts boms --out DIR/schemas.mts',
+      'push DIR/p.csv --key productNumber',
+      'push DIR/p.csv --key productNumber',
+      'push DIR/p.csv --key productNumber --quiet',
+      'probe products --out DIR/service.json',
+      'pull accounts products --all --out DIR/x',
+      'pull accounts --to DIR/books.sqlite',
+    ],
+  },
+  'stopped by Ctrl-C': {
+    service: { records: { accounts: 70, products: 70 } },
+    files: { 'p.csv': 'productNumber,name\nS-1,One\nS-2,Two\n' },
+    steps: [
+      '^C1 whoami',
+      '^C2 pull accounts --out DIR/accounts.ndjson',
+      'pull accounts --out DIR/accounts.ndjson --quiet',
+      '^C2 pull accounts --out DIR/accounts.ndjson',
+      '^C2 pull accounts',
+      '^C3 pull --all --out DIR/all',
+      '^C3 pull --all --to DIR/books.sqlite',
+      'pull --all --to DIR/books.sqlite',
+      '^C1 pull --all --to DIR/books.sqlite --verify',
+      '^C2 discover accounts --out DIR/schemas.mts',
+      '^C2 probe accounts --out DIR/service.mts',
+      '^C8 probe products --write --yes',
+      '^C1 push DIR/p.csv --key productNumber --yes',
+      '^C4 push DIR/p.csv --key productNumber --yes',
+      '^C2w push DIR/p.csv --key productNumber --yes --concurrency 1 --results DIR/results.ndjson',
+      'push DIR/p.csv --key productNumber --yes',
+      '^C0 get accounts 1',
+      '^C0 sandbox --port 0 --seed 7 --records 10',
+    ],
+  },
+  'settings in files': {
+    files: {
+      '.env': 'ACCOUNTING_BASE_URL=https://service.example\n',
+      'own.env': 'ACCOUNTING_BASE_URL="https://service.example"\nACCOUNTING_API_KEY=wrong-key\nOTHER=x\n',
+      'plain.env': 'ACCOUNTING_BASE_URL=http://service.example\nACCOUNTING_API_KEY=wrong-key\n',
+      'empty.env': '',
+      'cwd/.env': 'ACCOUNTING_BASE_URL=https://service.example\nACCOUNTING_API_KEY=wrong-key-2\n',
+    },
+    env: { ACCOUNTING_BASE_URL: undefined, ACCOUNTING_API_KEY: undefined },
+    typed: ['', 'typed-key'],
+    steps: [
+      'get accounts 1',
+      'get accounts 1 --env DIR/own.env',
+      'get accounts 1 --env DIR/.env',
+      'get accounts 1 --env DIR/.env',
+      'get accounts 1 --env DIR/empty.env',
+      'get accounts 1 --env DIR/plain.env',
+      'get accounts 1 --env DIR/plain.env --allow-insecure',
+      'get accounts 1 --env DIR/own.env --base-url https://service.example',
+      'get accounts 1 --base-url https://service.example/api/public/v1/',
+      'get accounts 1 --base-url nonsense',
+    ],
+  },
+  'settings of the environment': {
+    files: { 'own.env': 'ACCOUNTING_BASE_URL=https://service.example\nACCOUNTING_API_KEY=wrong-key\n' },
+    service: { records: { accounts: 1 } },
+    steps: [
+      'get accounts 1 --env DIR/own.env',
+      'get accounts 1',
+      'get accounts 2',
+      'get Account-Addresses 1',
+      'get accounts .',
+    ],
+  },
+  'pull of a service that differs': {
+    service: {
+      records: { accounts: 70, boms: 3 },
+      ids: { form: 'uuid' },
+      hiddenRecords: 0.2,
+      seed: 5,
+      moneyAsNumbers: true,
+      order: 'updated-desc',
+    },
+    steps: [
+      'pull accounts --out DIR/accounts.ndjson --max-outage 0',
+      'pull accounts --out DIR/accounts.ndjson --pagination page',
+      'pull accounts --out DIR/accounts.ndjson --pagination keyset',
+      'pull accounts --out DIR/accounts.ndjson --pagination none',
+      'pull accounts --out DIR/accounts.ndjson --pagination link',
+      'pull boms --pagination page',
+      'pull boms --out -',
+      'pull boms --format csv --out -',
+      'pull --all --out DIR/all',
+      'pull --all --to DIR/books.sqlite',
+      'pull --all --to DIR/books.sqlite --verify',
+    ],
+  },
+  'pull of records that are invalid': {
+    service: { unknownFields: 'store' },
+    steps: [
+      ({ store, faults }) => {
+        for (const name of ['One', 'Two', 'Three', 'Four']) store.boms.insert({ name, note: 'x' });
+        faults.add(
+          {
+            kind: 'rewrite',
+            body: (text) =>
+              text
+                .replace('"name":"One"', '"name":"One","sum":1e400')
+                .replace('"name":"Two"', '"name":"half \\ud83d of a pair"')
+                .replace('"id":"3"', '"id":3.5')
+                .replace('"name":"Four"', '"name":4'),
+          },
+          { collection: 'boms' },
+        );
+      },
+      'pull boms',
+      'pull boms --format csv',
+      'pull boms --out DIR/boms.csv',
+      'pull boms --to DIR/books.sqlite',
+      'pull boms --to DIR/books.sqlite --json',
+      'pull boms --to DIR/books.sqlite --verify',
+      ({ faults }) => faults.clear(),
+      'pull boms --to DIR/books.sqlite --full',
+      'pull boms --to DIR/books.sqlite --verify --json',
+    ],
+  },
+  'a copy of companies': {
+    service: { records: { accounts: 12, boms: 2 } },
+    files: {
+      'schemas.json': '{}',
+      'notes.txt': 'not a database, but a text that is long enough to look like one\n',
+    },
+    steps: [
+      'pull accounts --to DIR/books.sqlite --tenant acme',
+      'pull accounts --to DIR/books.sqlite --tenant other --quiet',
+      'pull accounts --to DIR/books.sqlite',
+      'pull accounts --to DIR/books.sqlite --tenant acme --schemas DIR/schemas.json',
+      'pull accounts --to DIR/books.sqlite --tenant acme --schemas DIR/none.mts',
+      'pull accounts --to DIR/notes.txt',
+      'pull accounts --to postgres',
+      'pull accounts --to postgres://user:secret@host/db',
+      'pull accounts --to DIR/books.sqlite --verify --full',
+      'pull --to DIR/books.sqlite --forget',
+      'pull --to DIR/books.sqlite --forget --tenant acme',
+      'pull --to DIR/books.sqlite --forget --tenant acme --yes',
+      'pull accounts --to DIR/books.sqlite --verify',
+      ({ store }) => void [...store.accounts.all()].map(({ id }) => store.accounts.delete(id)),
+      'pull accounts --to DIR/books.sqlite --full',
+      'pull accounts --to DIR/books.sqlite --full --max-candidates all',
+      ({ faults }) => void faults.add({ kind: 'status', status: 500 }, { collection: 'boms' }),
+      'pull boms --to DIR/books.sqlite --max-outage 0',
+      'pull --all --to DIR/books.sqlite --max-outage 0',
+    ],
+  },
+  'another key': {
+    service: { records: { accounts: 12, products: 1 }, otherRecords: 20 },
+    files: {
+      'p.csv': 'productNumber,name\nK-1,One\n',
+      ...Object.fromEntries(
+        [
+          ['own', 'readOnly'],
+          ['other', 'otherCompany'],
+          ['products', 'productsOnly'],
+        ].map(([name, key]) => [
+          `${name}.env`,
+          `ACCOUNTING_BASE_URL=https://service.example\nACCOUNTING_API_KEY=KEY_OF_${key}\n`,
+        ]),
+      ),
+    },
+    steps: [
+      'pull accounts --to DIR/books.sqlite',
+      'pull accounts --to DIR/books.sqlite --env DIR/other.env',
+      'pull accounts --to DIR/books.sqlite --env DIR/own.env --verify',
+      'pull accounts --to DIR/books.sqlite --env DIR/own.env',
+      'push DIR/p.csv --key productNumber --yes',
+      'push DIR/p.csv --key productNumber --yes --env DIR/other.env',
+      'push DIR/p.csv --key productNumber --yes --env DIR/other.env --same-company',
+      'push DIR/p.csv --key productNumber --yes --env DIR/products.env --quiet',
+      'push DIR/p.csv --key productNumber --yes --env DIR/own.env --quiet',
+      'pull accounts --to DIR/books.sqlite --env DIR/other.env --same-company',
+    ],
+  },
+  'files of other programs': {
+    files: {
+      'notes.mts': 'export const notes = 1;\n',
+      'notes.json': '{"notes":1}\n',
+      'lines.txt': 'x\n',
+    },
+    service: { records: { accounts: 3 } },
+    steps: [
+      'probe accounts --out DIR/notes.mts',
+      'probe accounts --out DIR/notes.json',
+      'probe accounts --out DIR/lines.txt',
+      'probe accounts --check DIR/notes.mts',
+      'probe accounts --check DIR/notes.json',
+      'probe accounts --out DIR/notes.json --force --quiet',
+      'probe accounts --check DIR/notes.json --quiet',
+      'discover accounts --out DIR/lines.txt',
+      'discover accounts --out DIR/notes.mts',
+      'discover accounts --out DIR/notes.mts --force',
+      'discover accounts --check DIR/notes.mts --json',
+      'pull accounts --service DIR/notes.mts',
+      'pull accounts --service DIR/none.mts',
+      'pull accounts --out DIR/cwd',
+      'pull --all --out DIR/lines.txt',
+      'push DIR/cwd --key productNumber --yes',
+      'push DIR/lines.txt --key productNumber --yes --results DIR/lines.txt',
+    ],
+  },
+  'services that fail': {
+    service: { records: { accounts: 3 } },
+    steps: ['status 500', 'status 503', 'status 415', 'status 302', 'status 404'].flatMap((name): Step[] => [
+      ({ faults }) => {
+        faults.clear();
+        faults.add({ kind: 'status', status: Number(name.slice(7)) });
+      },
+      'whoami',
+      'get accounts 1',
+      'pull accounts --max-outage 0',
+      'discover accounts',
+      'probe accounts',
+    ]),
+  },
+  'the state of a push': {
+    files: {
+      'p.csv': 'productNumber,name\nK-1,One\nK-2,Two\n',
+      'q.csv': 'productNumber,name\nK-1,Changed\nK-3,Three\n',
+    },
+    service: { newRecords: { listedAfterMs: 20_000, foundAfterMs: 5_000 } },
+    steps: [
+      'push DIR/p.csv --key productNumber --yes --state DIR/state --tenant acme --quiet',
+      'push DIR/q.csv --key productNumber --dry-run --state DIR/state --tenant acme --visible-after 10s --results DIR/dry.ndjson',
+      'push DIR/q.csv --key productNumber --yes --state DIR/state --tenant acme --concurrency 1 --visible-after 1m --results DIR/results.ndjson',
+      'push DIR/q.csv --key productNumber --yes --state DIR/p.csv',
+      'push DIR/q.csv --key productNumber --yes --concurrency 0',
+      'push DIR/q.csv --key name --yes --no-repeat-creates --same-company --empty clear --format csv --delimiter ,',
+    ],
+  },
+};
 
-/** A terminal at which this is typed. */
-function promptOf(typed: string[], lines: string[]): Terminal {
-  const next = async (question: string) => {
-    const line = typed.shift() ?? '';
-    lines.push(`  ? ${question} ${line}`);
-    return line;
-  };
-  return { secret: next, confirm: async (question) => (await next(question)) === 'y' };
-}
-
-async function play({ service, env, files = {}, typed = [], stdin, steps }: Session): Promise<string> {
-  startVirtualClock(1);
-  const opened = openSandbox({
-    clock: { now: () => Date.now() },
-    origin: 'https://service.example',
-    ...service,
-  });
-  const { sandbox } = opened;
-  const settings = { ...opened.env, ...env };
-  if (settings.ACCOUNTING_API_KEY === 'forbidden') settings.ACCOUNTING_API_KEY = sandbox.keys.forbidden;
-  const inFolder = folder();
-  const directory = dirname(inFolder('x'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(inFolder(name), text);
-  const cwd = inFolder('cwd');
-  mkdirSync(cwd);
-  const before = new Map<string, string>(Object.entries(files));
-  const answers = [...typed];
-  const lines: string[] = [];
-  for (const step of steps) {
-    if (typeof step !== 'string') {
-      step(sandbox);
-      continue;
-    }
-    const args = step.split(' ').map((arg) => arg.replaceAll('DIR', directory));
-    lines.push(`$ ${step}`);
-    const { code, out, log } = await run(settings, step === '' ? [] : args, {
-      cwd,
-      columns: 80,
-      ...(typed.length > 0 && { prompt: promptOf(answers, lines) }),
-      ...(stdin !== undefined && {
-        stdin: (async function* () {
-          yield Buffer.from(stdin);
-        })(),
-      }),
-    });
-    lines.push(
-      ...log
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => `  ! ${line}`),
-    );
-    lines.push(
-      ...out
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => `  ${line}`),
-    );
-    lines.push(`  = ${code}`);
-    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()) {
-      const isText = ['.ndjson', '.csv', '.mts', '.json', '.ts'].includes(extname(name));
-      const content = isText ? readFileSync(inFolder(name), 'utf8') : '';
-      if (before.get(name) === content) continue;
-      before.set(name, content);
-      lines.push(
-        `  > ${name}`,
-        ...content
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => `    ${line}`),
-      );
-    }
-    for (const name of before.keys())
-      if (!existsSync(inFolder(name)) && before.delete(name)) lines.push(`  > ${name} is gone`);
-  }
-  return withoutChance(lines.join('\n')).replaceAll(directory, 'DIR');
-}
+const SESSIONS = { ...USUAL_SESSIONS, ...OTHER_SESSIONS };
 
 test.each(Object.keys(SESSIONS))('the command prints what is recorded: %s', async (name) => {
   const recorded = await play(SESSIONS[name] as Session);

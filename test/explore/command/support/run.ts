@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, onTestFinished, vi } from 'vitest';
+import { EXIT, Interrupted } from '../../../../src/cli/errors.ts';
 import type { Io } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { networkError } from '../../../support/scripted-fetch.ts';
@@ -10,6 +11,9 @@ import { runUntilSettled } from '../../../support/virtual-clock.ts';
 import type { Ran, Settings } from './process.ts';
 
 export { main };
+
+/** The reason of the signal after Ctrl-C. */
+export const interruption = () => new Interrupted('SIGINT', EXIT.interrupted);
 
 const settingsOf = ({ baseUrl, keys }: Sandbox): Settings => ({
   ACCOUNTING_BASE_URL: baseUrl,
