@@ -83,7 +83,7 @@ const MAX_DELAY_MS = 10_000;
 
 /** The wait after so many failures. At least half of the exponential delay: the service has just failed several attempts. */
 export function outageDelayMs(failures: number): number {
-  return (0.5 + Math.random() / 2) * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (failures - 1));
+  return Math.round((0.5 + Math.random() / 2) * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (failures - 1)));
 }
 
 /** How a part of a run, such as a collection, gives way while a call of it waits. */

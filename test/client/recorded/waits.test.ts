@@ -86,6 +86,17 @@ const SERVICES: Readonly<Record<string, Play>> = {
     service: (n) => (n === 1 ? undefined : found(left(50, 50 - n))),
     options: { timeoutMs: 1_000, retry: false },
   },
+  'three calls that hang until they are aborted': {
+    service: (n) => (n <= 3 ? undefined : found(left(50, 50 - n))),
+    options: { timeoutMs: Number.POSITIVE_INFINITY, deadlineMs: Number.POSITIVE_INFINITY, retry: false },
+    ofCall: (call) => (call <= 3 ? { signal: abortedAfter(70_000) } : {}),
+    calls: 6,
+  },
+  'a quota that is used up by calls that hang': {
+    service: (n) => (n === 1 ? found(left(2, 2)) : n <= 3 ? undefined : found(left(2, 2))),
+    options: { timeoutMs: 30_000, retry: false },
+    calls: 5,
+  },
   'no quota for longer than maxWaitMs': {
     service: (n) => (n === 1 ? rejected({ 'retry-after': '10' }) : found()),
     ofCall: (call) => ({ maxWaitMs: [10_000, 9_000, 9_999, 9_600, Number.POSITIVE_INFINITY][call - 1] }),
@@ -146,6 +157,12 @@ const LIMITS: Readonly<Record<string, SandboxOptions>> = Object.fromEntries(
     { rateLimit: { limit: 6, windowMs: 3_000, kind } },
   ]),
 );
+
+function abortedAfter(ms: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error('stopped')), ms);
+  return controller.signal;
+}
 
 /** When requests are sent, and when and how calls end. A response takes 100 ms. */
 async function burst(
