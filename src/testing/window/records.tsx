@@ -127,7 +127,7 @@ function ChangeLine({ change, now }: { readonly change: Change; readonly now: nu
   );
 }
 
-const byText = (key: string) => (key === 'control' ? 'this window' : `key ${key}`);
+const byText = (key: string) => (key === 'control' ? 'window or HTTP' : `key ${key}`);
 
 function Collection() {
   const page = useSignal<RecordPage | undefined>(undefined);

@@ -6,12 +6,14 @@ import { entries, follow, isEmpty, place, revision } from './store.ts';
 import { decoded, timeText } from './text.ts';
 import { type Entry, type Outcome, outcomeOf, outcomeText } from './timeline/entry.ts';
 import { Timeline } from './timeline/timeline.ts';
-import { durationText } from './timeline/view.ts';
+import { durationText, type View } from './timeline/view.ts';
 
 const search = signal('');
 /** The group that is shown; undefined for all. */
 const chosen = signal<string | undefined>(undefined);
 const follows = signal(true);
+/** What the timeline has shown last, while another page is shown. */
+let pausedAt: View = { start: 0, end: 1 };
 
 /** The request that is open, from the address. */
 export const selected = computed(() => {
@@ -104,11 +106,12 @@ function TimelineCard() {
       },
     });
     timeline.current = made;
-    made.follows = follows.value;
+    if (!follows.value) made.view = pausedAt;
     made.select(selected.peek());
     const stop = follow(made);
     return () => {
       stop();
+      pausedAt = made.view;
       made.destroy();
     };
   }, []);
@@ -265,7 +268,8 @@ function Table() {
     if (added > 0 && element.scrollTop > ROW_HEIGHT) element.scrollTop += added * ROW_HEIGHT;
   }, [rows.length]);
 
-  const first = Math.max(0, Math.floor(scrollTop.value / ROW_HEIGHT) - SPARE);
+  // A filter may leave fewer rows than were scrolled by.
+  const first = Math.max(0, Math.min(rows.length, Math.floor(scrollTop.value / ROW_HEIGHT)) - SPARE);
   const last = Math.min(rows.length, Math.ceil((scrollTop.value + seenHeight.value) / ROW_HEIGHT) + SPARE);
   return (
     <section

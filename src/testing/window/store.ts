@@ -33,6 +33,7 @@ function placeOf(hash: string): readonly string[] {
 export interface Follower {
   put(entry: Entry): void;
   clear(): void;
+  replace(entries: readonly Entry[]): void;
 }
 const followers = new Set<Follower>();
 
@@ -66,8 +67,9 @@ function show(): void {
 
 function forgetOldest(): void {
   const kept = [...entries.values()].slice(-MOST_ENTRIES);
-  clear();
-  for (const entry of kept) put(entry);
+  entries.clear();
+  for (const entry of kept) entries.set(entry.number, entry);
+  for (const follower of followers) follower.replace(kept);
 }
 
 function clear(): void {
@@ -175,7 +177,6 @@ export async function attempt(work: () => Promise<unknown>, done?: string): Prom
   try {
     await work();
     if (done !== undefined) say(done);
-    refresh();
     return true;
   } catch (error) {
     say(error instanceof Rejected ? error.message : 'The sandbox does not respond.', true);

@@ -68,9 +68,15 @@ export class Timeline {
     this.#draw();
   }
 
-  /** The part of time that is shown. */
+  /** The part of time that is shown. Setting it ends following. */
   get view(): View {
     return this.#view;
+  }
+
+  set view(view: View) {
+    this.follows = false;
+    this.#view = view;
+    this.#draw();
   }
 
   put(entry: Entry): void {
@@ -81,9 +87,18 @@ export class Timeline {
     this.#draw();
   }
 
+  /** Forgets all requests, and follows the next ones. */
   clear(): void {
     this.model.clear();
     this.#view = { start: 0, end: 1 };
+    this.follows = true;
+    this.#draw();
+  }
+
+  /** Has only these requests from now on, at the same time. */
+  replace(entries: readonly Entry[]): void {
+    this.model.clear();
+    for (const entry of entries) this.model.put(entry);
     this.#draw();
   }
 

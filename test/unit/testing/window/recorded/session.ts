@@ -12,6 +12,7 @@ export class Session {
   #screen: readonly string[] = [];
   #picture: readonly string[] = [];
   #hash = '';
+  #scrollTop = 0;
   #copied: string | undefined = '';
 
   private constructor(page: Page) {
@@ -43,6 +44,9 @@ export class Session {
     for (const call of this.server.calls.splice(0)) if (!USUAL.test(call)) this.lines.push(`  > ${call}`);
     if (page.clipboard !== this.#copied) this.lines.push(`  copied ${page.clipboard?.replaceAll('\n', '⏎')}`);
     this.#copied = page.clipboard;
+    const { scrollTop = 0 } = page.document.querySelector('.request-table') ?? {};
+    if (scrollTop !== this.#scrollTop) this.lines.push(`  scrolled to ${scrollTop}`);
+    this.#scrollTop = scrollTop;
     const screen = screenOf(page.document);
     this.lines.push(...withoutRows(changes(this.#screen, screen)));
     this.#screen = screen;

@@ -191,7 +191,55 @@ test('the timeline is moved as recorded', async () => {
   await step('one more request', () => get('/accounts/1'));
   await step('stands still', () => page.click('button', 'Pause'));
   await step('and one more', () => get('/accounts/2'));
+  await step('another page, and back', async () => {
+    await page.go('#faults');
+    await page.go('#requests');
+  });
+  await step('a request that is not shown is opened', () => page.go('#requests/1'));
+  await step('the log is emptied', () => Promise.resolve(server.core.clearLogs()));
+  await step('a request after it', () => get('/accounts/3'));
   await expectRecorded('timeline');
+});
+
+test('many requests are scrolled as recorded', async () => {
+  session = await Session.open(serverWith({ rateLimit: false }));
+  const { page } = session;
+  const { get, send } = connectorOf(session);
+  await session.step('sixty requests', async () => {
+    for (let sent = 1; sent <= 60; sent += 1) await get(`/boms/${sent}`);
+  });
+  await session.step('scrolled to the middle', () => page.scroll('.request-table', 960));
+  await session.step('two more requests', async () => {
+    await get('/boms/61');
+    await get('/boms/62');
+  });
+  await session.step('a row is opened', () => page.click('tr:has([href="#requests/30"])'));
+  await session.step('arrow down', async () => {
+    for (let pressed = 0; pressed < 9; pressed += 1) await page.key('.request-table', 'ArrowDown');
+  });
+  await session.step('scrolled to the end', () => page.scroll('.request-table', 1_584));
+  await session.step('arrow up', () => page.key('.request-table', 'ArrowUp'));
+  await session.step('a filter', () => page.fill('Filter requests', 'boms/6'));
+  await session.step('scrolled to the start, with a large body and many headers', async () => {
+    await page.fill('Filter requests', '');
+    await page.scroll('.request-table', 0);
+    await send('POST /products', { name: 'x'.repeat(70_000) });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    await get('/boms', 'full', { headers: Object.fromEntries(names.map((name) => [`x-${name}`, name])) });
+  });
+  await session.step('the large body is opened', () => page.go('#requests/63'));
+  await session.step('the many headers are opened', () => page.go('#requests/64'));
+  await session.step('twenty thousand more', async () => {
+    const entry = { method: 'GET', path: '/x', url: '/x', key: 'full', idempotencyKey: null, status: 200 };
+    const ended = { error: null, records: null, fault: null, durationMs: 1, bodyBytes: 0, quota: null };
+    const response = { sent: 'whole', headers: {}, bodyBytes: 2 };
+    const entries = Array.from({ length: 20_000 }, (_, at) => {
+      return { ...entry, ...ended, response, number: at + 65, startedAt: 1_769_860_900_000 + at };
+    });
+    page.receive('request', entries);
+    await page.later();
+  });
+  await expectRecorded('many-requests');
 });
 
 test('records are shown and changed as recorded', async () => {
@@ -236,6 +284,9 @@ test('records are shown and changed as recorded', async () => {
   await session.step('a key changes another record', () =>
     send('PATCH /products/1', { name: 'Desk', ean: '' }),
   );
+  await session.step('another program changes one', () =>
+    server.control('PATCH /records/products/2', { name: 'Sofa' }),
+  );
   await session.step('all changes', () => page.click('.changes button'));
   await session.step('fewer changes', () => page.click('.changes button'));
   await session.step('a new record', () => page.click('a', 'Add a record'));
@@ -253,6 +304,19 @@ test('records are shown and changed as recorded', async () => {
     server.core.state.companies.main.accounts.delete('1');
     await page.later(2_000);
   });
+  await session.step('records of many forms, one of them changed twice', async () => {
+    const { boms } = server.core.state.companies.main;
+    boms.insert({ code: 'A', parts: [1] });
+    boms.insert({ name: 'Second', parts: { of: 2 }, remark: 'x'.repeat(61), createdAt: '2020-01-01' });
+    boms.insert({ name: null, extra: false, parts: null });
+    await send('PATCH /products/1', { name: 'Desk' });
+    server.control('PATCH /records/boms/1', { code: 'B' });
+    server.core.state.clock.advance(1_000);
+    server.control('PATCH /records/boms/1', { code: 'C' });
+    await page.go('#records/boms');
+  });
+  await session.step('back', () => page.go('#records/accounts'));
+  await session.step('another program empties the log', () => server.control('DELETE /requests'));
   await session.step('the record that is open is gone', async () => {
     await page.go('#records/accounts/3');
     server.core.state.companies.main.accounts.delete('3');
@@ -279,6 +343,7 @@ test('faults are added and ended as recorded', async () => {
   await session.step('the quota is switched off', () => page.click('[role=switch]', 'quota'));
   await session.step('all are ended', () => page.click('button', 'End all'));
   await session.step('its notice is dismissed', () => page.click('.notice button'));
+  await session.step('another program adds one', () => server.control('POST /faults', { kind: 'stall' }));
   await session.step('one that was added by code', () =>
     server.core.faults.add({ kind: 'rewrite', body: (body) => body }, { path: /x/ }),
   );
@@ -344,6 +409,9 @@ test('clock, keys, options and a reset are shown as recorded', async () => {
   await session.step('the clock is set', () => set('2030-01-31T12:00:00.250+01:00'));
   await session.step('to no timestamp', () => set('someday'));
   await session.step('a key is used', () => get('/accounts'));
+  await session.step('its quota is used up', async () => {
+    for (let sent = 0; sent < 5; sent += 1) await get('/accounts');
+  });
   await session.step('a key is issued', async () => {
     await page.fill('Another key', 'none');
     const issue = [...page.document.querySelectorAll('form.inline')].at(-1);
@@ -401,9 +469,10 @@ test('what happens while the window is disconnected is shown as recorded', async
     await send('/boms/5');
     first.isUp = true;
   });
-  await connection('a request while the log is on its way', async () => {
+  await connection('a request, and the end of another one, while the log is on its way', async () => {
     first.stop();
-    await send('/boms/6');
+    first.core.faults.add({ kind: 'delay', ms: 5_300 }, { times: 1 });
+    void send('/boms/6');
     first.isUp = true;
     first.latencyMs = 1_000;
     await page.later(4_500);

@@ -23,6 +23,7 @@ export class Page {
   readonly #window: Window;
   #hash: string;
   #giveUp = () => {};
+  #events: EventTarget | undefined;
   /** What the page does when the address changes. */
   #listener = () => {};
 
@@ -136,6 +137,19 @@ export class Page {
     this.#giveUp();
   }
 
+  /** Events that arrive at once. */
+  receive(name: string, values: readonly object[]): void {
+    for (const value of values)
+      this.#events?.dispatchEvent(new MessageEvent(name, { data: JSON.stringify(value) }));
+  }
+
+  async scroll(selector: string, top: number): Promise<void> {
+    const element = this.find(selector);
+    element.scrollTop = top;
+    this.#dispatch(element, 'scroll');
+    await this.later();
+  }
+
   get canvas(): HTMLCanvasElement {
     return this.find('canvas') as HTMLCanvasElement;
   }
@@ -196,6 +210,7 @@ export class Page {
           },
           lost: () => this.#lost(),
         });
+        page.#events = this;
         page.#giveUp = () => {
           this.close();
           this.dispatchEvent(new Event('error'));

@@ -27,7 +27,7 @@ export function screenOf(document: Document): string[] {
     if (node.nodeType !== 1) return;
     const element = node as Element;
     const { tagName } = element;
-    const isBlock = BLOCKS.has(tagName) || element.classList.contains('hint');
+    const isBlock = BLOCKS.has(tagName) || classesOf(element).includes('hint');
     if (isBlock) flush();
     const shown = shownAs(element);
     if (shown !== undefined) {
@@ -47,8 +47,11 @@ export function screenOf(document: Document): string[] {
   return lines;
 }
 
+/** A list of tokens takes much longer to create. */
+const classesOf = (element: Element) => element.getAttribute('class')?.split(' ') ?? [];
+
 function prefixOf(element: Element): string {
-  const states = STATES.filter((state) => element.classList.contains(state)).map((state) => `(${state}) `);
+  const states = STATES.filter((state) => classesOf(element).includes(state)).map((state) => `(${state}) `);
   const heading = /^H\d$/.test(element.tagName) ? '# ' : '';
   const details = element.tagName === 'SUMMARY' ? (element.closest('details[open]') ? '▾ ' : '▸ ') : '';
   return `${states.join('')}${heading}${details}`;
@@ -67,7 +70,7 @@ function shownAs(element: Element): string | undefined {
     case 'THEAD':
       return '';
     case 'I':
-      return element.classList.contains('swatch') ? `●${element.classList.item(1)}` : '';
+      return classesOf(element)[0] === 'swatch' ? `●${classesOf(element)[1]}` : '';
     case 'CANVAS':
       return `(picture: ${label})`;
     case 'BUTTON': {
@@ -92,7 +95,9 @@ function shownAs(element: Element): string | undefined {
     case 'TR':
       return rowText(element);
     default:
-      return element.classList.contains('timeline-tooltip') ? tooltipText(element as HTMLElement) : undefined;
+      return classesOf(element).includes('timeline-tooltip')
+        ? tooltipText(element as HTMLElement)
+        : undefined;
   }
 }
 
@@ -104,15 +109,21 @@ function fieldText({ value, placeholder, required }: HTMLInputElement, label: st
 
 /** Its cells in a line, with the addresses of links. */
 function rowText(row: Element): string {
-  const state = [...row.classList].filter((name) => STATES.includes(name)).map((name) => `(${name}) `);
-  const gap = row.classList.contains('gap')
-    ? `(${(row.firstElementChild as HTMLElement).style.height} of rows) `
-    : '';
+  const state = classesOf(row)
+    .filter((name) => STATES.includes(name))
+    .map((name) => `(${name}) `);
+  const gap = classesOf(row).includes('gap') ? gapText(row) : '';
   const cells = [...row.children].map((cell) => {
     const link = cell.querySelector('a')?.getAttribute('href');
     return `${textOf(cell)}${link === undefined ? '' : ` ${link}`}`;
   });
   return `${state.join('')}${gap}${cells.join(' | ')}`;
+}
+
+/** How much room stands for rows that are not there, and the place of the row after it. */
+function gapText({ firstElementChild: cell, nextElementSibling: next }: Element): string {
+  const after = next === null ? '' : `, then row ${next.getAttribute('aria-rowindex')}`;
+  return `(${(cell as HTMLElement).style.height} of rows${after})`;
 }
 
 function tooltipText(element: HTMLElement): string {

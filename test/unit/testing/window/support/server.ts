@@ -53,6 +53,13 @@ export class Server {
     return { ok: status < 400, status, text: async () => new TextDecoder().decode(text) };
   };
 
+  /** What another program does over HTTP. */
+  control(request: string, body: object = {}): void {
+    const [method = '', path = ''] = request.split(' ');
+    const given = new TextEncoder().encode(JSON.stringify(body));
+    this.#control.respond({ method, path: `/_sandbox${path}`, query: '', headers: {}, body: given });
+  }
+
   /** Sends events to a reader until one of both ends the connection. */
   follow(address: string, lastId: string | undefined, reader: Reader): () => void {
     const { pathname: path, search } = new URL(address, ORIGIN);
