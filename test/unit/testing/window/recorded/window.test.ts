@@ -311,7 +311,7 @@ test('records are shown and changed as recorded', async () => {
     boms.insert({ name: null, extra: false, parts: null });
     await send('PATCH /products/1', { name: 'Desk' });
     server.control('PATCH /records/boms/1', { code: 'B' });
-    server.core.state.clock.advance(1_000);
+    server.core.state.clock.advance(10_000);
     server.control('PATCH /records/boms/1', { code: 'C' });
     await page.go('#records/boms');
   });
