@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { gunzipSync } from 'node:zlib';
 import { createSandbox, type Listening, type Sandbox } from 'accounting-data-sdk/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -76,6 +77,22 @@ test('a preflight gets a response without a key, and lets a page read responses,
   listening = await sandbox.listen({ cors: false });
   const denied = await fetch(url('/products'), { method: 'OPTIONS', headers: plain });
   expect([denied.status, denied.headers.get('access-control-allow-origin')]).toEqual([401, null]);
+});
+
+test('an address of IPv6 is in brackets in the URL, and its name is one of this machine', async () => {
+  await sandbox.close();
+  const opened = sandbox.listen({ host: '::1', control: true, hosts: ['[::1]'] });
+  const addresses = Object.values(networkInterfaces()).flatMap((each = []) =>
+    each.map(({ address }) => address),
+  );
+  if (!addresses.includes('::1')) {
+    await expect(opened).rejects.toMatchObject({ address: '::1' });
+    return;
+  }
+  listening = await opened;
+  expect([listening.url, sandbox.baseUrl]).toEqual([`http://[::1]:${listening.port}`, listening.url]);
+  const statuses = [call(sandbox, '/accounts'), fetch(`${listening.url}/_sandbox/state`)];
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
 test('with hosts, a request to any other host is rejected with 421, a preflight too', async () => {
