@@ -21,8 +21,12 @@ const DOWN = { title: 'Down for a moment' };
 const lost = networkError('ECONNRESET');
 const never: Answer = (signal) => noResponse(signal);
 /** The head comes, and then nothing more. */
-const half = (status: number): Answer => {
-  const body = () => new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('{')) });
+const half = (status: number): Exclude<Answer, Response | Error> => {
+  const body = () =>
+    new ReadableStream({
+      start: (stream) => stream.enqueue(new TextEncoder().encode('{')),
+      cancel: () => said('the body is cancelled'),
+    });
   return async () => new Response(body(), { status, headers: { 'content-type': 'application/json' } });
 };
 
@@ -122,6 +126,24 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'aborted before it': { script: [ok()], abortAt: -1 },
   'aborted before a response': { script: [never], abortAt: 50 },
   'aborted in a body': { script: [half(200)], abortAt: 150 },
+  'aborted before a response that comes all the same': {
+    script: [
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        return half(200)(new AbortController().signal);
+      },
+    ],
+    abortAt: 150,
+  },
+  'with onResponse, and a lost response in the last attempt': {
+    script: [problemResponse(503, DOWN), lost],
+    options: { retry: { maxAttempts: 2 } },
+    call: (client) => client.products.get('1', { onResponse: seen }),
+  },
+  'with onResponse, after a lost response': {
+    script: [lost, ok({ 'set-cookie': 'a=1', 'x-own': 'key-of-the-company' })],
+    call: (client) => client.products.get('1', { onResponse: seen }),
+  },
   'aborted in a backoff': { script: [lost, ok()], abortAt: 300 },
   'aborted in a Retry-After': { script: [limited({ 'retry-after': '9' }), ok()], abortAt: 2_000 },
   'aborted in the Retry-After of a 503': {
@@ -181,6 +203,15 @@ const PLAYS: Readonly<Record<string, Play>> = {
     script: [ok(), page, ok()],
     call: async (client, controller) => [await get(client, controller), await get(client, controller)],
   },
+  'a redirect': {
+    script: [
+      async (signal) =>
+        new Response((await half(302)(signal)).body, {
+          status: 302,
+          headers: { location: 'https://elsewhere.example/x?token=1' },
+        }),
+    ],
+  },
   'a record that does not exist': { script: [problemResponse(404, { type: 'not_found' })] },
   'of a page of a proxy': {
     script: [page],
@@ -229,9 +260,14 @@ const PLAYS: Readonly<Record<string, Play>> = {
     script: [new Response(null, { status: 204 }), ok()],
     call: update,
   },
-  'update: with an answer without a body, and a record that cannot be read': {
-    script: [new Response(null, { status: 204 }), problemResponse(503, DOWN)],
+  'update: with an answer without a body, and a record that does not come': {
+    script: [new Response(null, { status: 204 }), never],
     call: (client) => client.products.update('1', { name: 'Desk' }, { onResponse: seen, deadlineMs: 3_000 }),
+  },
+  'update: aborted while the record is read': {
+    script: [new Response(null, { status: 204 }), never],
+    call: update,
+    abortAt: 500,
   },
   'delete: with an answer that is another record': {
     script: [jsonResponse({ id: '2' }), problemResponse(404, { type: 'not_found' })],
@@ -300,6 +336,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
 const debugged = new Set<string>();
 /** Replaced for each play. */
 let seen: (meta: object) => void = () => {};
+let said: (text: string) => void = () => {};
 
 const CALL = ['call', 'method', 'origin', 'basePath', 'path', 'template', 'query', 'attempt'];
 const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
@@ -315,6 +352,7 @@ async function play({ script, options, call = get, abortAt }: Play): Promise<str
   const lines: string[] = [];
   const startedAt = Date.now();
   const log = (text: string) => void lines.push(`${String(Date.now() - startedAt).padStart(6)} ${text}`);
+  said = log;
   seen = (meta) => log(`onResponse ${JSON.stringify(meta)}`);
   let known = '';
   const event = (name: string) => (given: object) => {

@@ -118,6 +118,8 @@ const links =
   };
 const gone = () => Response.json({ type: 'not_found', status: 404 }, { status: 404 });
 const failed = () => Response.json({ title: 'Broken' }, { status: 500 });
+const proxy = () =>
+  new Response('<h1>Nothing here</h1>', { status: 404, headers: { 'content-type': 'text/html' } });
 const odd = [{ id: '1' }, { id: '2', updatedAt: 7 }, { name: 'no id' }, 5] as readonly object[];
 const until =
   (ms: number, prefetch: number): Play['read'] =>
@@ -339,6 +341,36 @@ const PLAYS: Readonly<Record<string, Play>> = {
       [...parameters.keys()].some((name) => name.startsWith('id['))
         ? Response.json({ type: 'malformed_request', status: 400 }, { status: 400 })
         : (['1 2', '3 4', '5'][Number(parameters.get('_page')) - 1]?.split(' ').map((id) => ({ id })) ?? []),
+  },
+  'the times of pages': {
+    read: async (client, log) => {
+      for await (const page of client.boms.list({}, { pagination: 'page', prefetch: 0 }).pages()) {
+        const { requestedAt, serverTime, durationMs, rateLimit, first } = page;
+        log(JSON.stringify({ requestedAt, serverTime, durationMs, rateLimit, first }));
+      }
+    },
+    respond: (parameters, n) =>
+      Response.json(n < 3 ? [{ id: parameters.get('_page') }] : [], {
+        headers: {
+          ...(n === 1 ? { date: 'Sat, 31 Jan 2026 11:00:00 GMT', age: '60' } : {}),
+          ...(n === 2 ? { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '5' } : {}),
+        },
+      }),
+  },
+  'afterLastPage, a page of a proxy first': {
+    read,
+    options: { pagination: 'page', afterLastPage: 'not_found' },
+    respond: () => proxy(),
+  },
+  'afterLastPage, an empty list': {
+    read,
+    options: { afterLastPage: 'not_found' },
+    respond: () => gone(),
+  },
+  'afterLastPage, a page of a proxy later': {
+    read,
+    options: { pagination: 'page', afterLastPage: 'not_found', prefetch: 0 },
+    respond: pages('a b', proxy(), gone()),
   },
   'toArray of 0': { read: toArray(0) },
   'toArray of 1': { read: toArray(1) },

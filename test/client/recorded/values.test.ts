@@ -261,6 +261,16 @@ test('each value of a response, an error and an amount is read, or called wrong,
     ];
     lines.push(`${name}:`, ...texts.map((text) => `  ${text.replaceAll(/\[{20,}\]*/g, '[…')}`));
   }
+  part('bodies of 10 bytes, and the largest that is read');
+  for (const maxBodyBytes of [9, 10]) {
+    const text = '{"id":"7"}';
+    lines.push(
+      `${maxBodyBytes}:`,
+      `  ${await shown(() => clientOf(text, { maxBodyBytes }).accounts.get('7'))}`,
+      `  ${await shown(() => clientOf(text, { maxBodyBytes }).products.delete('7'))}`,
+      `  ${await shown(() => clientOf('{"type":1}', { maxBodyBytes }, { status: 400 }).accounts.get('7'))}`,
+    );
+  }
   part('errors of a get, and of a create');
   for (const [status, body, headers] of PROBLEMS) {
     const client = clientOf(body, {}, { status, ...(headers === undefined ? {} : { headers }) });

@@ -139,6 +139,17 @@ const SERVICES: Readonly<Record<string, Play>> = {
         : found(),
     calls: 2,
   },
+  'the same with the headers of the quota': {
+    service: (n) =>
+      n === 1
+        ? new Response('<h1>Slow down</h1>', {
+            status: 429,
+            headers: { 'content-type': 'text/html', 'retry-after': '100', ...left(9, 0) },
+          })
+        : found(),
+    options: { maxWaitMs: 200_000, deadlineMs: 300_000 },
+    calls: 2,
+  },
   'a 503 that says rate_limited': {
     service: (n) =>
       n === 1 ? problemResponse(503, { type: 'rate_limited' }, { 'retry-after': '4' }) : found(),
