@@ -217,10 +217,10 @@ const USUAL_SESSIONS: Readonly<Record<string, Session>> = {
       'codes.csv': 'productNumber,name,colour\n"=""0012""",Bolt,red\n\'0013,Nut,\n',
       'empty.csv': '',
       'shop.csv': 'Variant SKU,Title,Handle\nS-1,Sock,sock\n',
-      'same.csv': 'productNumber,name\nD-1,One\nD-1,Two\n',
+      'same.csv': 'productNumber,name\nD-1,One\nD-1,Two\nD-2,One\nD-2,Two\n',
     },
     service: { records: { products: 1 }, unknownFields: 'store' },
-    stdin: '{"productNumber":"Z1","name":"Zip"}\n',
+    stdin: ['{"productNumber":"Z1",', '"name":"Zip"}\n'],
     steps: [
       'push DIR/a.ndjson --key productNumber --yes',
       'push DIR/codes.csv --key productNumber --yes',
@@ -478,7 +478,9 @@ const OTHER_SESSIONS: Readonly<Record<string, Session>> = {
     files: {
       'p.csv': 'productNumber,name\nK-1,One\nK-2,Two\n',
       'q.csv': 'productNumber,name\nK-1,Changed\nK-3,Three\n',
+      'cwd/.gitignore': 'node_modules\n',
     },
+    stdin: ['productNumber,name\nH-1,"', '<html>, in a name"\n'],
     service: { newRecords: { listedAfterMs: 20_000, foundAfterMs: 5_000 } },
     steps: [
       'push DIR/p.csv --key productNumber --yes --state DIR/state --tenant acme --quiet',
@@ -486,6 +488,7 @@ const OTHER_SESSIONS: Readonly<Record<string, Session>> = {
       'push DIR/q.csv --key productNumber --yes --state DIR/state --tenant acme --concurrency 1 --visible-after 1m --results DIR/results.ndjson',
       'push DIR/q.csv --key productNumber --yes --state DIR/p.csv',
       'push DIR/q.csv --key productNumber --yes --concurrency 0',
+      'push - --key productNumber --yes --tenant html --state DIR/cwd',
       'push DIR/q.csv --key name --yes --no-repeat-creates --same-company --empty clear --format csv --delimiter ,',
     ],
   },

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
+import { dirname } from 'node:path';
 import type { Sandbox, SandboxKeys, SandboxOptions } from 'accounting-data-sdk/testing';
 import { startVirtualClock } from '../../../support/virtual-clock.ts';
 import { withoutChance } from '../../../support/without-chance.ts';
@@ -18,7 +18,8 @@ export interface Session {
   readonly files?: Readonly<Record<string, string>>;
   /** What is typed at each prompt. */
   readonly typed?: readonly string[];
-  readonly stdin?: string;
+  /** In pieces. */
+  readonly stdin?: readonly string[];
   /** Shows the status line of a terminal too, of this width. */
   readonly columns?: number;
   readonly steps: readonly Step[];
@@ -91,7 +92,7 @@ export async function play(session: Session): Promise<string> {
       ...(typed.length > 0 && { prompt: promptOf(answers, lines) }),
       ...(stdin !== undefined && {
         stdin: (async function* () {
-          yield Buffer.from(stdin);
+          for (const piece of stdin) yield Buffer.from(piece);
         })(),
       }),
     });
@@ -110,7 +111,7 @@ export async function play(session: Session): Promise<string> {
     );
     lines.push(`  = ${code}`);
     for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()) {
-      const isText = ['.ndjson', '.csv', '.mts', '.json', '.ts'].includes(extname(name));
+      const isText = /\.(?:ndjson|csv|mts|json|ts|gitignore)$/.test(name);
       const content = isText ? readFileSync(inFolder(name), 'utf8') : '';
       if (before.get(name) === content) continue;
       before.set(name, content);
