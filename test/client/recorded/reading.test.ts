@@ -7,6 +7,7 @@ import {
 } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
@@ -115,6 +116,21 @@ const links =
         .map((id) => ({ id })),
       { headers: next },
     );
+  };
+/** A service in the order of these rows, with pages of a size and all bounds on id. */
+const bounded =
+  (rows: readonly { id: string }[], size: number): Respond =>
+  (parameters) => {
+    const bound = (name: string, least: bigint) => BigInt(parameters.get(`id[${name}]`) ?? least);
+    const most = 10n ** 30n;
+    const found = rows.filter(({ id: text }) => {
+      const id = BigInt(text);
+      return (
+        id > bound('gt', -1n) && id >= bound('gte', 0n) && id < bound('lt', most) && id <= bound('lte', most)
+      );
+    });
+    const page = Number(parameters.get('_page') ?? 1);
+    return found.slice(size * (page - 1), size * page);
   };
 const gone = () => Response.json({ type: 'not_found', status: 404 }, { status: 404 });
 const failed = () => Response.json({ title: 'Broken' }, { status: 500 });
@@ -311,6 +327,63 @@ const PLAYS: Readonly<Record<string, Play>> = {
       ['a b c d e', 's=x'],
       ['a b c d e', 's=x'],
     ),
+  },
+  'keyset, invalid rows': {
+    read: async (client, log) => {
+      for await (const page of client.boms.list().pages())
+        log(`${shown(page)} | invalid ${idsOf(page.invalid as never)}`);
+    },
+    options: {
+      validation: 'report',
+      schemas: { boms: z.object({ id: z.string(), name: z.string() }) },
+      prefetch: 2,
+    },
+    respond: bounded(
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((id) => ({ id: `${id}`, name: id % 4 === 2 ? 5 : 'a' })),
+      4,
+    ),
+  },
+  'keyset, rows that come twice in a response': {
+    read,
+    options: { prefetch: 4 },
+    respond: bounded(
+      [1, 2, 2, 3, 4, 4, 4, 5, 6, 7].map((id) => ({ id: `${id}` })),
+      4,
+    ),
+  },
+  'keyset, large ids': {
+    read,
+    respond: bounded(
+      ['2147483640', '2147483647', '2147483648', '9007199254740993'].map((id) => ({ id })),
+      3,
+    ),
+  },
+  'keyset, two pages of rows that are gone later': {
+    read,
+    options: { prefetch: 0 },
+    respond: (parameters, n) =>
+      bounded(
+        (n < 4 ? [1, 2, 3, 4, 5, 6, 7] : [1, 2, 3]).map((id) => ({ id: `${id}` })),
+        3,
+      )(parameters, n),
+  },
+  'keyset, no rows after the first page': {
+    read,
+    options: { prefetch: 0 },
+    respond: (parameters, n) =>
+      bounded(
+        (n < 2 ? [1, 2, 3, 4, 5, 6, 7] : []).map((id) => ({ id: `${id}` })),
+        3,
+      )(parameters, n),
+  },
+  'keyset, no rows for a moment': {
+    read,
+    options: { prefetch: 0 },
+    respond: (parameters, n) =>
+      bounded(
+        (n === 4 || n === 5 ? [] : [1, 2, 3, 4, 5, 6, 7]).map((id) => ({ id: `${id}` })),
+        3,
+      )(parameters, n),
   },
   'keyset, ids that are no integers, and rows that come again': {
     read,
