@@ -542,7 +542,8 @@ function afterNothing(state: ReadState, item: Work, received: Received): ReadSta
   const isResumed = isWhole && state.pageSize === 0 && state.hasFew && expected.length > 0;
   const missing = [...state.missing.filter((key) => contains(ask, key)), ...expected];
   const wasAsked = item.doubts === 2 || state.missing.length > 0;
-  if (wasAsked && (missing.length >= FEW || isResumed))
+  const isNone = isWhole && state.hasFew && state.missing.length > 0;
+  if (wasAsked && (missing.length >= FEW || isResumed || isNone))
     throw rowsThenNone(NONE_OF_THEM, context.facts, isResumed);
 
   const lostRows = state.lostRows || missing.length > 0;
@@ -630,8 +631,9 @@ function split(state: ReadState, ask: Ask, { rows, sorted }: Pick<Received, 'row
 
 /** Rule 5: begins again behind what was delivered. A row that is missing now and comes again was not deleted. */
 function beginAgain(state: ReadState, missing: readonly Key[], context: ReadContext): ReadState {
-  const { order, inOrder, idLimit, pageSize, stalled, after } = state;
-  const start = startOf(context, { ...NOTHING_LEARNED, order, inOrder, idLimit, lostRows: true }, { after });
+  const { order, inOrder, idLimit, hasFew, pageSize, stalled, after } = state;
+  const learned = { ...NOTHING_LEARNED, order, inOrder, idLimit, hasFew, lostRows: true };
+  const start = startOf(context, learned, { after });
   return { ...start, pageSize, stalled, missing };
 }
 
