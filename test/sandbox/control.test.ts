@@ -273,6 +273,12 @@ describe('the log', () => {
     expect(await last()).toMatchObject({ status: 200, durationMs: null });
     await body?.cancel();
     expect(await last()).toMatchObject({ durationMs: expect.any(Number) });
+    const stop = new AbortController();
+    const aborted = await get({ signal: stop.signal });
+    expect(await last()).toMatchObject({ number: 4, durationMs: null });
+    stop.abort();
+    await expect(aborted.text()).rejects.toThrow('aborted');
+    expect(await last()).toMatchObject({ number: 4, durationMs: expect.any(Number) });
   });
 
   test('says of a response to a client that has closed the connection before it that it was aborted', async () => {

@@ -98,6 +98,14 @@ test('an error in the condition of a test is a response that says so', async () 
   expect(response.expectProblem(500, 'sandbox_failed').record.detail).toContain('no such variable');
 });
 
+test('a sandbox that is closed while its port opens again stays closed', async () => {
+  const rule = sandbox.faults.add({ kind: 'connection-refused' });
+  expect((await raw()).end).toBe('ECONNREFUSED');
+  rule.remove();
+  await sandbox.close();
+  expect((await raw()).end).toBe('ECONNREFUSED');
+});
+
 test('connection-refused with forMs opens the port again by itself', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   sandbox.faults.add({ kind: 'connection-refused' }, { forMs: 5000 });

@@ -125,4 +125,8 @@ test('a fault ends after forMs where timers are numbers', async () => {
   vi.advanceTimersByTime(1);
   expect((await call(sandbox, '/accounts')).status).toBe(200);
   fault.remove();
+  // Longer than a timer can wait: Node would end it at once.
+  const month = sandbox.faults.add({ kind: 'status', status: 503 }, { forMs: 31 * 86_400_000 });
+  vi.advanceTimersByTime(86_400_000);
+  expect(month.active).toBe(true);
 });

@@ -52,7 +52,7 @@ function respond(
       throw new ProblemError('unauthenticated', 'X-AUTH-TOKEN is missing or invalid.');
     }
     if (quota.retryAfterMs !== undefined) {
-      const seconds = String(Math.max(1, Math.ceil(quota.retryAfterMs / 1000)));
+      const seconds = String(Math.ceil(quota.retryAfterMs / 1000));
       const headers = { 'Retry-After': seconds };
       throw new ProblemError('rate_limited', `Try again in ${seconds} s.`, { headers });
     }
