@@ -88,9 +88,12 @@ test.each([
   ['iri', '/api/public/v1/accounts/1', '/api/public/v1/products/1'],
 ] as const)('relations %s: references are %s', async (relations, accountId, productId) => {
   const records = { accounts: 1, accountAddresses: 1, boms: 1, products: 1 };
-  await play(createSandbox({ records, relations }), [
+  // As a pull from a service with IRIs wrote it.
+  const bomId = '/api/public/v1/boms/1';
+  await play(createSandbox({ records, relations, fixtures: { bomLines: [{ bomId }] } }), [
     ['GET /account-addresses/1', { accountId }],
     ['GET /boms/1', { productId }],
+    ['GET /bom-lines/1', { bomId }],
   ]);
 });
 

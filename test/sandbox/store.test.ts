@@ -1,9 +1,19 @@
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { describe, expect, test } from 'vitest';
-import { call, ids } from './support/call.ts';
+import { call, createProduct, ids } from './support/call.ts';
 import { play } from './support/play.ts';
 
 describe('sandbox.store', () => {
+  test('a record that a test stores is seen at once, also under the id of one that a request created', async () => {
+    const sandbox = createSandbox({ clock: 0, newRecords: { listedAfterMs: 5_000, foundAfterMs: 5_000 } });
+    const { id } = (await createProduct(sandbox, { name: 'Desk' })).record;
+    (await call(sandbox, `/products/${id}`)).expectNotFound();
+    sandbox.store.products.clear();
+    sandbox.store.products.insert({ id: String(id), name: 'Chair' });
+    expect((await call(sandbox, `/products/${id}`)).record).toMatchObject({ name: 'Chair' });
+    expect(ids(await call(sandbox, '/products'))).toEqual([id]);
+  });
+
   test('inserts under the next id, or the one given, and never twice under one', () => {
     const { accounts } = createSandbox().store;
     expect(accounts.insert({ name: 'a' })).toEqual({ id: '1', name: 'a' });
