@@ -59,6 +59,15 @@ export function startVirtualClock(seed?: number): void {
   Math.random = () => seeded.next();
 }
 
+/**
+ * Starts a virtual clock on which every delay is in the middle of its range. What is recorded on it does not depend on how
+ * many random numbers were drawn before.
+ */
+export function startEvenClock(): void {
+  startVirtualClock();
+  Math.random = () => 0.5;
+}
+
 /** For the tests of a file that play histories: plays each on a clock of its own, with the seed of the history. */
 export function onVirtualClock<Options extends readonly unknown[], V>(
   play: (seed: number, ...options: Options) => V,

@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient, type Listeners } from 'a
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { jsonResponse, networkError, noResponse, problemResponse } from '../../support/scripted-fetch.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
@@ -348,7 +348,7 @@ const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
 
 /** Everything that a caller can see of a call, by the virtual time in ms. */
 async function play({ script, options, call = get, abortAt }: Play): Promise<string[]> {
-  startVirtualClock(2);
+  startEvenClock();
   const lines: string[] = [];
   const startedAt = Date.now();
   const log = (text: string) => void lines.push(`${String(Date.now() - startedAt).padStart(6)} ${text}`);

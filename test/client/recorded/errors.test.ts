@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'accounting-data-sdk';
 import { createSandbox, type Fault } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
@@ -58,7 +58,7 @@ async function play(fault: Fault): Promise<string[]> {
     `# ${JSON.stringify(fault, (_, value) => (typeof value === 'function' ? `${value}` : value))}`,
   ];
   for (const [name, call] of Object.entries(CALLS)) {
-    startVirtualClock(1);
+    startEvenClock();
     const sandbox = createSandbox({
       origin: 'https://service.example',
       records: { accounts: 3, products: 1 },

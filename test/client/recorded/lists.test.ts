@@ -2,7 +2,7 @@ import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { SERVICES } from '../../support/services.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -15,7 +15,7 @@ async function play(
   records: number,
   pagination: ClientOptions['pagination'],
 ): Promise<string[]> {
-  startVirtualClock(1);
+  startEvenClock();
   const sandbox = createSandbox({
     origin: 'https://service.example',
     clock: '2026-01-31T12:00:00Z',

@@ -2,7 +2,7 @@ import { type ClientOptions, createClient, memoryStore, push, sync } from 'accou
 import { createSandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { networkError, problemResponse } from '../../support/scripted-fetch.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -64,7 +64,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
 
 /** The requests of a run by the virtual time, its waits, and how it ends. */
 async function play({ fault, options, run, collections = ['accounts', 'boms', 'budgets'], abortAt }: Play) {
-  startVirtualClock(1);
+  startEvenClock();
   const lines: string[] = [];
   const startedAt = Date.now();
   const now = () => Date.now() - startedAt;
@@ -116,7 +116,7 @@ async function play({ fault, options, run, collections = ['accounts', 'boms', 'b
 
 /** The same for a push of two rows. */
 async function playPush(fault: Fault, run: object = {}) {
-  startVirtualClock(1);
+  startEvenClock();
   const lines: string[] = [];
   const startedAt = Date.now();
   const now = () => Date.now() - startedAt;

@@ -12,7 +12,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-dat
 import { expect, test } from 'vitest';
 import { brief } from '../../support/brief.ts';
 import { type Quirks, quirky } from '../../support/quirks.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
@@ -484,9 +484,7 @@ async function play(
   { service, client: clientOptions, quirks, products = [], steps }: Session,
   number: number,
 ) {
-  startVirtualClock(1);
-  // Without jitter: how often code asks for a random number must not matter.
-  Math.random = () => 0.5;
+  startEvenClock();
   const sandbox = createSandbox({
     // Sessions share no rate limiter.
     origin: `https://shop-${number}.example`,

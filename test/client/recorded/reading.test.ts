@@ -8,7 +8,7 @@ import {
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -503,7 +503,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
 
 /** What a read does, by the virtual time: a response comes after 100 ms. */
 async function play({ service, options, read, respond }: Play): Promise<string[]> {
-  startVirtualClock(1);
+  startEvenClock();
   pagesOfCursor = 0;
   let sent = 0;
   const sandbox = createSandbox({

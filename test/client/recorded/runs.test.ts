@@ -14,7 +14,7 @@ import {
 import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
@@ -326,7 +326,7 @@ async function drained(batches: AsyncGenerator<object, object>, say: Books['say'
 }
 
 async function play({ service, client: clientOptions, steps }: Session): Promise<string> {
-  startVirtualClock(1);
+  startEvenClock();
   const sandbox = createSandbox({
     origin: 'https://service.example',
     pageSize: 5,

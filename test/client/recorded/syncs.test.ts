@@ -17,7 +17,7 @@ import { sqliteTarget } from 'accounting-data-sdk/targets';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { brief } from '../../support/brief.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 import { withoutChance } from '../../support/without-chance.ts';
 
 useVirtualClock();
@@ -504,9 +504,7 @@ async function play(
   { service, client: clientOptions, hidesStates = false, steps }: Session,
   number: number,
 ): Promise<string[]> {
-  startVirtualClock(1);
-  // Without jitter: how often code asks for a random number must not matter.
-  Math.random = () => 0.5;
+  startEvenClock();
   const sandbox = createSandbox({
     // Sessions share no rate limiter.
     origin: `https://books-${number}.example`,

@@ -2,7 +2,7 @@ import { type ClientOptions, createClient } from 'accounting-data-sdk';
 import { createSandbox, type SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { jsonResponse, noResponse, problemResponse } from '../../support/scripted-fetch.ts';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -227,14 +227,14 @@ async function burst(
 test('calls are sent, wait and end when it is recorded, by what the service says of its quota', async () => {
   const lines: string[] = [];
   for (const [name, { service, calls = 8, ...others }] of Object.entries(SERVICES)) {
-    startVirtualClock(1);
+    startEvenClock();
     const respond = async (n: number, ms: number, signal: AbortSignal) =>
       service(n, ms) ?? (await noResponse(signal));
     lines.push(`${name}:`, ...(await burst(calls, respond, others)));
   }
   for (const [kind, options] of Object.entries(LIMITS))
     for (const rateLimitHeaders of [true, false]) {
-      startVirtualClock(1);
+      startEvenClock();
       const sandbox = createSandbox({
         ...options,
         rateLimitHeaders,

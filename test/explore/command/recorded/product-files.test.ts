@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startVirtualClock, useVirtualClock } from '../../../support/virtual-clock.ts';
+import { startEvenClock, useVirtualClock } from '../../../support/virtual-clock.ts';
 import { folder, openSandbox, run } from '../support/run.ts';
 
 useVirtualClock();
@@ -186,7 +186,7 @@ test('a dry run of a push reads each file as it is recorded', async () => {
   const text: string[] = [];
   const inFolder = folder();
   for (const [what, [content, flags = '', name = CSV]] of Object.entries(FILES)) {
-    startVirtualClock(1);
+    startEvenClock();
     const { env, sandbox } = openSandbox({ clock: { now: () => Date.now() }, unknownFields: 'store' });
     sandbox.store.products.insert({ productNumber: 'E-1', name: 'Existing', brand: 'Brand' });
     if (!name.includes('/')) writeFileSync(inFolder(name), content);
