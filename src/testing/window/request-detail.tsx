@@ -12,8 +12,8 @@ import { durationText } from './timeline/view.ts';
 export function RequestDetail({ number }: { readonly number: number }) {
   const request = useSignal<Request | 'gone' | undefined>(undefined);
   const title = useRef<HTMLHeadingElement>(null);
-  // It may still be running.
-  const isEnded = revision.value >= 0 && entries.get(number)?.durationMs !== null;
+  // It may still be running, or not have arrived.
+  const durationMs = revision.value >= 0 ? entries.get(number)?.durationMs : undefined;
   useEffect(() => {
     let isCurrent = true;
     control<Request>(`GET /requests/${number}`).then(
@@ -27,7 +27,7 @@ export function RequestDetail({ number }: { readonly number: number }) {
     return () => {
       isCurrent = false;
     };
-  }, [number, isEnded]);
+  }, [number, durationMs]);
   useEffect(() => title.current?.focus({ preventScroll: true }), [number]);
 
   const loaded = request.value;

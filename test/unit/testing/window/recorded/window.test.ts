@@ -83,6 +83,11 @@ test('requests are shown as recorded', async () => {
     for (let sent = 0; sent < 4; sent += 1) await get('/accounts');
   });
   session.picture();
+  await session.step('the key is used again before its wait is over', async (page) => {
+    await page.later(20_000);
+    await get('/accounts');
+  });
+  session.picture();
 
   const opened = [1, 3, 4, 5, 7, 8, 9, 10, 11, 12, 16];
   for (const number of opened) {
@@ -157,6 +162,12 @@ test('the timeline is moved as recorded', async () => {
     await page.click('button', 'Fit');
     await page.pointer('wheel', 155, 30, { deltaX: 0, deltaY: -1_200, ctrlKey: true });
   });
+  await step('a drag that begins at a request', async () => {
+    await page.pointer('pointermove', 155, 40);
+    await page.pointer('pointerdown', 155, 40);
+    await page.pointer('pointermove', 175, 40);
+  });
+  await step('it ends', () => page.pointer('pointerup', 155, 40));
   await step('a drag', async () => {
     await page.pointer('pointerdown', 300, 30);
     await page.pointer('pointermove', 303, 30);
@@ -165,7 +176,7 @@ test('the timeline is moved as recorded', async () => {
     await page.pointer('pointerup', 450, 500);
     await page.pointer('pointermove', 700, 30);
   });
-  expect(page.captured).toEqual([1]);
+  expect(page.captured).toEqual([1, 1]);
   await step('a drag that the browser takes away', async () => {
     await page.pointer('pointerdown', 300, 30);
     await page.pointer('pointermove', 200, 30);
@@ -196,6 +207,11 @@ test('the timeline is moved as recorded', async () => {
     await page.go('#requests');
   });
   await step('a request that is not shown is opened', () => page.go('#requests/1'));
+  await step('a request that is opened before it arrives', async () => {
+    await page.go('#requests/10');
+    await page.later(60_000);
+    await get('/accounts/3');
+  });
   await step('the log is emptied', () => Promise.resolve(server.core.clearLogs()));
   await step('a request after it', () => get('/accounts/3'));
   await expectRecorded('timeline');
