@@ -60,7 +60,7 @@ export async function play(session: Session): Promise<string> {
       .replaceAll(/KEY_OF_(\w+)/g, (_, name: keyof SandboxKeys) => sandbox.keys[name]);
   for (const [name, text] of Object.entries(files)) writeFileSync(inFolder(name), own(text));
   const before = new Map<string, string>(Object.entries(files));
-  const answers = [...typed];
+  const answers = typed.map(own);
   const lines: string[] = [];
   for (const step of steps) {
     if (typeof step !== 'string') {
