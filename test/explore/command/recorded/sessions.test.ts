@@ -280,7 +280,7 @@ const OTHER_SESSIONS: Readonly<Record<string, Session>> = {
       '^C2 pull accounts --out DIR/accounts.ndjson',
       '^C2 pull accounts',
       '^C3 pull --all --out DIR/all',
-      '^C9 pull --all --out DIR/all',
+      '^C11 pull --all --out DIR/all',
       '^C3 pull --all --to DIR/books.sqlite',
       'pull --all --to DIR/books.sqlite',
       '^C1 pull --all --to DIR/books.sqlite --verify',
