@@ -104,10 +104,13 @@ test.each(['', ' ', '\r\n', '\t\v\f', '\ufeff', '\0', '\ufeff\n\n '])(
 );
 
 test.each([
-  ['type', 'opaqueredirect'],
-  ['redirected', true],
-])('a response whose %s is %s was redirected, whatever its status', async (name, value) => {
-  const response = Object.defineProperty(jsonResponse({ id: '1' }), name, { value });
+  [{ type: 'opaqueredirect' }],
+  // Of a browser.
+  [{ type: 'opaqueredirect', status: 0, ok: false, body: null }],
+  [{ redirected: true }],
+])('a response with %j was redirected, whatever its status', async (properties) => {
+  const response = jsonResponse({ id: '1' });
+  for (const [name, value] of Object.entries(properties)) Object.defineProperty(response, name, { value });
   expect(await failureOf(response, exactly(response))).toMatchObject({
     code: 'redirected',
     outcome: 'unknown',

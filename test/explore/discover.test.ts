@@ -99,6 +99,17 @@ describe('discover reports a field', () => {
   });
 });
 
+test('discover gives objects with the same words in their paths names of their own', async () => {
+  const fields = { 'a-b': { one: 'x' }, 'a.b': { two: 'x' }, 'a b': { three: 'x' } };
+  const { source } = await discoverAccounts([fields]);
+  const { accounts } = await loadSchemas(source);
+  expect(accounts?.parse({ id: '1', ...fields })).toMatchObject(fields);
+  for (const [name, value] of Object.entries(fields))
+    expect(
+      accounts?.safeParse({ id: '1', [name]: { ...value, [Object.keys(value)[0] ?? '']: 5 } }).success,
+    ).toBe(false);
+});
+
 test('discover recognises a reference by its IRIs, if all are of one collection', async () => {
   const options = { relations: 'iri', formats: 'jsonld', nullFields: 'omitted' } as const;
   const sandbox = createSandbox({ records: { accounts: 5, accountAddresses: 40 }, ...options });

@@ -23,6 +23,9 @@ describe('sandbox.store', () => {
     expect(accounts.insert({}).id).toBe('43');
     expect(() => accounts.insert({ id: '1' })).toThrow('accounts: 1 already exists');
     expect(() => accounts.insert({ id: '' })).toThrow(TypeError);
+    accounts.insert({ id: '43b' }, { visibleAfterMs: 60_000 });
+    expect(() => accounts.insert({ id: '43b' })).toThrow('accounts: 43b already exists');
+    accounts.delete('43b');
     expect(accounts.ids()).toEqual(['1', '41', '43']);
     const { boms } = createSandbox({ ids: { form: 'text', prefix: 'b' } }).store;
     boms.insert({ id: 'b0000000041' });

@@ -505,5 +505,10 @@ test('what happens while the window is disconnected is shown as recorded', async
   });
   await connection('the browser gives up, and the window tries again', () => page.giveUp());
   await connection('a request', async () => page.server.send('GET /boms/10'));
+  await connection('a request while the tab is hidden', async () => {
+    page.hide();
+    await page.server.send('GET /boms/11');
+  });
+  await connection('the tab is shown', () => page.show());
   await expectRecorded('connection');
 });

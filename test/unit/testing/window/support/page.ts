@@ -21,6 +21,8 @@ export class Page {
   /** The server that responds now: another one after a restart. */
   server: Server;
   readonly #window: Window;
+  /** The frames that wait until the tab is shown again; undefined while it is shown. */
+  #hiddenFrames: (() => void)[] | undefined;
   #hash: string;
   #giveUp = () => {};
   #events: EventTarget | undefined;
@@ -32,6 +34,8 @@ export class Page {
     this.#hash = hash;
     this.#window = window;
     this.document = window.document as unknown as Document;
+    const state = () => (this.#hiddenFrames === undefined ? 'visible' : 'hidden');
+    Object.defineProperty(this.document, 'visibilityState', { get: state });
   }
 
   static async open(server: Server, hash: string, width = 1_000): Promise<Page> {
@@ -130,6 +134,18 @@ export class Page {
     const { canvas } = this;
     this.#dispatch(canvas, type, { offsetX: x, offsetY: y, button: 0, pointerId: 1, ...more });
     await this.later(50);
+  }
+
+  /** Hides the tab: a browser draws its frames when it is shown again. */
+  hide(): void {
+    this.#hiddenFrames = [];
+  }
+
+  async show(): Promise<void> {
+    const frames = this.#hiddenFrames ?? [];
+    this.#hiddenFrames = undefined;
+    for (const draw of frames) draw();
+    await this.later();
   }
 
   /** Ends the connection as a browser does that does not try again. */
@@ -264,7 +280,10 @@ export class Page {
           },
         },
       },
-      requestAnimationFrame: (draw: () => void) => setTimeout(draw, FRAME_MS),
+      requestAnimationFrame: (draw: () => void) => {
+        if (page.#hiddenFrames === undefined) return setTimeout(draw, FRAME_MS);
+        return page.#hiddenFrames.push(draw);
+      },
       cancelAnimationFrame: (frame: number) => clearTimeout(frame),
       CSSStyleSheet: window.CSSStyleSheet,
       EventSource: Events,
