@@ -167,6 +167,10 @@ const SESSIONS: Readonly<Record<string, Session>> = {
       'a dry run': pushed([a, b, c, { productNumber: 'D' }], { dryRun: true }),
       again: pushed([a, b, c, { productNumber: 'D' }]),
       'and once more': pushed([a, b, c, { productNumber: 'D' }]),
+      'the time of one is not known': stored('products-push:productNumber:2', (text) =>
+        text.replace(/,\d+\]/, ',null]'),
+      ),
+      'but shown again': pushed([b]),
     },
   },
   'a list of many pages': {
@@ -417,6 +421,15 @@ const SESSIONS: Readonly<Record<string, Session>> = {
       ),
       'rows of all': pushed([A, B, C, { productNumber: 'D' }]),
       'with a function': pushed([C], { key: ({ productNumber }: Row) => productNumber, keyName: 'f' }),
+      'corrected during a question': (shop) =>
+        pushed([{ productNumber: 'D' }], {
+          confirm: async (counts: object) => {
+            shop.say(`asked ${brief(counts)}`);
+            shop.sandbox.faults.clear();
+            await new Promise((resolve) => setTimeout(resolve, 6_000));
+            return true;
+          },
+        })(shop),
     },
   },
   'other ways to read': {

@@ -255,11 +255,33 @@ const SESSIONS: Readonly<Record<string, Session>> = {
       'are named by the last': synced({ stopAfter: { ms: 20_000 }, ...inFull, concurrency: 2 }),
     },
   },
+  'a stop after a pause': {
+    steps: {
+      'a long wait for accounts': fault(
+        { kind: 'status', status: 503, retryAfter: 90 },
+        { collection: 'accounts' },
+      ),
+      'and a late 401 for products': async (books) => {
+        await fault({ kind: 'delay', ms: 2_000 }, { collection: 'products' })(books);
+        await fault(
+          { kind: 'status', status: 401, type: 'unauthenticated' },
+          { collection: 'products' },
+        )(books);
+      },
+      'is about the key': synced({
+        stopAfter: { ms: 20_000 },
+        concurrency: 2,
+        collections: ['budgets', ...collections],
+      }),
+    },
+  },
   'pauses by page': {
     client: { pagination: 'page' },
     steps: {
       'two requests': synced({ stopAfter: { requests: 2 } }),
       'the rest': synced({ stopAfter: { requests: 10 } }),
+      'a slow service': fault({ kind: 'delay', ms: 4_000 }),
+      'beyond both limits': synced({ stopAfter: { requests: 2, ms: 10_000 }, ...inFull }),
     },
   },
   'deletions in a copy, over several runs': {
@@ -524,7 +546,8 @@ async function play(
     await runToEnd(
       (async () => step(books))().catch((error: unknown) => {
         if (!(error instanceof SyncError)) return say(brief(error));
-        say(`SyncError: ${error.message}`);
+        const failed = error.errors.map(({ collection }) => collection);
+        say(`SyncError of ${failed.join(', ')}: ${error.message}`);
         for (const { collection, error: own } of error.errors)
           if ((own as Error).cause !== undefined)
             say(`  ${collection} because of ${brief((own as Error).cause)}`);
