@@ -141,7 +141,7 @@ class Reader<T> {
     this.#context = context;
     this.state = start;
     this.wanted = options.limit ?? Number.POSITIVE_INFINITY;
-    this.#mayReadByPage = options.mayReadByPage && options.resumeFrom === undefined;
+    this.#mayReadByPage = options.mayReadByPage;
   }
 
   /** The next rows in the order of keys. Not called during another call. */

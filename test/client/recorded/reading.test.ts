@@ -343,6 +343,24 @@ const PLAYS: Readonly<Record<string, Play>> = {
       4,
     ),
   },
+  'keyset, invalid rows in intervals that overlap': {
+    read: async (client, log) => {
+      for await (const { records, invalid } of client.boms.list().pages())
+        log(`page ${idsOf(records)} | invalid ${idsOf(invalid as never)}`);
+    },
+    options: {
+      validation: 'report',
+      schemas: { boms: z.object({ id: z.string(), name: z.string() }) },
+      prefetch: 4,
+    },
+    respond: bounded(
+      [1, 11, 19, 28, 29, 39, 47, 55, 57, 69, 77, 78, 88, 97, 99, 110, 113].map((id) => ({
+        id: `${id}`,
+        name: id > 30 ? 5 : 'a',
+      })),
+      5,
+    ),
+  },
   'keyset, rows that come twice in a response': {
     read,
     options: { prefetch: 4 },
@@ -406,6 +424,35 @@ const PLAYS: Readonly<Record<string, Play>> = {
         3 * Number(parameters.get('_page')),
       );
     },
+  },
+  'resumed, ids that are no integers': {
+    read: async (client, log) => {
+      const { value } = await client.boms.list().pages().next();
+      await slowly(client.boms.list({}, { resumeFrom: value?.resumeToken }).pages(), log);
+    },
+    respond: (parameters, n) => {
+      const rows = bounded(
+        [1, 2, 3, 4, 5, 6].map((id) => ({ id: `${id}` })),
+        3,
+      )(parameters, n);
+      return n < 4 || rows instanceof Response || rows.length === 0
+        ? rows
+        : [...rows.slice(0, -1), { id: `x${n}` }];
+    },
+  },
+  'resumed, bounds that are rejected then': {
+    read: async (client, log) => {
+      const { value } = await client.boms.list({}, { prefetch: 0 }).pages().next();
+      await slowly(client.boms.list({}, { resumeFrom: value?.resumeToken }).pages(), log);
+    },
+    options: { retry: false },
+    respond: (parameters, n) =>
+      n > 2
+        ? Response.json({ type: 'malformed_request', status: 400 }, { status: 400 })
+        : bounded(
+            [1, 2, 3, 4, 5, 6].map((id) => ({ id: `${id}` })),
+            3,
+          )(parameters, n),
   },
   'keyset, bounds that are rejected': {
     read,
