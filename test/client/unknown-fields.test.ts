@@ -81,7 +81,7 @@ test("a push with unknownFields: 'reject' fails a row with a field that neither 
     'C created',
   ]);
   const message = expect.stringContaining('nmae: is not a documented field of products. Did you mean name?');
-  expect(results[0]).toMatchObject({ error: { code: 'invalid_input', argument: 'draft.nmae', message } });
+  expect(results[0]).toMatchObject({ error: { code: 'invalid_input', argument: 'rows[0].nmae', message } });
   expect(warnings.filter((text) => text.includes('nmae'))).toEqual([]);
   expect(sandbox.store.products.all()).toMatchObject([{ colourCode: 7 }, { productNumber: 'C' }]);
 });

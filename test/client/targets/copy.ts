@@ -134,7 +134,7 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
   describe(`a copy in ${engine}`, () => {
     test('keeps records apart whose ids differ only in what a database cannot store', async () => {
       const sandbox = createSandbox({ records: { accounts: 1 } });
-      const ids = ['\ud800', '\udfff', '\ufffd', 'a\0', 'a\ufffd', 'a'];
+      const ids = ['\ud800', '\udfff', '\ufffd', 'a\0', 'a\ufffd', 'a', '\u{1f4d2}'];
       for (const id of ids) sandbox.store.accounts.insert({ id, name: JSON.stringify(id) } as never);
       const copy = await open();
       const names = async () => {
@@ -143,6 +143,8 @@ export function testCopy(engine: string, open: () => Promise<Copy>): void {
       };
       await run(sandbox, copy);
       expect(await names()).toHaveLength(1 + ids.length);
+      const sql = `SELECT id FROM ${copy.views}accounts WHERE id = '\u{1f4d2}'`;
+      expect(await copy.query(sql)).toHaveLength(1);
       expect((await verified(sandbox, copy)).equal).not.toBe(false);
       sandbox.store.accounts.delete('\udfff');
       await run(sandbox, copy, { mode: 'full' });
