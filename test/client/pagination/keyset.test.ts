@@ -58,6 +58,19 @@ describe('a read by keyset', () => {
     expect(await caught(resumed.toArray({ limit: 100 }))).toMatchObject({ resumeToken });
   });
 
+  test('ends, and is not read again by page, if it is resumed and its bounds are rejected', async () => {
+    const { accounts, sandbox } = accountsOf(range(1, 45), { pageSize: 10 });
+    const { value: first } = await accounts.list().pages().next();
+    const when = ({ query }: { query: string }) => decodeURIComponent(query).includes('id[');
+    sandbox.faults.add({ kind: 'status', status: 400 }, { when });
+    const seen: AccountPage[] = [];
+    const resumed = async () => {
+      for await (const page of accounts.list({}, { resumeFrom: first?.resumeToken }).pages()) seen.push(page);
+    };
+    expect(await caught(resumed())).toMatchObject({ status: 400 });
+    expect(seen).toEqual([]);
+  });
+
   test('is resumed by a client whose lists are read by page', async () => {
     const { accounts, client } = accountsOf(range(1, 25), { pageSize: 10 });
     const { value: first } = await accounts.list().pages().next();
