@@ -147,6 +147,7 @@ const sequences: readonly Sequence[] = [
   ['POST', '409-running', 5, 'unknown_problem, unknown, attempts 5, retryable'],
   ['POST', 'lost', 1, 'connection_failed, unknown, attempts 1', noCreates],
   ['POST', '409-running', 1, 'unknown_problem, unknown, attempts 1', noCreates],
+  ['POST', '503', 1, 'unknown_problem, unknown, attempts 1', noCreates],
   ['POST', 'empty', 1, 'unexpected_response, applied, attempts 1', noCreates],
   ['POST', '425 429-1 good', 3, 'ok', noCreates],
   ['PATCH', 'lost', 1, 'connection_failed, unknown, attempts 1, retryable', noUpdates],
