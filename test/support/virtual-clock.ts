@@ -60,12 +60,14 @@ export function startVirtualClock(seed?: number): void {
 }
 
 /**
- * Starts a virtual clock on which every delay is in the middle of its range. What is recorded on it does not depend on how
- * many random numbers were drawn before.
+ * Starts a virtual clock on which every delay is in the middle of its range, and forgets the rate limiters of the process:
+ * what is recorded depends neither on how many random numbers were drawn before, nor on what other tests did at the same
+ * address.
  */
 export function startEvenClock(): void {
   startVirtualClock();
   Math.random = () => 0.5;
+  Reflect.deleteProperty(globalThis, Symbol.for('accounting-data-sdk.rate-limiters'));
 }
 
 /** For the tests of a file that play histories: plays each on a clock of its own, with the seed of the history. */

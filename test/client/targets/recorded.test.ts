@@ -84,13 +84,15 @@ async function openPostgres(sent: string[]): Promise<Database> {
   const database = await openPglite();
   const schema = newSchema();
   const query = async (sql: string) => (await database.query<Row>(sql)).rows;
+  // Before a statement is cut.
+  const brief = (sql: string) => said(sql.replaceAll(schema, 'books'));
   const connection = {
     query: (sql: string, values: unknown[]) => {
       const block = /^(?:\/\*.*?\*\/ )?DO \$accounting\$/.test(sql);
       const inner = [...sql.matchAll(/decode\('([^']+)'/g)].map(([, text = '']) =>
         Buffer.from(text, 'base64').toString(),
       );
-      sent.push(...(block ? inner.map((one) => `in a block: ${said(one)}`) : [said(sql)]));
+      sent.push(...(block ? inner.map((one) => `in a block: ${brief(one)}`) : [brief(sql)]));
       return database.query<Row>(sql, values);
     },
   };

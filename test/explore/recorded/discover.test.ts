@@ -4,7 +4,7 @@ import type { Sandbox } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { SERVICES } from '../../support/services.ts';
 import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
-import { openService, plain } from '../support/service.ts';
+import { openService } from '../support/service.ts';
 
 useVirtualClock();
 
@@ -47,7 +47,7 @@ test('discover reports of each service what is recorded, by the requests that ar
     text.push(`# ${name}`, ...lines.filter((line) => usual?.has(line) !== true), '');
     usual ??= new Set(lines);
   }
-  await expect(plain(text).join('\n')).toMatchFileSnapshot('./discover-services.txt');
+  await expect(text.join('\n')).toMatchFileSnapshot('./discover-services.txt');
 });
 
 const many = (count: number, make: (index: number) => object) =>
@@ -190,7 +190,7 @@ test('discover writes of records what is recorded', async () => {
     const end = lines.indexOf('/** For createClient({ schemas }). */');
     text.push(`# ${name}`, ...lines.slice(0, head), ...lines.slice(head + 3, end), '');
   }
-  await expect(plain(text).join('\n')).toMatchFileSnapshot('./discover-records.txt');
+  await expect(text.join('\n')).toMatchFileSnapshot('./discover-records.txt');
 });
 
 const COLLECTIONS = ['boms', 'accounts'] as const;
@@ -277,5 +277,5 @@ test('discover and whoami report of failures what is recorded', async () => {
     const sandbox = openService({ rateLimitHeaders: key !== 'readOnly' });
     text.push(`# whoami: the key ${key}`, ...(await outcomeOf(accessOf(sandbox, sandbox.keys[key]))), '');
   }
-  await expect(plain(text).join('\n')).toMatchFileSnapshot('./discover-failures.txt');
+  await expect(text.join('\n')).toMatchFileSnapshot('./discover-failures.txt');
 });

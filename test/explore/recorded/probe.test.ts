@@ -4,7 +4,7 @@ import type { Sandbox, SandboxOptions } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
 import { SERVICES } from '../../support/services.ts';
 import { runToEnd, useVirtualClock } from '../../support/virtual-clock.ts';
-import { openService, plain } from '../support/service.ts';
+import { openService } from '../support/service.ts';
 
 useVirtualClock();
 
@@ -13,7 +13,7 @@ async function play(service: SandboxOptions): Promise<string[]> {
   const sandbox = openService({ records: { accounts: 70, products: 40, bomLines: 1 }, ...service });
   const collections = ['accounts', 'products', 'bomLines', 'budgets'] as const;
   const report = await runToEnd(probe(createClient(sandbox.clientOptions), { collections }));
-  return plain([...linesOf(report), `requests: ${sandbox.requests.length}`]);
+  return [...linesOf(report), `requests: ${sandbox.requests.length}`];
 }
 
 /** A line for each value. */
@@ -110,7 +110,7 @@ test('a probe that writes reports of each service what is recorded', async () =>
     const { writes, requests, client: options, sync, sandbox: like, advice } = report;
     const sent = sandbox.requests.filter(({ method, body }) => method !== 'GET' || body !== undefined);
     const first = sandbox.requests.findIndex(({ method }) => method !== 'GET');
-    const lines = plain([
+    const lines = [
       ...heard.slice(0, 2),
       ...linesOf({ writes, options, sync, like, advice }),
       ...sandbox.requests
@@ -124,7 +124,7 @@ test('a probe that writes reports of each service what is recorded', async () =>
           return `${method} ${path.replace('/api/public/v1', '')} ${queried}${sentAs}${key} → ${status}`;
         }),
       `${requests} requests reported, ${sandbox.requests.length} sent; ${sent.length} writes; ${sandbox.store.products.count} products`,
-    ]);
+    ];
     text.push(`# ${name}`, ...lines.filter((line) => usual?.has(line) !== true), '');
     usual ??= new Set(lines);
   }

@@ -6,7 +6,7 @@ import {
   type Sandbox,
 } from 'accounting-data-sdk/testing';
 import { expect, test } from 'vitest';
-import { runToEnd, startVirtualClock, useVirtualClock } from '../../support/virtual-clock.ts';
+import { runToEnd, startEvenClock, useVirtualClock } from '../../support/virtual-clock.ts';
 
 useVirtualClock();
 
@@ -132,7 +132,7 @@ const service = () =>
 
 /** The requests one after another: what each ends with, and what has become of the service and of the faults. */
 async function play(cases: readonly Case[], around: boolean): Promise<string> {
-  startVirtualClock();
+  startEvenClock();
   const sandbox = service();
   if (!around) for (const [fault, match] of cases) sandbox.faults.add(fault, match);
   const fetch = around

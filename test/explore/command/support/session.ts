@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Sandbox, SandboxKeys, SandboxOptions } from 'accounting-data-sdk/testing';
-import { startVirtualClock } from '../../../support/virtual-clock.ts';
+import { startEvenClock } from '../../../support/virtual-clock.ts';
 import { withoutChance } from '../../../support/without-chance.ts';
 import { folder, interruption, openSandbox, run } from './run.ts';
 
@@ -37,16 +37,15 @@ function promptOf(typed: string[], lines: string[]): Terminal {
   return { secret: next, confirm: async (question) => (await next(question)) === 'y' };
 }
 
-let sessions = 0;
-
 /** What the commands of a session print, ask, write and return. */
 export async function play(session: Session): Promise<string> {
   const { service, env, files = {}, typed = [], stdin, columns, steps } = session;
-  startVirtualClock(1);
-  // An address of its own: clients of one share what they know of its quota.
-  sessions += 1;
-  const host = `service-${sessions}.example`;
-  const opened = openSandbox({ clock: { now: () => Date.now() }, origin: `https://${host}`, ...service });
+  startEvenClock();
+  const opened = openSandbox({
+    clock: { now: () => Date.now() },
+    origin: 'https://service.example',
+    ...service,
+  });
   const { sandbox } = opened;
   const settings = { ...opened.env, ...env };
   if (settings.ACCOUNTING_API_KEY === 'forbidden') settings.ACCOUNTING_API_KEY = sandbox.keys.forbidden;
@@ -55,9 +54,7 @@ export async function play(session: Session): Promise<string> {
   const cwd = inFolder('cwd');
   mkdirSync(cwd);
   const own = (text: string) =>
-    text
-      .replaceAll('service.example', host)
-      .replaceAll(/KEY_OF_(\w+)/g, (_, name: keyof SandboxKeys) => sandbox.keys[name]);
+    text.replaceAll(/KEY_OF_(\w+)/g, (_, name: keyof SandboxKeys) => sandbox.keys[name]);
   for (const [name, text] of Object.entries(files)) writeFileSync(inFolder(name), own(text));
   const before = new Map<string, string>(Object.entries(files));
   const answers = typed.map(own);
@@ -126,12 +123,7 @@ export async function play(session: Session): Promise<string> {
     for (const name of before.keys())
       if (!existsSync(inFolder(name)) && before.delete(name)) lines.push(`  > ${name} is gone`);
   }
-  return (
-    withoutChance(lines.join('\n').replaceAll(/\p{Surrogate}/gu, '\ufffd'))
-      .replaceAll(directory, 'DIR')
-      // It follows from the address.
-      .replaceAll(/(?<="scope":")\w+/g, 'SCOPE')
-      .replaceAll(host, 'service.example')
-      .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, 'PORT')
-  );
+  return withoutChance(lines.join('\n').replaceAll(/\p{Surrogate}/gu, '\ufffd'))
+    .replaceAll(directory, 'DIR')
+    .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, 'PORT');
 }
