@@ -107,8 +107,9 @@ export interface WriteSource<T extends { id: string }> {
   /** The defaults of the client: how long an attempt may take, and whether a create is sent again. */
   readonly settings: CallSettings;
   /**
-   * The JSON text of a draft, which errors call `argument`. Throws an InvalidInputError for what a create or update would reject before sending, and for
-   * a field that is not documented if these are rejected; otherwise warns of it, unless it has warned of it before.
+   * The JSON text of a draft, which errors call `argument`. Throws an InvalidInputError for what a create or update would
+   * reject before sending, and for a field that is not documented if these are rejected; otherwise warns of it, unless it
+   * has warned of it before.
    */
   body(
     draft: object,
