@@ -81,3 +81,16 @@ test('a call that hangs holds the others for five seconds after the last one, an
   expect(own.isIdle(60_200)).toBe(false);
   expect([own.isIdle(63_100), own.opensAt(63_100)]).toEqual([true, 63_100]);
 });
+
+test.each([
+  ['16 successes in a row report nothing left', 'count no calls', [200], undefined],
+  ['a 429 comes between them', 'may count calls', [429, 200], Number.POSITIVE_INFINITY],
+])('if %s, the headers %s', (_, __, last, closed) => {
+  const { own, send, respond } = throttle();
+  for (const [n, status] of [...Array.from({ length: 15 }, () => 200), ...last].entries()) {
+    send(2_000 * n, 'call');
+    respond(2_000 * n + 10, 'call', 0, status);
+  }
+  send(40_000, 'next');
+  expect(own.closedUntil(40_010)).toBe(closed);
+});

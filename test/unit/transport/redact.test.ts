@@ -33,6 +33,12 @@ test('a key that was rotated away is cut out too', () => {
   expect(redactor.text('first-key-0001, second-key-0002')).toBe('[redacted], [redacted]');
 });
 
+test('the last hundred keys that were used are cut out, and the one before them is forgotten', () => {
+  const keys = Array.from({ length: 101 }, (_, n) => `rotated-key-${1000 + n}`);
+  const left = redactorOf(...keys).text(keys.join(' ')).split(' ');
+  expect(left).toEqual([keys[0], ...keys.slice(1).map(() => '[redacted]')]);
+});
+
 test('a quotation that hides a key in forms within forms is dropped whole', () => {
   const twice = encodings.entities(encodings.unicode(KEY));
   expect(redactorOf(KEY).text(`no key ${twice}, sorry`)).toBe('[redacted]');
