@@ -195,6 +195,11 @@ const PLAYS: Readonly<Record<string, Play>> = {
       deadlineMs: Number.POSITIVE_INFINITY,
     },
   },
+  'with a quota that another call uses up during its backoff': {
+    script: [lost, limited({ 'retry-after': '3' }), jsonResponse({ id: '2' }), ok()],
+    call: async (client, controller) =>
+      await Promise.all([get(client, controller), client.products.get('2')]),
+  },
   'a second call without the headers of the quota': {
     script: [ok(quota(9)), ok()],
     call: async (client, controller) => [await get(client, controller), await get(client, controller)],

@@ -55,6 +55,19 @@ test('a listener or a logger that throws is named in a warning, and changes noth
   ]);
 });
 
+test('a logger that throws at a warning about a collection is named in the next one, and changes nothing', async () => {
+  const logger = quiet();
+  logger.warn.mockImplementationOnce(() => {
+    throw new Error('bad logger');
+  });
+  const client = createClient({ ...createSandbox().clientOptions, logger });
+  expect(await client.products.create({ name: 'Desk', nmae: 'Desk' })).toMatchObject({ name: 'Desk' });
+  expect(logger.warn.mock.calls.flat()).toEqual([
+    expect.stringContaining('nmae is not a documented field'),
+    'accounting-data-sdk: the logger threw Error: bad logger',
+  ]);
+});
+
 test('a listener around a push that fails gets its error and its report', async () => {
   let end: RunEnd | undefined;
   const run: NonNullable<Listeners['run']> = async (_, work) => {
