@@ -35,7 +35,9 @@ test('a key that was rotated away is cut out too', () => {
 
 test('the last hundred keys that were used are cut out, and the one before them is forgotten', () => {
   const keys = Array.from({ length: 101 }, (_, n) => `rotated-key-${1000 + n}`);
-  const left = redactorOf(...keys).text(keys.join(' ')).split(' ');
+  const left = redactorOf(...keys)
+    .text(keys.join(' '))
+    .split(' ');
   expect(left).toEqual([keys[0], ...keys.slice(1).map(() => '[redacted]')]);
 });
 
