@@ -61,7 +61,8 @@ test('a logger that throws at a warning about a collection is named in the next 
     throw new Error('bad logger');
   });
   const client = createClient({ ...createSandbox().clientOptions, logger });
-  expect(await client.products.create({ name: 'Desk', nmae: 'Desk' })).toMatchObject({ name: 'Desk' });
+  const misspelt: object = { nmae: 'Desk' };
+  expect(await client.products.create({ name: 'Desk', ...misspelt })).toMatchObject({ name: 'Desk' });
   expect(logger.warn.mock.calls.flat()).toEqual([
     expect.stringContaining('nmae is not a documented field'),
     'accounting-data-sdk: the logger threw Error: bad logger',
