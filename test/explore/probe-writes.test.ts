@@ -140,6 +140,16 @@ describe('a probe of writes', () => {
     );
   });
 
+  test('stopped in the last wait for a new record, ends at once and deletes it', async () => {
+    const { client, sandbox } = twentyProducts({ newRecords: { listedAfterMs: 60_000 } });
+    const stop = new AbortController();
+    const beganAt = Date.now();
+    setTimeout(() => stop.abort('enough'), 10_000);
+    await expect(runUntilSettled(probeWrites(client, { signal: stop.signal }))).rejects.toBe('enough');
+    expect(Date.now() - beganAt).toBeLessThan(11_000);
+    expect(sandbox.journal.map(({ action }) => action)).toEqual(['create', 'delete']);
+  });
+
   test.each([
     [14_000, true],
     [1_000, false],

@@ -87,10 +87,15 @@ test.each([
   expect(sandbox.count()).toBe(0);
 });
 
-test('a probe takes the form of a 404 from no other error, and the quota from any response that names it', async () => {
-  const client = clientBehind(productSandbox().sandbox, ({ href, pathname }) => {
+test('a probe takes the form of a 404 from no other error and no record that is listed, and the quota from any response that names it', async () => {
+  const { sandbox } = productSandbox();
+  const noLimit = { 'X-RateLimit-Limit': null, 'X-RateLimit-Remaining': null };
+  sandbox.faults.add({ kind: 'rewrite', headers: noLimit }, { skip: 1 });
+  const client = clientBehind(sandbox, ({ href, pathname }) => {
     if (href.includes('not-a-timestamp')) return new Response('<h1>No</h1>', { status: 400 });
     if (pathname.endsWith('/2147483646')) return Response.json({ type: 'not_found' }, { status: 404 });
+    if (/\/products\/\d+$/.test(pathname))
+      return new Response('<h1>No route</h1>', { status: 404, headers: { 'Content-Type': 'text/html' } });
     return new URL(href);
   });
   const { problems, quota } = await probe(client, { collections: ['products'] });

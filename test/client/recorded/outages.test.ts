@@ -57,6 +57,14 @@ const PLAYS: Readonly<Record<string, Play>> = {
     fault: (ms, path) =>
       ms < 8_000 ? down() : path.startsWith('boms') ? problemResponse(403, { type: 'forbidden' }) : undefined,
   },
+  'two outages with a 429 between them': {
+    fault: (ms) => {
+      if (ms >= 6_000 && ms < 7_000) return problemResponse(429, {}, { 'retry-after': '1' });
+      return ms < 20_000 ? down() : undefined;
+    },
+    run: { maxOutageMs: 15_000 },
+    collections: ['boms'],
+  },
   'aborted in an outage': { fault: between(150, 1e9), abortAt: 9_000 },
   'a limit in an outage': { fault: between(150, 1e9), run: { stopAfter: { ms: 9_000 } } },
   'each second request fails': { fault: (_, __, n) => (n % 2 === 1 ? down() : undefined) },

@@ -172,6 +172,15 @@ const FILES: Readonly<Record<string, readonly [text: string | Buffer, flags?: st
     '',
     NDJSON,
   ],
+  'NDJSON with a second header after a row of other members': [
+    lines(
+      '{"productNumber":"A-1","name":"x"}',
+      '{"brand":"y","productNumber":"A-2"}',
+      '{"productNumber":"productNumber","name":"name"}',
+    ),
+    '',
+    NDJSON,
+  ],
   'NDJSON with null cleared and ignored': [
     lines('{"productNumber":"E-1","name":null,"brand":"  "}'),
     '--empty ignore',
