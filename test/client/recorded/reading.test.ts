@@ -287,6 +287,12 @@ const PLAYS: Readonly<Record<string, Play>> = {
     options: { pagination: 'page' },
     respond: pages(''),
   },
+  'page, aborted while a page behind the end is sent again': {
+    read: until(500, 3),
+    options: { pagination: 'page' },
+    respond: (parameters, n) =>
+      parameters.get('_page') === '4' ? new Response(null, { status: 503 }) : pages('1 2')(parameters, n),
+  },
   'none, aborted before the response': { read: until(50, 0), options: { pagination: 'none' } },
   'link, aborted ahead': {
     read: until(150, 1),
