@@ -282,6 +282,15 @@ const PLAYS: Readonly<Record<string, Play>> = {
     options: { pagination: 'page', validation: 'report', prefetch: 0 },
     respond: (parameters) => (Number(parameters.get('_page')) < 3 ? odd : []),
   },
+  'page, three pages of rows that came before, and then others': {
+    read,
+    options: { pagination: 'page' },
+    respond: pages(
+      '1 2 3 4 5 6 7 8 9 10 11 12',
+      ...Array.from({ length: 3 }, () => '2 3 4 5 6 7 8 9 10 11 12'),
+      '13 14',
+    ),
+  },
   'page, aborted while the end is checked': {
     read: until(150, 0),
     options: { pagination: 'page' },
