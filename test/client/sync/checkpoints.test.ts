@@ -146,6 +146,11 @@ test('a full run with other parameters leaves out no collection that one with a 
   const changed = listing(books, { parameters: { status: 'all' } });
   const second = await syncAll(changed, { ...options, stopAfter: { requests: 1_000 } });
   expect(second.collections.map(({ records }) => records)).toEqual([5, 200]);
+  // Nor does its report name the full read by the old ones as the last one.
+  const again = listing(books, { parameters: { status: 'open' } });
+  const third = await syncAll(again, { ...options, stopAfter: { requests: 1 } });
+  expect(second.collections[0]?.lastFullRead).toBeInstanceOf(Date);
+  expect(third.collections[0]).toMatchObject({ status: 'paused', lastFullRead: undefined });
 });
 
 describe('a store fails the run with a CheckpointError', () => {
