@@ -455,6 +455,19 @@ const PLAYS: Readonly<Record<string, Play>> = {
         : [...rows.slice(0, -1), { id: `x${n}` }];
     },
   },
+  'resumed, an id that is no integer, and nothing is lost': {
+    read: async (client, log) => {
+      const { value } = await client.boms.list().pages().next();
+      await slowly(client.boms.list({}, { resumeFrom: value?.resumeToken }).pages(), log);
+    },
+    respond: (parameters, n) => {
+      const rows = [1, 2, 3, 4, 5, 6].map((id) => ({ id: `${id}` }));
+      if (n < 4) return bounded(rows, 3)(parameters, n);
+      const page = Number(parameters.get('_page') ?? 0);
+      const all = [...rows, { id: 'x7' }];
+      return page === 0 ? [...rows.slice(2, 4), { id: 'x7' }] : all.slice(3 * page - 3, 3 * page);
+    },
+  },
   'resumed, bounds that are rejected then': {
     read: async (client, log) => {
       const { value } = await client.boms.list({}, { prefetch: 0 }).pages().next();
