@@ -468,6 +468,11 @@ const PLAYS: Readonly<Record<string, Play>> = {
       return page === 0 ? [...rows.slice(2, 4), { id: 'x7' }] : all.slice(3 * page - 3, 3 * page);
     },
   },
+  'an id that is no integer, and a row beside it that no page shows': {
+    read,
+    respond: (parameters, n) =>
+      parameters.has('_page') ? pages('1 2 3', '5 6')(parameters, n) : [{ id: '4' }, { id: 'x7' }],
+  },
   'resumed, bounds that are rejected then': {
     read: async (client, log) => {
       const { value } = await client.boms.list({}, { prefetch: 0 }).pages().next();
