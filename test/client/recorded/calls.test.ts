@@ -8,7 +8,7 @@ import { withoutChance } from '../../support/without-chance.ts';
 useVirtualClock();
 
 /** What comes after 100 ms: a response, an error of the network, or a function of the signal. */
-type Answer = Response | Error | ((signal: AbortSignal) => Promise<Response>);
+type Scripted = Response | Error | ((signal: AbortSignal) => Promise<Response>);
 
 const ok = (headers = {}) => jsonResponse({ id: '1', name: 'Desk' }, 200, headers);
 const limited = (headers = {}) => problemResponse(429, { type: 'rate_limited' }, headers);
@@ -19,9 +19,9 @@ const quota = (remaining: number, headers = {}) => ({
 });
 const DOWN = { title: 'Down for a moment' };
 const lost = networkError('ECONNRESET');
-const never: Answer = (signal) => noResponse(signal);
+const never: Scripted = (signal) => noResponse(signal);
 /** The head comes, and then nothing more. */
-const half = (status: number): Exclude<Answer, Response | Error> => {
+const half = (status: number): Exclude<Scripted, Response | Error> => {
   const body = () =>
     new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode('{')),
@@ -31,7 +31,7 @@ const half = (status: number): Exclude<Answer, Response | Error> => {
 };
 
 interface Play {
-  readonly script: readonly Answer[];
+  readonly script: readonly Scripted[];
   readonly options?: ClientOptions;
   readonly call?: (client: Client, controller: AbortController) => Promise<unknown>;
   /** When the caller aborts, in ms. */
@@ -232,7 +232,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     options: { retry: { creates: false } },
   },
   'create: aborted after a lost response': { script: [lost, never], call: create, abortAt: 200 },
-  'create: with an answer that is no record': {
+  'create: with a response that is no record': {
     script: [jsonResponse({ success: false, error: 'no' })],
     call: create,
   },
@@ -261,11 +261,11 @@ const PLAYS: Readonly<Record<string, Play>> = {
     call: update,
     options: { contentTypes: { update: 'application/merge-patch+json' } },
   },
-  'update: with an answer without a body': {
+  'update: with a response without a body': {
     script: [new Response(null, { status: 204 }), ok()],
     call: update,
   },
-  'update: with an answer without a body, and a record that does not come': {
+  'update: with a response without a body, and a record that does not come': {
     script: [new Response(null, { status: 204 }), never],
     call: (client) => client.products.update('1', { name: 'Desk' }, { onResponse: seen, deadlineMs: 3_000 }),
   },
@@ -274,11 +274,11 @@ const PLAYS: Readonly<Record<string, Play>> = {
     call: update,
     abortAt: 500,
   },
-  'delete: with an answer that is another record': {
+  'delete: with a response that is another record': {
     script: [jsonResponse({ id: '2' }), problemResponse(404, { type: 'not_found' })],
     call: (client) => client.products.delete('1', { onResponse: seen }),
   },
-  'delete: with an answer that is another record, and is not done': {
+  'delete: with a response that is another record, and is not done': {
     script: [jsonResponse({ id: '2' }), ok()],
     call: remove,
   },
@@ -295,7 +295,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
     script: [lost, problemResponse(404, { type: 'not_found' })],
     call: remove,
   },
-  'delete: with a page for an answer': {
+  'delete: with a page for a response': {
     script: [new Response('<h1>Blocked</h1>', { headers: { 'content-type': 'text/html' } })],
     call: remove,
   },
@@ -397,9 +397,9 @@ async function play({ script, options, call = get, abortAt }: Play): Promise<str
         .map(([name, value]) => `${name}: ${value}`);
       log(['->', init.method, url, ...headers, ...(init.body ? [init.body] : [])].join(' | '));
       await new Promise((resolve) => setTimeout(resolve, 100));
-      const answer = (left.length > 1 ? left.shift() : left[0]) as Answer;
-      if (answer instanceof Error) throw answer;
-      return typeof answer === 'function' ? answer(init.signal as AbortSignal) : answer.clone();
+      const next = (left.length > 1 ? left.shift() : left[0]) as Scripted;
+      if (next instanceof Error) throw next;
+      return typeof next === 'function' ? next(init.signal as AbortSignal) : next.clone();
     },
     ...options,
   });

@@ -70,8 +70,8 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'each second request fails': { fault: (_, __, n) => (n % 2 === 1 ? down() : undefined) },
 };
 
-/** The requests of a run by the virtual time, its waits, and how it ends. */
-async function play({ fault, options, run, collections = ['accounts', 'boms', 'budgets'], abortAt }: Play) {
+/** A client of a service with a fault, and its log: requests and waits by the virtual time. */
+function begin(fault: Fault, options: Play['options'] = {}) {
   startEvenClock();
   const lines: string[] = [];
   const startedAt = Date.now();
@@ -102,6 +102,12 @@ async function play({ fault, options, run, collections = ['accounts', 'boms', 'b
     },
     ...options,
   });
+  return { client, log, lines };
+}
+
+/** What a sync does, and how it ends. */
+async function play({ fault, options, run, collections = ['accounts', 'boms', 'budgets'], abortAt }: Play) {
+  const { client, log, lines } = begin(fault, options);
   const controller = new AbortController();
   if (abortAt !== undefined) setTimeout(() => controller.abort(new Error('the caller stops')), abortAt);
   await runToEnd(
@@ -124,32 +130,7 @@ async function play({ fault, options, run, collections = ['accounts', 'boms', 'b
 
 /** The same for a push of two rows. */
 async function playPush(fault: Fault, run: object = {}) {
-  startEvenClock();
-  const lines: string[] = [];
-  const startedAt = Date.now();
-  const now = () => Date.now() - startedAt;
-  const log = (text: string) => void lines.push(`${String(now()).padStart(6)} ${text}`);
-  const sandbox = createSandbox({
-    origin: 'https://service.example',
-    clock: { now: () => Date.now() },
-    records: { products: 1 },
-  });
-  let sent = 0;
-  const client = createClient({
-    ...sandbox.clientOptions,
-    rateLimiter: 'client',
-    retry: { maxAttempts: 2 },
-    fetch: async (url, init) => {
-      const path = decodeURIComponent(url.split('/v1/')[1] ?? '');
-      sent += 1;
-      const n = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const given = fault(now(), path, n);
-      log(`${init.method} ${path} ${given instanceof Error ? 'lost' : (given?.status ?? 'ok')}`);
-      if (given instanceof Error) throw given;
-      return given ?? sandbox.fetch(url, init);
-    },
-  });
+  const { client, log, lines } = begin(fault);
   const rows = [{ productNumber: 'A' }, { productNumber: 'B' }];
   await runToEnd(
     push(client.products, {

@@ -17,18 +17,20 @@ const left = (limit: number, remaining: number) => ({
   'x-ratelimit-remaining': `${Math.max(0, remaining)}`,
 });
 
-/** A quota of `limit` calls in each window, told in the headers that `told` returns. */
+/** A quota of `limit` calls in each window, with the headers that `headersOf` returns. */
 function windows(
   limit: number,
   windowMs: number,
-  told: (remaining: number) => Record<string, string>,
+  headersOf: (remaining: number) => Record<string, string>,
 ): Service {
   let [window, used] = [0, 0];
   return (_, ms) => {
     if (Math.floor(ms / windowMs) > window) [window, used] = [Math.floor(ms / windowMs), 0];
     used += 1;
     const retryAfter = String(Math.ceil(((window + 1) * windowMs - ms) / 1_000));
-    return used <= limit ? found(told(limit - used)) : rejected({ ...told(0), 'retry-after': retryAfter });
+    return used <= limit
+      ? found(headersOf(limit - used))
+      : rejected({ ...headersOf(0), 'retry-after': retryAfter });
   };
 }
 

@@ -44,7 +44,7 @@ test('an abort while the database is away at the beginning rejects with its reas
   const controller = new AbortController();
   const query = async () => {
     controller.abort('enough');
-    throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' });
   };
   const { error } = opening({ query }, { signal: controller.signal });
   expect(await runUntilSettled(error)).toBe('enough');

@@ -118,7 +118,7 @@ const FILES: Readonly<Record<string, readonly [text: string | Buffer, flags?: st
   // Headers and rows.
   'a byte order mark and sep=': [`\uFEFF${lines('sep=;', 'productNumber;name', 'A-1;x,y')}`],
   tabs: [lines('productNumber\tname', 'A-1\tx'), '--delimiter tab'],
-  'a delimiter that nobody expects': [lines('productNumber^name', 'A-1^x'), '--delimiter ^'],
+  'an unusual delimiter': [lines('productNumber^name', 'A-1^x'), '--delimiter ^'],
   'lines that end with a carriage return': ['productNumber,name\rA-1,x\rA-2,"y\rz"\r'],
   'lines before the header': [lines('Products of 2026', '', 'productNumber,name', 'A-1,x')],
   'two files in one': [lines('productNumber,name', 'A-1,x', 'productNumber,name', 'A-2,y')],

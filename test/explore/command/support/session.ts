@@ -57,7 +57,7 @@ export async function play(session: Session): Promise<string> {
     text.replaceAll(/KEY_OF_(\w+)/g, (_, name: keyof SandboxKeys) => sandbox.keys[name]);
   for (const [name, text] of Object.entries(files)) writeFileSync(inFolder(name), own(text));
   const before = new Map<string, string>(Object.entries(files));
-  const answers = typed.map(own);
+  const keyboard = typed.map(own);
   const lines: string[] = [];
   for (const step of steps) {
     if (typeof step !== 'string') {
@@ -86,7 +86,7 @@ export async function play(session: Session): Promise<string> {
       columns: columns ?? 80,
       signal: stop.signal,
       ...(columns !== undefined && { status }),
-      ...(typed.length > 0 && { prompt: promptOf(answers, lines) }),
+      ...(typed.length > 0 && { prompt: promptOf(keyboard, lines) }),
       ...(stdin !== undefined && {
         stdin: (async function* () {
           for (const piece of stdin) yield Buffer.from(piece);

@@ -39,7 +39,7 @@ export class Server {
   }
 
   /** `fetch` of the page. */
-  readonly fetch = async (address: string, init: RequestInit = {}): Promise<Answer> => {
+  readonly fetch = async (address: string, init: RequestInit = {}): Promise<ReceivedResponse> => {
     const { pathname: path, search } = new URL(address, ORIGIN);
     const { method = 'GET', body = '' } = init;
     this.calls.push(`${method} ${address}${body === '' ? '' : ` ${body}`}`);
@@ -91,7 +91,7 @@ export class Server {
 }
 
 /** What the page reads of a response. It arrives at once, unlike the body of a real one. */
-type Answer = Pick<Response, 'ok' | 'status' | 'text'>;
+type ReceivedResponse = Pick<Response, 'ok' | 'status' | 'text'>;
 
 export interface Reader {
   read(text: string): void;
