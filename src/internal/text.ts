@@ -58,3 +58,8 @@ export function visible(text: string): string {
       character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
+
+/** `1 record`, `70 records`. */
+export function recordCount(count: number): string {
+  return `${count} ${count === 1 ? 'record' : 'records'}`;
+}

@@ -2,6 +2,7 @@ import { isForbidden } from '../errors/guards.ts';
 import { checkObject, resolved } from '../input/checks.ts';
 import { type CopyRow, copyRows } from '../internal/copy-rows.ts';
 import { is, type OptionInputs, option, optional, required } from '../internal/options.ts';
+import { recordCount } from '../internal/text.ts';
 import { boundAt } from '../reading/bound.ts';
 import { mostCandidates } from '../reading/candidates.ts';
 import {
@@ -254,6 +255,6 @@ async function differencesOf(
 
 function notRequested(unlisted: number, maxCandidates: number): Error {
   return new Error(
-    `it was not requested, because ${unlisted} ${unlisted === 1 ? 'record' : 'records'} of the copy ${unlisted === 1 ? 'was' : 'were'} not listed, and maxCandidates is ${maxCandidates}`,
+    `it was not requested, because ${recordCount(unlisted)} of the copy ${unlisted === 1 ? 'was' : 'were'} not listed, and maxCandidates is ${maxCandidates}`,
   );
 }

@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../collections/index.ts';
+import { recordCount } from '../../internal/text.ts';
 import { singular } from '../names.ts';
-import { recordCount } from '../probe/finding.ts';
 import { fieldComment, inComment } from './field-comment.ts';
 import type { Observation, Observations } from './observation.ts';
 import type { Reference } from './references.ts';

@@ -21,8 +21,3 @@ export function allUnknown<Name extends string>(
 export function explanationOf(finding: Finding<unknown>): string {
   return finding.known ? finding.evidence : finding.reason;
 }
-
-/** `1 record`, `70 records`. */
-export function recordCount(count: number): string {
-  return `${count} ${count === 1 ? 'record' : 'records'}`;
-}

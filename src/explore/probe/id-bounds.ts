@@ -1,6 +1,7 @@
+import { recordCount } from '../../internal/text.ts';
 import { idComparison, MAX_INT4 } from '../ids.ts';
 import { idsOf } from '../rows.ts';
-import { allUnknown, explanationOf, known, recordCount, unknown } from './finding.ts';
+import { allUnknown, explanationOf, known, unknown } from './finding.ts';
 import type { FirstPage } from './pages.ts';
 import type { FilterVerdict, Finding, IdFilterFindings } from './report.ts';
 import { isRejection, type ListResponse, type ProbeSession } from './session.ts';

@@ -1,3 +1,4 @@
+import { recordCount } from '../../internal/text.ts';
 import { integerId } from '../../pagination/id-bounds.ts';
 import type { FieldTable } from '../../schemas/record.ts';
 import type { ListOrder } from '../../schemas/service-forms.ts';
@@ -6,7 +7,7 @@ import { unreadableId } from '../../schemas/unreadable-id.ts';
 import { collectionOfIri, type IdForm, idComparison } from '../ids.ts';
 import { isNamedLikeMoney } from '../names.ts';
 import { idsOf, type Row } from '../rows.ts';
-import { known, recordCount, unknown } from './finding.ts';
+import { known, unknown } from './finding.ts';
 import type { CollectionDetails, Finding, TimestampForm } from './report.ts';
 
 /** Fewer records are in order by chance too often: one time in 60 for five. */

@@ -1,5 +1,6 @@
+import { recordCount } from '../../internal/text.ts';
 import { idsOf, type Row } from '../rows.ts';
-import { allUnknown, known, recordCount, unknown } from './finding.ts';
+import { allUnknown, known, unknown } from './finding.ts';
 import { rejectedOrUnknown } from './id-bounds.ts';
 import type { FirstPage } from './pages.ts';
 import { momentOf } from './records.ts';
